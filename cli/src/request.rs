@@ -9,7 +9,7 @@ use abide_client::{
             StartTask,
             task::{StartTaskParams, StartTaskReply},
         },
-        task::{Approvals, LimitsRequest, Mode},
+        task::{LimitsRequest, Mode},
     },
     request_id,
 };
@@ -46,7 +46,7 @@ pub(crate) fn params(
             question_timeout_secs: args.question_timeout,
             ..LimitsRequest::default()
         },
-        approvals: if args.yes { Approvals::Allow } else { Approvals::Ask },
+        approvals: args.approvals(),
         client_message_id: Some(request_id()),
         environment: environment(),
         ..StartTaskParams::default()

@@ -7,6 +7,7 @@ mod policy;
 mod price;
 pub mod prompts;
 mod reference;
+mod sandbox;
 mod template;
 
 pub use edit::Change;
@@ -15,6 +16,7 @@ pub use policy::PolicyConfig;
 pub use price::Price;
 pub use prompts::PromptsConfig;
 pub use reference::reference;
+pub use sandbox::SandboxConfig;
 pub use template::{TemplateConfig, TemplateLimits};
 
 use crate::persona::PersonaConfig;
@@ -41,6 +43,7 @@ pub struct Config {
     pub providers: BTreeMap<String, Provider>,
     pub task: TaskConfig,
     pub policy: PolicyConfig,
+    pub sandbox: SandboxConfig,
     pub notify: NotifyConfig,
     /// By `provider/model`; an entry overrides the built-in price.
     pub prices: BTreeMap<String, Price>,

@@ -148,6 +148,7 @@ async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> 
     sessions.recover().await.map_err(damaged)?;
     supervisor.spawn("checkpoints", sessions.clone().forget_checkpoints_of_deleted());
     supervisor.spawn("kept output", sessions.clone().drop_settled_output(kept));
+    supervisor.spawn("private files", sessions.clone().drop_private_files());
     supervisor.spawn("integrity", check_integrity(store.clone(), database, hub.clone(), supervisor.clone()));
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
     supervisor.spawn("allocator", allocator::trim_after_unload(sessions.clone(), supervisor.clone()));
@@ -230,17 +231,21 @@ fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
         home.run_dir.clone(),
         home.spool_dir(),
         home.checkpoints_dir(),
+        home.sandbox_dir(),
         home.lock_file(),
     ];
     let own_dirs = own.into_iter().chain(abide_store::files(&home.database())).collect();
     let user_home = directories::BaseDirs::new().ok_or(Error::NoHome)?.home_dir().to_path_buf();
     let checkpoints = CheckpointFolders { kept: home.checkpoints_dir(), scratch: home.scratch_dir() };
+    let hidden = [&home.config_dir, &home.data_dir, &home.state_dir, &home.run_dir];
     Ok(Tools::new(ToolOptions {
         helper,
         spool_dir: home.spool_dir(),
         own_dirs,
         home: user_home,
         checkpoints,
+        hidden_dirs: hidden.into_iter().cloned().collect(),
+        sandbox_dir: home.sandbox_dir(),
     })?)
 }
 

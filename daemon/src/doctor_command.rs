@@ -88,7 +88,7 @@ fn carry_out(command: Command, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 fn examine(home: &Home, json: bool) -> anyhow::Result<ExitCode> {
-    let diagnoses = runtime()?.block_on(doctor::examine(home));
+    let diagnoses = runtime()?.block_on(doctor::examine(home, crate::tool_helper()?));
     if json {
         say(&serde_json::to_string(&diagnoses)?);
     } else {

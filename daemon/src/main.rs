@@ -13,7 +13,7 @@ use abide_daemon::{
     logging,
     supervisor::Ending,
 };
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{ffi::OsString, process::ExitCode, sync::Arc, time::Duration};
 use tokio::{runtime::Runtime, sync::watch};
 
 const USAGE: &str = "abided: the Abide daemon. `abide` starts it when it is needed.
@@ -76,7 +76,7 @@ fn try_run(foreground: bool) -> anyhow::Result<()> {
     private_folder(&home.state_dir)?;
     private_folder(&home.log_dir())?;
     let _log = logging::init(&home.log_dir(), std::env::var(logging::VARIABLE).ok().as_deref(), foreground)?;
-    let helper = vec![helper_program()?.into(), TOOL_HELPER.into()];
+    let helper = tool_helper()?;
     let ending = Arc::new(watch::channel(None).0);
     let runtime = runtime()?;
     let ran = runtime.block_on(async {
@@ -101,6 +101,11 @@ fn runtime() -> std::io::Result<Runtime> {
         .thread_name("abided")
         .enable_all()
         .build()
+}
+
+/// The command of tools' helpers.
+fn tool_helper() -> std::io::Result<Vec<OsString>> {
+    Ok(vec![helper_program()?.into(), TOOL_HELPER.into()])
 }
 
 /// This program's own file, even if an upgrade has replaced it at its path.

@@ -81,6 +81,8 @@ pub enum ErrorKind {
     ShuttingDown,
     /// No such provider or model, or it cannot be used.
     ModelUnavailable,
+    /// The sandbox of this machine is less than the configuration requires for what was asked.
+    SandboxRequired,
 }
 
 impl ErrorKind {
@@ -108,6 +110,7 @@ impl ErrorKind {
             Self::TooLarge => -32011,
             Self::ShuttingDown => -32012,
             Self::ModelUnavailable => -32013,
+            Self::SandboxRequired => -32014,
         }
     }
 

@@ -36,6 +36,7 @@ impl InboxItem {
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
 #[strum(serialize_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "few wait at a time, and most of them are approvals")]
 pub enum Pending {
     Question(Question),
     Approval(Approval),
@@ -128,7 +129,7 @@ pub struct Approval {
     pub workspace: String,
     pub preview: Option<Box<Preview>>,
     pub risk: Risk,
-    /// What confines it: `none` until the sandbox ships.
+    /// What confines it: `full`, `landlock` or `none`; with `, network` if it uses the network of the host.
     pub sandbox: String,
     /// What `allow_always` and `reject_always` would remember.
     pub rule: Rule,
@@ -137,6 +138,9 @@ pub struct Approval {
     /// What `allow_always` and `reject_always` can remember instead of `rule`, the narrowest first.
     #[serde(default)]
     pub wider: Vec<WiderRule>,
+    /// Why it asks although a sandbox could confine it, in a sentence without a full stop. Words of the agent in it are quoted.
+    #[serde(default)]
+    pub why: Option<String>,
 }
 
 /// A rule that matches a call and others like it.

@@ -28,6 +28,7 @@ pub mod method;
 pub mod notification;
 pub mod provider;
 pub mod record;
+pub mod sandbox;
 pub mod shape;
 pub mod task;
 mod time;

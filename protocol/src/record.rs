@@ -535,6 +535,9 @@ pub struct CallAssessed {
     /// The rules that an approval offers besides the exact one, the narrowest first.
     #[serde(default)]
     pub wider: Vec<WiderRule>,
+    /// Why it asks although a sandbox could confine it, in a sentence without a full stop.
+    #[serde(default)]
+    pub why: Option<String>,
 }
 
 /// A command that is executed without a shell.
@@ -606,6 +609,8 @@ pub enum Permission {
     Ask,
     /// It may not run, for this reason.
     Denied(String),
+    /// It stays in the sandbox, where what it does can be undone.
+    Sandbox,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -247,8 +247,10 @@ pub struct Retry {
 pub enum Approvals {
     #[default]
     Ask,
-    /// Allow those calls; what is denied stays denied.
+    /// Allow those that stay in the sandbox; what is denied stays denied.
     Allow,
+    /// Allow those that leave the sandbox, too; what is denied stays denied.
+    AllowAll,
 }
 
 /// What a start of the daemon does with interrupted work.

@@ -1,6 +1,6 @@
 use super::word::word;
 use crate::{complete::Kind, output::call::Extent};
-use abide_client::protocol::task::{Mode, Status};
+use abide_client::protocol::task::{Approvals, Mode, Status};
 use clap::{
     Args, ValueHint,
     builder::{PossibleValuesParser, TypedValueParser as _},
@@ -72,9 +72,12 @@ pub(crate) struct AgentArgs {
     /// Go on with the newest conversation of this folder
     #[arg(long = "continue", short = 'c')]
     pub(crate) continue_newest: bool,
-    /// Allow every call that would ask you; what you have rejected for good stays rejected
+    /// Allow every call that stays in the sandbox; what you have rejected for good stays rejected
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
+    /// Allow also what leaves the sandbox: commands with all your rights, the network, files that other programs run
+    #[arg(long)]
+    pub(crate) yes_all: bool,
     /// How the task decides what to do next
     #[arg(long, value_parser = mode_parser())]
     pub(crate) mode: Option<Mode>,
@@ -93,6 +96,16 @@ pub(crate) struct AgentArgs {
     /// Cancel the task when a question of the agent stays unanswered for so long (90s, 10m, 2h, 1d); 0 means never
     #[arg(long, value_name = "TIME", value_parser = super::duration::seconds)]
     pub(crate) question_timeout: Option<u64>,
+}
+
+impl AgentArgs {
+    pub(crate) const fn approvals(&self) -> Approvals {
+        match (self.yes_all, self.yes) {
+            (true, _) => Approvals::AllowAll,
+            (false, true) => Approvals::Allow,
+            (false, false) => Approvals::Ask,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

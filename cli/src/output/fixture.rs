@@ -91,6 +91,7 @@ pub(crate) fn approval() -> Approval {
         rule: Rule { tool: "shell".into(), arguments, workspace: "/home/me/app".into() },
         digest: String::new(),
         wider: Vec::new(),
+        why: None,
     }
 }
 

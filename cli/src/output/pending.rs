@@ -5,10 +5,13 @@ use crate::output::{
     style::{BAD, FAINT, GOOD, NEEDS_YOU, STRONG, paint},
     text,
 };
-use abide_client::protocol::{
-    Timestamp,
-    inbox::{Approval, InboxItem, Pending, PendingId, Preview, Question, QuestionKind},
-    transcript::Risk,
+use abide_client::{
+    confined,
+    protocol::{
+        Timestamp,
+        inbox::{Approval, InboxItem, Pending, PendingId, Preview, Question, QuestionKind},
+        transcript::Risk,
+    },
 };
 use std::fmt::Write as _;
 
@@ -90,7 +93,13 @@ fn decided(approval: &Approval, most: usize) -> String {
     let _ = writeln!(out, "  {}", paint(STRONG, &text::one_line(&approval.summary)));
     out.push_str(&arguments(approval, most));
     let _ = writeln!(out, "  {} {}", paint(FAINT, "in:     "), text::one_line(&approval.workspace));
-    let _ = writeln!(out, "  {} {}", paint(FAINT, "sandbox:"), sandbox(&approval.sandbox));
+    // A change of a file, which has a preview, is made by the daemon, beneath the workspace only.
+    if approval.preview.is_none() {
+        let _ = writeln!(out, "  {} {}", paint(FAINT, "sandbox:"), sandbox(&approval.sandbox));
+    }
+    if let Some(why) = &approval.why {
+        let _ = writeln!(out, "  {} {}", paint(FAINT, "asks:   "), text::one_line(why));
+    }
     if let Some(preview) = &approval.preview {
         out.push_str(&diff(preview, most));
     }
@@ -131,7 +140,7 @@ pub(crate) fn rule(approval: &Approval) -> String {
 fn sandbox(sandbox: &str) -> String {
     match sandbox {
         "none" => paint(BAD, "none: it can do all that you can"),
-        other => text::one_line(other),
+        other => text::one_line(confined(other)),
     }
 }
 
@@ -309,7 +318,6 @@ mod tests {
           content: 2 lines, below
           path: a.txt
           in:      /home/me/app
-          sandbox: none: it can do all that you can
             --- a.txt
             +++ a.txt
             @@ -1 +1,2 @@

@@ -7,8 +7,9 @@ use crate::output::{
     text,
 };
 use abide_client::protocol::{
-    method::daemon::{CutWork, RefusedConfig, ShutdownReply, StatusReply, TaskCounts},
+    method::daemon::{CutWork, RefusedConfig, SandboxStatus, ShutdownReply, StatusReply, TaskCounts},
     notification::DaemonUpdate,
+    sandbox::SandboxLevel,
     transcript::EffectClass,
 };
 use std::fmt::Write as _;
@@ -41,6 +42,11 @@ pub(crate) fn daemon(status: &StatusReply) -> String {
         ),
         ("inbox", waits, if status.inbox == 0 { PLAIN } else { NEEDS_YOU }),
         ("clients", status.connections.to_string(), PLAIN),
+        (
+            "sandbox",
+            sandbox(&status.sandbox),
+            if status.sandbox.level < status.sandbox.require { BAD } else { PLAIN },
+        ),
         ("keys", keys, PLAIN),
         ("data", status.data_dir.clone(), PLAIN),
         ("socket", status.socket.clone(), PLAIN),
@@ -49,6 +55,21 @@ pub(crate) fn daemon(status: &StatusReply) -> String {
     let rows: Vec<_> =
         rows.iter().map(|(name, value, style)| [cell(FAINT, name), cell(*style, value)]).collect();
     table(["", ""], &rows, None)
+}
+
+fn sandbox(sandbox: &SandboxStatus) -> String {
+    let SandboxStatus { level, why_not, require } = sandbox;
+    let mut words = level.to_string();
+    if level < require {
+        let _ =
+            write!(words, ", and `[sandbox] require` is {require}: every command asks, and --yes is refused");
+    } else if *level < SandboxLevel::Full {
+        words.push_str(": every command asks");
+    }
+    for why in why_not {
+        let _ = write!(words, "; {}", text::one_line(why));
+    }
+    words
 }
 
 fn config(status: &StatusReply) -> String {
@@ -175,6 +196,11 @@ mod tests {
             socket: "/s".into(),
             keys: vec![],
             config: ConfigStatus { path: "/c".into(), read_at: fixture::START, refused: None },
+            sandbox: SandboxStatus {
+                level: SandboxLevel::Landlock,
+                why_not: vec!["no `full`: it failed".into()],
+                require: SandboxLevel::Full,
+            },
         };
         let shown = anstream::adapter::strip_str(&daemon(&status)).to_string();
         assert_snapshot!(shown, @r"
@@ -185,6 +211,7 @@ mod tests {
         tasks    1 running, 2 waiting, 0 paused
         inbox    2
         clients  1
+        sandbox  landlock, and `[sandbox] require` is full: every command asks, and --yes is refused; no `full`: it failed
         keys     none
         data     /d
         socket   /s

@@ -15,6 +15,7 @@ pub(super) fn check(config: &Config) -> Result<(), Problem> {
     for model in config.prices.keys() {
         model_name(&format!("prices.\"{model}\""), model)?;
     }
+    config.sandbox.check()?;
     for (name, persona) in &config.personas {
         task_name("personas", name)?;
         check_persona(name, persona)?;

@@ -1,6 +1,6 @@
 //! `[policy]`: the rules that stand everywhere.
 
-use super::{Problem, error::line_of};
+use super::{Problem, error::line_of, sandbox::Asking};
 use abide_rules::{Effect, Rule, RuleError, Source, Standing};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -12,6 +12,10 @@ pub struct PolicyConfig {
     deny: Vec<Spanned<String>>,
     ask: Vec<Spanned<String>>,
     allow: Vec<Spanned<String>>,
+    /// Whether commands ask that stay in the sandbox.
+    pub(super) shell: Option<Asking>,
+    /// Whether changes of files ask that can be undone.
+    pub(super) edits: Option<Asking>,
 }
 
 impl PolicyConfig {

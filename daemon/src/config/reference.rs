@@ -254,6 +254,53 @@ const TABLES: &[Table] = &[
         ],
     },
     Table {
+        header: "sandbox",
+        meaning: "What confines commands. A command in it reads everything but keys, passwords, browsers' profiles, `/run` and Abide's own \
+            files; it writes only to its workspace, its repository's git folder, and temporary folders and caches of its own; it reaches \
+            no network but its own loopback, and no process but its own. What other programs take from a workspace what they run (git's \
+            hooks and configuration, `.envrc`, `.vscode` and their like) it cannot change. `abide status` says which level this machine \
+            has: `full`; `landlock`, which cannot protect those files, so that commands ask; or `none`.",
+        applies: NEXT_CALL,
+        keys: &[
+            Key {
+                name: "require",
+                kind: "`\"full\"`, `\"landlock\"` or `\"none\"`",
+                default: "\"landlock\"",
+                example: "\"full\"",
+                meaning: "The least level at which anything runs unattended. Below it every command asks, and a task with `--yes` is \
+                    not started.",
+            },
+            Key {
+                name: "network",
+                kind: "`\"off\"` or `\"host\"`",
+                default: "\"off\"",
+                example: "\"host\"",
+                meaning: "With `host` commands use the network of this machine, and always ask, also with `--yes`.",
+            },
+            Key {
+                name: "writable",
+                kind: "list of paths",
+                default: "none",
+                example: "[\"~/.gradle\"]",
+                meaning: "Further folders that commands may write to. Undo does not know them.",
+            },
+            Key {
+                name: "hidden",
+                kind: "list of paths",
+                default: "none",
+                example: "[\"~/notes\"]",
+                meaning: "Further files and folders that commands do not see.",
+            },
+            Key {
+                name: "protect",
+                kind: "list of paths, relative to the workspace",
+                default: "none",
+                example: "[\"scripts/release.sh\"]",
+                meaning: "Further files and folders that commands cannot change, and whose change by the file tools always asks.",
+            },
+        ],
+    },
+    Table {
         header: "policy",
         meaning: "Rules about calls, for every workspace. A rule is `shell(cargo test *)`, `edit(src/**)` or `read(**/.env)`. What is \
             denied does not run; what asks asks, unless the task was started with `--yes`; what is allowed runs without asking. Deny \
@@ -287,6 +334,22 @@ const TABLES: &[Table] = &[
                 example: "[\"shell(cargo test *)\", \"edit(src/**)\"]",
                 meaning: "What runs without asking. A change of what programs are configured by (`.git`, `.envrc`, `.vscode` and their like) \
                     asks whatever a rule says. Mind `git`: it runs what the repository's configuration names.",
+            },
+            Key {
+                name: "shell",
+                kind: "`\"sandboxed\"` or `\"ask\"`",
+                default: "\"sandboxed\"",
+                example: "\"ask\"",
+                meaning: "With `sandboxed`, commands in the full sandbox run without asking in a git work tree or in a folder that Abide \
+                    made, where what they do can be undone. A few ask all the same: `git push`, `git reset --hard`, `git clean`, `git \
+                    branch -D`, and `rm -r` of what no build makes again.",
+            },
+            Key {
+                name: "edits",
+                kind: "`\"sandboxed\"` or `\"ask\"`",
+                default: "\"sandboxed\"",
+                example: "\"ask\"",
+                meaning: "The same for changes by the file tools.",
             },
         ],
     },

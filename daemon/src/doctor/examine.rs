@@ -8,26 +8,30 @@ use crate::{
 use abide_client::{
     Client, ConnectError,
     home::{self, Home},
-    protocol::method::{
-        ListModels, Status,
-        daemon::{ListModelsParams, StatusParams, StatusReply},
+    protocol::{
+        method::{
+            ListModels, Status,
+            daemon::{ListModelsParams, StatusParams, StatusReply},
+        },
+        sandbox::SandboxLevel,
     },
 };
 use abide_store::{Integrity, Store};
 use futures_util::future::LocalBoxFuture;
-use std::{path::Path, sync::Arc};
+use std::{ffi::OsString, path::Path, sync::Arc};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// With less free space than this, the user is told.
 const LITTLE_ROOM: u64 = 256 * 1024 * 1024;
 
-/// Checks everything that a daemon of this home needs, reading the whole database. Changes and starts nothing.
-pub fn examine(home: &Home) -> LocalBoxFuture<'_, Vec<Diagnosis>> {
+/// Checks everything that a daemon of this home needs, reading the whole database. Changes nothing, and starts nothing but
+/// `helper`, the command of [`abide_tools::helper`].
+pub fn examine(home: &Home, helper: Vec<OsString>) -> LocalBoxFuture<'_, Vec<Diagnosis>> {
     // Boxed, like [`crate::daemon::run`].
-    Box::pin(look(home))
+    Box::pin(look(home, helper))
 }
 
-async fn look(home: &Home) -> Vec<Diagnosis> {
+async fn look(home: &Home, helper: Vec<OsString>) -> Vec<Diagnosis> {
     let mut diagnoses: Vec<Diagnosis> = folders(home);
     let daemon = Daemon::of(home).await;
     diagnoses.push(daemon.diagnosis());
@@ -41,11 +45,31 @@ async fn look(home: &Home) -> Vec<Diagnosis> {
     diagnoses.extend(models(home, config, &daemon).await);
     diagnoses.push(notifications(wants_notifications).await);
     diagnoses.extend(programs());
-    diagnoses.push(Diagnosis::noted(
-        "sandbox",
-        "none yet: a tool can do all that you can. Approvals show what will run; \"always\" and --yes skip them",
-    ));
+    diagnoses.push(sandbox(&daemon, helper).await);
     diagnoses
+}
+
+/// The sandbox that commands get. Without a running daemon it is tried here.
+async fn sandbox(daemon: &Daemon, helper: Vec<OsString>) -> Diagnosis {
+    let (level, why_not) = match daemon {
+        Daemon::Answers(_, status) => (status.sandbox.level, status.sandbox.why_not.clone()),
+        _ => {
+            let tried = tokio::task::spawn_blocking(|| abide_tools::try_sandbox(helper));
+            tried.await.unwrap_or_default()
+        }
+    };
+    let means = match level {
+        SandboxLevel::Full => {
+            "full: in a git work tree commands run without asking, and cannot do harm outside of it"
+        }
+        SandboxLevel::Landlock => "landlock: commands are confined, and ask",
+        SandboxLevel::None => "none: a command can do all that you can; every one asks, and --yes is refused",
+    };
+    let words = why_not.iter().fold(means.to_owned(), |words, why| format!("{words}; {why}"));
+    match level {
+        SandboxLevel::Full => Diagnosis::good("sandbox", words),
+        SandboxLevel::Landlock | SandboxLevel::None => Diagnosis::noted("sandbox", words),
+    }
 }
 
 fn folders(home: &Home) -> Vec<Diagnosis> {

@@ -59,6 +59,7 @@ fn approval() -> Approval {
         rule: Rule { tool: "shell".to_owned(), arguments: JsonText::empty(), workspace: "/w".to_owned() },
         digest: String::new(),
         wider: Vec::new(),
+        why: None,
     }
 }
 

@@ -70,7 +70,8 @@ async fn assess(runner: &Runner, head: Arc<TaskStarted>, calls: Vec<CallBlock>) 
         return Vec::new();
     }
     let (tools, store) = (runner.tools.clone(), runner.store.clone());
-    let policy = runner.settings.recent().await.policy().to_vec();
+    let catalog = runner.settings.recent().await;
+    let (policy, sandbox) = (catalog.policy().to_vec(), catalog.config().sandbox_settings(tools.home()));
     let assessed = tokio::task::spawn_blocking(move || {
         let rules = rule_book::book(&policy, store.rules_of(&head.workspace));
         let remembered = |rule: &Rule| store.rule(&rule.tool, rule.arguments.as_str(), &rule.workspace);
@@ -81,6 +82,7 @@ async fn assess(runner: &Runner, head: Arc<TaskStarted>, calls: Vec<CallBlock>) 
             approvals: head.approvals,
             remembered: &remembered,
             rules: &rules,
+            sandbox: &sandbox,
         };
         tools.assess(&scope, &calls)
     });

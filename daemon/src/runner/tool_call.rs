@@ -17,7 +17,8 @@ pub(super) async fn run(
     cancel: CancellationToken,
 ) -> Option<Input> {
     let ToolJob { conversation, task, call, attempt, run, sub_tasks } = job;
-    let prepared = runner.tools.prepare(run).await;
+    let sandbox = runner.settings.recent().await.config().sandbox_settings(runner.tools.home());
+    let prepared = runner.tools.prepare(run, &sandbox).await;
     let starts = tokio::select! {
         biased;
         () = cancel.cancelled() => false,
@@ -31,7 +32,7 @@ pub(super) async fn run(
     let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Call(call), attempt);
     let output = coalescer.clone();
     let show = Box::new(move |text: &str| output.push(DeltaKind::Output, text));
-    let work = prepared.run(cancel.clone(), show, &*sub_tasks);
+    let work = Box::pin(prepared.run(cancel.clone(), show, &*sub_tasks));
     let finished = coalescer.drive(gate, work).await?;
     pass(Point::ToolFinished);
     if cancel.is_cancelled() {

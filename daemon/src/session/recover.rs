@@ -97,6 +97,32 @@ impl Sessions {
         }
     }
 
+    /// Removes what the sandbox keeps of conversations that are deleted.
+    pub async fn drop_private_files(self) {
+        let tools = self.inner.runner.tools.clone();
+        let kept = tokio::task::spawn_blocking(move || tools.kept_conversations()).await.unwrap_or_default();
+        for conversation in kept {
+            if matches!(self.inner.store.conversation(conversation).await, Ok(None)) {
+                self.forget_private_files(conversation).await;
+            }
+        }
+    }
+
+    /// Removes what the sandbox keeps of a deleted conversation.
+    pub(super) async fn forget_private_files(&self, conversation: ConversationId) {
+        let tools = self.inner.runner.tools.clone();
+        // It fails only if the runtime ends; the next start removes them.
+        let _ = tokio::task::spawn_blocking(move || tools.forget_conversation(conversation)).await;
+    }
+
+    /// Ends the helpers that wait for commands of a conversation that nothing runs in.
+    pub(super) fn release_helpers(&self, conversation: ConversationId) {
+        let tools = self.inner.runner.tools.clone();
+        self.inner.supervisor.spawn("helpers", async move {
+            let _ = tokio::task::spawn_blocking(move || tools.release(conversation)).await;
+        });
+    }
+
     /// Starts the actor of every conversation with a task that needs the daemon; the others cost nothing until a message comes.
     ///
     /// # Errors

@@ -46,6 +46,8 @@ pub(super) fn sessions_with(hub: Hub, store: &Store, folder: &Path) -> Sessions 
             kept: folder.join("checkpoints"),
             scratch: folder.join("scratch"),
         },
+        hidden_dirs: Vec::new(),
+        sandbox_dir: folder.join("sandbox"),
     });
     let supervisor = Supervisor::default();
     let runner = Runner {

@@ -20,6 +20,7 @@ use crate::{
     words,
 };
 use abide_client::{
+    confined,
     protocol::{
         ApprovalId, QuestionId, TaskId, Timestamp,
         inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind},
@@ -341,8 +342,10 @@ impl Cards {
     fn approval<'a>(&'a self, approval: &'a Approval, look: Look, hand: Hand) -> Parts<'a> {
         let title = title(approval, hand.armed.is_some());
         let confined = match &*approval.sandbox {
-            "none" => "without a sandbox: it can do all that you can".to_owned(),
-            other => format!("in the sandbox {}", visible_line(other)),
+            // A change of a file is made by the daemon, beneath the workspace only.
+            "none" if approval.preview.is_some() => String::new(),
+            "none" => ", without a sandbox: it can do all that you can".to_owned(),
+            other => format!(", in the sandbox {}", visible_line(confined(other))),
         };
         let place = words::path(&visible_line(&approval.workspace), look.home);
         let is_asked_back = self.begun_for(approval.id).is_some_and(|begun| begun.decision.is_always());
@@ -357,7 +360,8 @@ impl Cards {
             };
             secondary(format!("“Always”: {what}, in {place}.{undo}")).into()
         });
-        let place = secondary(format!("Runs in {place}, {confined}."));
+        let why = approval.why.as_deref().map(|why| format!(" It asks because {}.", visible_line(why)));
+        let place = secondary(format!("Runs in {place}{confined}.{}", why.unwrap_or_default()));
         let code = |content| container(content).padding([space::S, 10.0]).width(Fill).style(style::code);
         let body = Column::new().extend(remembered).extend(self.offers(approval, hand));
         let body = match &approval.preview {

@@ -362,6 +362,7 @@ pub(crate) fn approval() -> Pending {
         rule: Rule { tool: "shell".into(), arguments, workspace: "/home/me/src/ledger".into() },
         digest: String::new(),
         wider: Vec::new(),
+        why: None,
     })
 }
 

@@ -164,6 +164,12 @@ impl Home {
         self.data_dir.join("checkpoints")
     }
 
+    /// What the sandbox keeps: temporary folders of conversations, and a note of its placeholders in workspaces.
+    #[must_use]
+    pub fn sandbox_dir(&self) -> PathBuf {
+        self.data_dir.join("sandbox")
+    }
+
     /// Workspaces of conversations that have no folder of the user's.
     #[must_use]
     pub fn scratch_dir(&self) -> PathBuf {

@@ -23,6 +23,7 @@ mod live;
 mod options;
 pub mod program;
 mod request_id;
+mod sandbox;
 pub mod text;
 pub mod view;
 
@@ -35,3 +36,4 @@ pub use home::Home;
 pub use live::{Live, LiveError, LiveOptions, Update};
 pub use options::Options;
 pub use request_id::request_id;
+pub use sandbox::confined;

@@ -3,6 +3,7 @@ use crate::{
     notification::DaemonUpdate,
     provider::{DefaultModel, ProviderInfo},
     record::ModelErrorKind,
+    sandbox::SandboxLevel,
     task::{Limits, Mode},
     transcript::EffectClass,
 };
@@ -84,6 +85,20 @@ pub struct StatusReply {
     pub keys: Vec<String>,
     #[serde(default)]
     pub config: ConfigStatus,
+    #[serde(default)]
+    pub sandbox: SandboxStatus,
+}
+
+/// The sandbox of commands.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SandboxStatus {
+    /// The best that this machine allows.
+    pub level: SandboxLevel,
+    /// Why a better one cannot be made, in words.
+    pub why_not: Vec<String>,
+    /// The least at which anything runs unattended.
+    pub require: SandboxLevel,
 }
 
 /// The configuration in force.

@@ -4,7 +4,7 @@ use abide_protocol::{
     task::{Approvals, Mode},
     transcript::CallBlock,
 };
-use abide_tools::{CheckpointFolders, Options, Scope, Tools};
+use abide_tools::{CheckpointFolders, Options, SandboxSettings, Scope, Tools};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -34,7 +34,9 @@ impl Place {
             spool_dir: root.join("spool"),
             own_dirs: vec![root.join("own")],
             home: root.to_owned(),
-            checkpoints: CheckpointFolders { kept: root.join("checkpoints"), scratch: root.join("scratch") },
+            checkpoints: CheckpointFolders { kept: root.join("kept"), scratch: root.join("scratch") },
+            hidden_dirs: Vec::new(),
+            sandbox_dir: root.join("sandbox"),
         };
         Self { tools: Tools::new(options).expect("tools"), workspace }
     }
@@ -54,13 +56,15 @@ pub fn arguments(place: &Place, text: &str) {
     };
     let mut allowed = tools.specs(Some("/usr/bin"));
     allowed.extend(abide_engine::control::specs(Mode::Agent));
-    for approvals in [Approvals::Ask, Approvals::Allow] {
+    let sandbox = SandboxSettings::default();
+    for approvals in [Approvals::Ask, Approvals::Allow, Approvals::AllowAll] {
         let scope = Scope {
             workspace: workspace.to_str().expect("a path"),
             path: Some("/usr/bin"),
             allowed: &allowed,
             approvals,
             remembered: &|_| None,
+            sandbox: &sandbox,
             rules: &abide_rules::Book::default(),
         };
         let calls = [call.clone(), call.clone()];

@@ -130,6 +130,13 @@ impl Turn {
         Self::new().call("shell", json!({ "command": command }))
     }
 
+    /// A reply that runs a shell command outside of the sandbox, which asks everywhere.
+    #[must_use]
+    pub fn outside(command: &str) -> Self {
+        let reason = "The test wants it so.";
+        Self::new().call("shell", json!({ "command": command, "outside": true, "reason": reason }))
+    }
+
     /// A reply that asks the user.
     #[must_use]
     pub fn ask(question: &str) -> Self {

@@ -21,7 +21,7 @@ async fn code_asks_shows_itself_and_runs_once_it_is_approved() {
     let [Pending::Approval(approval)] = &waiting.pending[..] else {
         panic!("one approval: {:?}", waiting.pending)
     };
-    assert_eq!((approval.risk, approval.sandbox.as_str()), (Risk::High, "none"));
+    assert_eq!((approval.risk, approval.sandbox.as_str()), (Risk::High, "full"));
     assert_eq!(approval.summary, "from pathlib import Path … (4 lines)");
     let shown = world.daemon.cli().ok(&["inbox"]).await;
     for line in

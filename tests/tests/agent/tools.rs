@@ -70,7 +70,7 @@ async fn a_childs_environment_has_no_keys_and_no_descriptors() {
     world.daemon.set_env("OPENAI_API_KEY", "sk-canary-1234");
     world.daemon.up().await;
     world.client = world.daemon.client().await;
-    let command = "env > env.txt; ls -l /proc/self/fd > fd.txt; tr '\\0' '\\n' < /proc/$PPID/environ > parent.txt; true";
+    let command = "env > env.txt; ls -l /proc/self/fd > fd.txt; cat /proc/$PPID/environ > parent.txt; true";
     let task = world.run("clean", [Turn::shell(command), Turn::done("Done.")]).await;
     world.wait_end(task).await;
     let read = |name: &str| std::fs::read_to_string(world.daemon.workspace().join(name)).unwrap();

@@ -34,13 +34,10 @@ async fn the_demo_runs_from_an_empty_home_to_its_end_by_keys() {
     terminal.shows("answer or number").await;
     terminal.press(&["2", "Enter"]).await;
     let screen = terminal.shows(PROMPT).await;
-    assert!(
-        screen.contains("+# Hello, the night shift!"),
-        "the approval shows what would be written:\n{screen}"
-    );
+    assert!(screen.contains("asks:    it leaves the sandbox"), "the approval says why it asks:\n{screen}");
     terminal.press(&["y"]).await;
     let screen = terminal.shows("The scripted demo is over").await;
-    assert!(screen.contains("with your approval"), "{screen}");
+    assert!(screen.contains("asked before it left its sandbox"), "{screen}");
     assert_eq!(terminal.ended().await, 0);
     assert!(greeting(&daemon).await.starts_with("# Hello, the night shift!"));
     daemon.cli().ok(&["daemon", "stop"]).await;
@@ -66,7 +63,7 @@ async fn the_demo_goes_on_when_its_terminal_is_closed() {
     terminal.press(&["n"]).await;
     terminal.shows("why?").await;
     terminal.press(&["Enter"]).await;
-    terminal.shows("Nothing was written").await;
+    terminal.shows("asked before it left its sandbox").await;
     assert_eq!(terminal.ended().await, 0);
     daemon.cli().ok(&["daemon", "stop"]).await;
 }

@@ -37,7 +37,7 @@ async fn the_window_starts_the_daemon_and_a_click_plays_the_demo() {
     window.asks("Question for you:").await;
     window.choose(2).await;
     world.wait_status(task, Status::WaitingApproval).await;
-    window.approve("write").await;
+    window.approve("shell").await;
     world.wait_end(task).await;
     window.reads("— completed").await;
 

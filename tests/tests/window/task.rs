@@ -27,7 +27,7 @@ async fn a_task_is_typed_streamed_answered_approved_and_completed() {
             .gate(&gate)
             .text("One thing is not clear.")
             .call("ask_user", json!({ "question": "Which colour?", "choices": ["red", "blue"] })),
-        Turn::shell(&witness.command("painted")),
+        Turn::outside(&witness.command("painted")),
         Turn::done("All is painted."),
     ];
     world.model.script("paint", script);

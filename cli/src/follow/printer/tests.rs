@@ -232,6 +232,7 @@ fn a_call_is_printed_when_it_has_finished() {
         rule: None,
         direct: None,
         wider: Vec::new(),
+        why: None,
     };
     assert_eq!(stage.record(2, RecordBody::CallAssessed(assessed)), "");
     let finished = CallFinished {

@@ -56,7 +56,7 @@ fn refuse_or_ask(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &Cal
             draft.push(RecordBody::ApprovalRequested(approval));
         }
         // Folding `call_assessed` has already allowed these.
-        Permission::Tier | Permission::Rule | Permission::Yes => {}
+        Permission::Tier | Permission::Rule | Permission::Yes | Permission::Sandbox => {}
     }
 }
 
@@ -79,6 +79,7 @@ fn approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAsse
         },
         digest: assessed.digest.clone(),
         wider: assessed.wider.clone(),
+        why: assessed.why.clone(),
         arguments,
     }
 }

@@ -17,6 +17,7 @@ mod wider;
 mod word;
 
 pub use book::{Book, Effect, PathVerdict, Source, Standing, Verdict};
+pub use path::{PROTECTED, is_protected};
 pub use plain::{Output, Plain, Stderr};
 pub use rule::{Rule, RuleError};
 pub use script::{Script, Simple, Target, Unclear};

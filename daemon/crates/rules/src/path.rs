@@ -4,7 +4,7 @@ use crate::{Effect, RuleError};
 use globset::{GlobBuilder, GlobMatcher};
 
 /// Files and folders of a repository from which programs take what they run. No rule allows a change of them: it asks.
-const PROTECTED: [&str; 11] = [
+pub const PROTECTED: [&str; 11] = [
     ".abide",
     ".claude",
     ".codex",
@@ -19,7 +19,8 @@ const PROTECTED: [&str; 11] = [
 ];
 
 /// Whether the path is one of these, or beneath one.
-pub(crate) fn is_protected(path: &str) -> bool {
+#[must_use]
+pub fn is_protected(path: &str) -> bool {
     path.split('/').any(|part| PROTECTED.iter().any(|name| part.eq_ignore_ascii_case(name)))
 }
 

@@ -1,19 +1,24 @@
 //! Assesses calls before anything runs: are they valid, what would they change, may they run.
 
+mod bounds;
+mod built_in;
 mod permission;
 mod ruling;
 mod schemas;
 
 pub(crate) use schemas::Schemas;
 
+use bounds::{Bounds, Place};
 use ruling::Ruling;
 
 use crate::{
-    Sandbox, Scope,
+    Checkpoints, Scope,
     edit::{self, Overlay},
+    run::Runner,
+    sandbox::Sandbox,
     text::one_line,
     tool::{Call, CallError, Outlook, Registry, Site},
-    workspace::{Closed, Workspace},
+    workspace::Workspace,
 };
 use abide_protocol::{
     JsonText,
@@ -23,7 +28,6 @@ use abide_protocol::{
 };
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use std::sync::Arc;
 
 /// The longest summary, in characters.
 const SUMMARY: usize = 120;
@@ -32,8 +36,8 @@ const SUMMARY: usize = 120;
 pub(crate) struct Assessor<'a> {
     scope: &'a Scope<'a>,
     schemas: &'a Schemas,
-    registry: &'a Registry,
-    closed: Arc<Closed>,
+    runner: &'a Runner,
+    checkpoints: &'a Checkpoints,
     /// Opened when the first call needs it; control calls do not.
     workspace: Option<Workspace>,
     overlay: Overlay,
@@ -43,10 +47,10 @@ impl<'a> Assessor<'a> {
     pub(crate) fn new(
         scope: &'a Scope<'a>,
         schemas: &'a Schemas,
-        registry: &'a Registry,
-        closed: Arc<Closed>,
+        runner: &'a Runner,
+        checkpoints: &'a Checkpoints,
     ) -> Self {
-        Self { scope, schemas, registry, closed, workspace: None, overlay: Overlay::default() }
+        Self { scope, schemas, runner, checkpoints, workspace: None, overlay: Overlay::default() }
     }
 
     pub(crate) fn assess(&mut self, block: &CallBlock) -> CallAssessed {
@@ -62,10 +66,11 @@ impl<'a> Assessor<'a> {
             edit: None,
             digest: digest(&block.tool, &block.arguments, self.scope.workspace),
             permission: Permission::Tier,
-            sandbox: Sandbox::None.name().to_owned(),
+            sandbox: Sandbox::NONE.name().to_owned(),
             rule: None,
             direct: None,
             wider: Vec::new(),
+            why: None,
         };
         assessed.permission = self
             .consider(spec, block, &mut assessed)
@@ -86,9 +91,10 @@ impl<'a> Assessor<'a> {
             assessed.summary = one_line(&control_summary(&block.tool, &arguments), SUMMARY);
             return Ok(Permission::Tier);
         }
-        let call = self.registry.parse(&block.tool, arguments)?;
+        let call = self.runner.registry.parse(&block.tool, arguments)?;
         assessed.summary = one_line(&call.summary(), SUMMARY);
-        let (Outlook { effect, risk, tier, sandbox, edit }, ruling, is_broad) = self.look(spec, &*call)?;
+        let Looked { outlook, ruling, sandbox, bounds, is_broad } = self.look(spec, &*call)?;
+        let Outlook { effect, risk, tier, edit } = outlook;
         (assessed.effect, assessed.risk) = (effect, risk);
         sandbox.name().clone_into(&mut assessed.sandbox);
         if let Some(edit) = edit {
@@ -99,9 +105,12 @@ impl<'a> Assessor<'a> {
         let tier = if is_broad { Tier::Ask } else { tier };
         let remembered = (self.scope.remembered)(&rule(block, self.scope.workspace));
         assessed.rule = ruling.rule().map(str::to_owned);
-        let permission = permission::decide(remembered, &ruling, self.scope.approvals, tier);
+        let permission = permission::decide(remembered, &ruling, self.scope.approvals, tier, &bounds);
         if permission == Permission::Ask {
-            assessed.wider = self.offers(&*call);
+            if !matches!(bounds, Bounds::Leaves(_)) {
+                assessed.wider = self.offers(&*call);
+            }
+            assessed.why = bounds.why();
         }
         if let (Permission::Rule, None, Ruling::Allowed { direct, .. }) = (&permission, remembered, ruling) {
             assessed.direct = direct;
@@ -117,11 +126,10 @@ impl<'a> Assessor<'a> {
         }
     }
 
-    /// The call's outlook, what the rules say, and whether the workspace is so broad that even reading needs approval.
-    fn look(&mut self, spec: &ToolSpec, call: &dyn Call) -> Result<(Outlook, Ruling, bool), CallError> {
+    fn look(&mut self, spec: &ToolSpec, call: &dyn Call) -> Result<Looked, CallError> {
         let workspace = match self.workspace.take() {
             Some(workspace) => workspace,
-            None => Workspace::open(self.scope.workspace, Arc::clone(&self.closed))?,
+            None => self.runner.workspace(self.scope.workspace)?,
         };
         let workspace = &*self.workspace.insert(workspace);
         let mut site = Site {
@@ -133,8 +141,26 @@ impl<'a> Assessor<'a> {
         let mut outlook = Outlook::from(spec);
         call.assess(&mut site, &mut outlook)?;
         let ruling = Ruling::of(self.scope.rules, call, self.scope.path, workspace)?;
-        Ok((outlook, ruling, workspace.is_broad()))
+        let place = Place {
+            workspace,
+            settings: self.scope.sandbox,
+            runner: self.runner,
+            checkpoints: self.checkpoints,
+            path: self.scope.path,
+        };
+        let (sandbox, bounds) = place.of(call);
+        Ok(Looked { outlook, ruling, sandbox, bounds, is_broad: workspace.is_broad() })
     }
+}
+
+/// What was found out about a call.
+struct Looked {
+    outlook: Outlook,
+    ruling: Ruling,
+    sandbox: Sandbox,
+    bounds: Bounds,
+    /// The workspace is so broad that even reading needs approval.
+    is_broad: bool,
 }
 
 /// Parses a call that was assessed before.

@@ -28,11 +28,15 @@ use std::{
     collections::{BTreeMap, HashMap},
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
 
 /// More bytes of files that git does not have are not kept.
 const MAX_NEW: u64 = 200 << 20;
+
+/// For how long [`Checkpoints::why_not`] does not look again.
+const RECENT: Duration = Duration::from_secs(60);
 
 /// Where files are kept, and of which folders.
 #[derive(Debug, Clone)]
@@ -63,6 +67,15 @@ pub struct Checkpoints {
     locks: Arc<Mutex<HashMap<String, Arc<Mutex<Index>>>>>,
     /// The repositories around workspaces, so that a later checkpoint of a task need not ask git again.
     found: Arc<Mutex<HashMap<String, Found>>>,
+    /// By workspace.
+    seen: Arc<Mutex<HashMap<String, Seen>>>,
+}
+
+/// Whether a checkpoint could be made of a workspace, and when that was found out.
+#[derive(Debug)]
+struct Seen {
+    at: Instant,
+    why_not: Option<String>,
 }
 
 /// What is known of our index of a work tree. Whoever uses the index holds its lock.
@@ -74,7 +87,13 @@ struct Index {
 
 impl Checkpoints {
     pub(crate) fn new(runner: Arc<Runner>, folders: CheckpointFolders) -> Self {
-        Self { runner, folders: Arc::new(folders), locks: Arc::default(), found: Arc::default() }
+        Self {
+            runner,
+            folders: Arc::new(folders),
+            locks: Arc::default(),
+            found: Arc::default(),
+            seen: Arc::default(),
+        }
     }
 
     /// Whether a checkpoint of this workspace can be made, so that what is done there can be taken back.
@@ -83,6 +102,24 @@ impl Checkpoints {
     /// None can be made, and why.
     pub fn can(&self, place: &Place) -> Result<(), NoCheckpoint> {
         self.repository(place)?.weigh_untracked()
+    }
+
+    /// Why no checkpoint can be made here, in words; `None` if one can. For a minute it is not looked at again: git takes longer
+    /// than most commands. If it has become impossible meanwhile, the record of the checkpoint says so.
+    pub(crate) fn why_not(&self, place: &Place) -> Option<String> {
+        let known = |seen: &HashMap<String, Seen>| {
+            seen.get(&place.workspace)
+                .filter(|seen| seen.at.elapsed() < RECENT)
+                .map(|seen| seen.why_not.clone())
+        };
+        if let Some(why_not) = known(&self.seen.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return why_not;
+        }
+        let why_not = self.can(place).err().map(|error| error.to_string());
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.retain(|_, seen| seen.at.elapsed() < RECENT);
+        seen.insert(place.workspace.clone(), Seen { at: Instant::now(), why_not: why_not.clone() });
+        why_not
     }
 
     fn repository<'a>(&'a self, place: &'a Place) -> Result<Repository<'a>, NoCheckpoint> {

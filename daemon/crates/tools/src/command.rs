@@ -8,12 +8,14 @@ mod program;
 mod spool;
 mod start;
 mod time_limit;
+mod trial;
 
 pub(crate) use fork_server::ForkServer;
 pub(crate) use live::{Live, LiveGuard};
 pub(crate) use program::{find, is_trusted, shell};
 pub(crate) use spool::{SpoolFiles, kept, remove};
 pub(crate) use start::{Link, Redirect, Start, Waiting};
+pub(crate) use trial::try_helper;
 
 use crate::{
     helper::{CommandEnd, Report, STOP},
@@ -84,7 +86,7 @@ pub(crate) async fn follow(
     sub_tasks: &dyn SubTasks,
     mut show: Box<dyn FnMut(&str) + Send>,
 ) -> Ended {
-    let Link { stdout, stderr, line, connection, mut spool, call, identity, live } = link;
+    let Link { stdout, stderr, line, connection, mut spool, call, identity, live, needs } = link;
     let (read, mut write) = connection.into_split();
     let mut reports = BufReader::new(read.take(MAX_REPORT)).lines();
     let mut stdout = Output::new(Some(stdout));
@@ -142,7 +144,7 @@ pub(crate) async fn follow(
         keep(rest, &mut show, &mut spool);
     }
     spool.finish().await;
-    drop(live);
+    drop((live, needs));
     let how = match (stop, lost, report.ending) {
         (Some(Stop::Cancelled), ..) => How::Cancelled,
         (Some(Stop::TimedOut), ..) => How::TimedOut,

@@ -11,12 +11,15 @@
 //! The **fork server** is the one process that forks helpers: small and with one thread, so that a fork is cheap and safe. To
 //! execute the daemon's program for each command would take longer than most commands. It ends with the daemon.
 
+mod confine;
 mod descriptors;
 mod protocol;
 mod spawn;
 mod stage;
 mod tree;
 
+use crate::sandbox::Confinement;
+use confine::Groundwork;
 use protocol::Program;
 pub(crate) use protocol::{CommandEnd, Fittings, Order, Report, STOP, ask_for_helper, forked_helper};
 use rustix::{
@@ -56,11 +59,12 @@ fn serve() -> io::Result<()> {
     stage::forget_children(true)?;
     stage::limit()?;
     let _ = setsid();
-    while let Some(connection) = protocol::asked_for_helper(&daemon)? {
-        let forked = match stage::fork() {
+    let groundwork = Groundwork::lay();
+    while let Some((connection, confinement)) = protocol::asked_for_helper(&daemon)? {
+        let forked = match stage::fork(confinement.namespaces()) {
             Ok(None) => {
                 drop(daemon);
-                return help(&connection);
+                return help(&connection, &confinement, &groundwork);
             }
             Ok(Some(pid)) => Ok(pid),
             Err(error) => Err(error),
@@ -74,13 +78,19 @@ fn serve() -> io::Result<()> {
 }
 
 /// Runs a helper. A helper may wait long for its command, so everything possible is prepared before.
-fn help(daemon: &UnixStream) -> io::Result<()> {
+fn help(daemon: &UnixStream, confinement: &Confinement, groundwork: &Groundwork) -> io::Result<()> {
     stage::forget_children(false)?;
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;
+    let confined = confinement.enter(groundwork);
     let ends = ChildEnds::watch()?;
-    let Some((program, fittings)) = Program::receive(daemon)? else { return Ok(()) };
-    let started = spawn::spawn(&program, &fittings);
+    let Some((program, mut fittings)) = Program::receive(daemon)? else { return Ok(()) };
+    let started = confined.map_err(io::Error::other).and_then(|()| {
+        if *confinement != Confinement::None {
+            fittings.directory = confine::inside(program.directory()?, &fittings.directory)?;
+        }
+        spawn::spawn(&program, &fittings)
+    });
     // The output ends when the last writer of its pipes closes them, so this process must not keep one open.
     drop(fittings);
     let report = match started {

@@ -13,7 +13,10 @@
 //!   ([`Checkpoints`]).
 //! * Nothing here panics or fails as a whole: a call that may not run is denied, an error is a result, both in words for a model.
 //!
-//! Absent on purpose: the database, the wall clock, any knowledge of tasks. There is no sandbox yet; `Sandbox` is its place.
+//! * The sandbox: a helper confines itself before it takes its order, so that the command inherits it. What was assessed for a
+//!   sandbox runs in it or not at all.
+//!
+//! Absent on purpose: the database, the wall clock, any knowledge of tasks.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!(
@@ -32,6 +35,7 @@ mod named_files;
 mod process;
 mod run;
 mod sandbox;
+mod settings;
 mod sub_tasks;
 mod text;
 mod tool;
@@ -45,7 +49,7 @@ pub use checkpoint::{
 pub use error::Error;
 pub use named_files::UnusableFile;
 pub use run::Prepared;
+pub use sandbox::try_sandbox;
+pub use settings::{SandboxSettings, Unasked};
 pub use sub_tasks::{Answer, NoSubTasks, SubTasks};
 pub use tools::{Finished, Inspection, Options, Run, Scope, Tools, missing};
-
-use sandbox::Sandbox;

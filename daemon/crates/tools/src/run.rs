@@ -3,15 +3,18 @@
 mod command;
 mod look;
 
+use command::Ordered;
+
 use crate::{
-    Finished, Run, SubTasks,
+    Finished, Run, SandboxSettings, SubTasks,
     assess::parse,
     command::{ForkServer, Live, Waiting},
-    tool::{CallError, Change, Command, Look, Proposal, Registry, Work},
+    sandbox::{Found, Levels, Plan, Planner},
+    tool::{CallError, Change, Look, Proposal, Registry, Work},
     workspace::{Closed, PathError, Workspace},
 };
 use abide_protocol::{CallId, message::CallOutcome, record::Permission, transcript::ToolResult};
-use std::{path::PathBuf, sync::Arc, time::Instant};
+use std::{fs, path::PathBuf, sync::Arc, time::Instant};
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +26,9 @@ pub(crate) struct Runner {
     pub(crate) spool_dir: PathBuf,
     pub(crate) closed: Arc<Closed>,
     pub(crate) live: Live,
+    pub(crate) planner: Planner,
+    pub(crate) levels: Levels,
+    pub(crate) scratch_dir: PathBuf,
 }
 
 type Show = Box<dyn FnMut(&str) + Send>;
@@ -36,7 +42,7 @@ pub struct Prepared {
 }
 
 enum Ready {
-    Command(Command, Box<Waiting>),
+    Command(Box<Ordered>, Box<Waiting>),
     Look(Look),
     Change(Change),
 }
@@ -50,8 +56,8 @@ impl Prepared {
         let began = Instant::now();
         let Self { runner, run, ready } = self;
         let (outcome, result) = match ready {
-            Ok(Ready::Command(command, waiting)) => {
-                runner.command(command, run, *waiting, &cancel, output, sub_tasks).await
+            Ok(Ready::Command(ordered, waiting)) => {
+                runner.command(*ordered, *waiting, &cancel, output, sub_tasks).await
             }
             Ok(_) if cancel.is_cancelled() => cancelled(),
             Ok(Ready::Look(look)) => runner.look(look, run, &cancel).await,
@@ -74,12 +80,16 @@ impl Prepared {
 }
 
 impl Runner {
-    pub(crate) async fn prepare(self: Arc<Self>, run: Run) -> Prepared {
-        let ready = self.ready(&run).await;
+    pub(crate) async fn prepare(self: Arc<Self>, run: Run, sandbox: &SandboxSettings) -> Prepared {
+        let ready = self.ready(&run, sandbox).await;
         Prepared { runner: self, run, ready }
     }
 
-    async fn ready(self: &Arc<Self>, run: &Run) -> Result<Ready, (CallOutcome, ToolResult)> {
+    async fn ready(
+        self: &Arc<Self>,
+        run: &Run,
+        sandbox: &SandboxSettings,
+    ) -> Result<Ready, (CallOutcome, ToolResult)> {
         if let Permission::Denied(why) = &run.assessed.permission {
             return Err((CallOutcome::Refused, ToolResult::failure(why.clone())));
         }
@@ -90,8 +100,9 @@ impl Runner {
             Work::Look(look) => return Ok(Ready::Look(look)),
             Work::Change(change) => return Ok(Ready::Change(change)),
         };
-        match self.prepare_command(&command, run).await {
-            Ok(waiting) => Ok(Ready::Command(command, Box::new(waiting))),
+        let ordered = Ordered { command, run: run.clone(), sandbox: sandbox.clone() };
+        match self.prepare_command(&ordered).await {
+            Ok(waiting) => Ok(Ready::Command(Box::new(ordered), Box::new(waiting))),
             Err(error) => Err((CallOutcome::Done, ToolResult::failure(error.to_string()))),
         }
     }
@@ -109,6 +120,23 @@ impl Runner {
         let proposal = Proposal { mark: mark(run.call_id, run.attempt), edit: run.assessed.edit };
         let change = move || change(&self.workspace(&run.workspace)?, &proposal);
         (CallOutcome::Done, settled(tokio::task::spawn_blocking(change).await))
+    }
+
+    /// The best sandbox of this machine. Blocking.
+    pub(crate) fn sandbox_level(&self) -> &Found {
+        self.levels.found(&self.helpers)
+    }
+
+    /// The confinement of git where it may write to these folders only: what a repository configures must not run, and if it did,
+    /// it could do no harm elsewhere. Blocking.
+    pub(crate) fn plan_git(&self, writable: Vec<PathBuf>) -> Plan {
+        self.planner.plan_git(self.sandbox_level().level, writable)
+    }
+
+    /// Whether a workspace is one that Abide made.
+    pub(crate) fn is_scratch(&self, workspace: &Workspace) -> bool {
+        let scratch = fs::canonicalize(&self.scratch_dir);
+        scratch.is_ok_and(|scratch| workspace.real() != scratch && workspace.real().starts_with(scratch))
     }
 
     pub(crate) fn workspace(&self, path: &str) -> Result<Workspace, PathError> {

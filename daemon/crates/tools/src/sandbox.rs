@@ -1,15 +1,56 @@
+//! The sandbox of commands: which there is on this machine, what it lets a command see and change, and whether a command in it
+//! may run without asking.
+
+mod confinement;
+mod git;
+pub(crate) mod hidden;
+mod level;
+mod placeholder;
+mod plan;
+mod private;
+mod protected;
+
+pub(crate) use confinement::{Cache, Confinement, Hidden, Network, Private, Protected, View};
+pub use level::try_sandbox;
+pub(crate) use level::{Found, Levels};
+pub(crate) use placeholder::{Placed, Placeholders};
+pub(crate) use plan::{Plan, PlanError, Planner};
+pub(crate) use private::{Lease, PrivateFolders};
+
+use abide_protocol::sandbox::SandboxLevel;
+
 /// What confines a tool's processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sandbox {
-    /// Nothing but the rights of the user.
-    None,
+pub(crate) struct Sandbox {
+    pub(crate) level: SandboxLevel,
+    pub(crate) network: Network,
 }
 
 impl Sandbox {
-    /// Its name in records and for people.
+    /// Nothing but the rights of the user.
+    pub(crate) const NONE: Self = Self { level: SandboxLevel::None, network: Network::Host };
+
+    /// Its name in records.
     pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
+        match (self.level, self.network) {
+            (SandboxLevel::None, _) => "none",
+            (SandboxLevel::Landlock, Network::Off) => "landlock",
+            (SandboxLevel::Landlock, Network::Host) => "landlock, network",
+            (SandboxLevel::Full, Network::Off) => "full",
+            (SandboxLevel::Full, Network::Host) => "full, network",
         }
+    }
+
+    /// The sandbox that a record names; `None` if it was written by another version.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        use SandboxLevel::{Full, Landlock};
+        let all = [
+            Self::NONE,
+            Self { level: Landlock, network: Network::Off },
+            Self { level: Landlock, network: Network::Host },
+            Self { level: Full, network: Network::Off },
+            Self { level: Full, network: Network::Host },
+        ];
+        all.into_iter().find(|sandbox| sandbox.name() == name)
     }
 }

@@ -16,7 +16,6 @@ pub(crate) use error::CallError;
 pub(crate) use registry::Registry;
 
 use crate::{
-    Sandbox,
     edit::{Applied, Edit, Overlay},
     text::escape,
     workspace::{Spot, Workspace},
@@ -64,6 +63,11 @@ pub(crate) trait Call: Debug + Send {
         Subject::Nothing
     }
 
+    /// Why its command must leave the sandbox, in the words of the model; `None` if it need not.
+    fn outside(&self) -> Option<&str> {
+        None
+    }
+
     /// Assesses it before anything runs; sets in `outlook` what differs from the tool's spec.
     fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError>;
 
@@ -81,6 +85,8 @@ pub(crate) enum Subject<'a> {
     Nothing,
     /// A command line.
     Line(&'a str),
+    /// Code that a program runs.
+    Code,
     /// A file that is read, or a folder that is listed.
     Read(&'a str),
     /// A file that is changed, or a folder that is created.
@@ -102,15 +108,13 @@ pub(crate) struct Outlook {
     pub(crate) effect: EffectClass,
     pub(crate) risk: Risk,
     pub(crate) tier: Tier,
-    /// The sandbox of its processes.
-    pub(crate) sandbox: Sandbox,
     /// The file's change, if it is an edit.
     pub(crate) edit: Option<Edit>,
 }
 
 impl From<&ToolSpec> for Outlook {
     fn from(spec: &ToolSpec) -> Self {
-        Self { effect: spec.effect, risk: spec.risk, tier: spec.tier, sandbox: Sandbox::None, edit: None }
+        Self { effect: spec.effect, risk: spec.risk, tier: spec.tier, edit: None }
     }
 }
 

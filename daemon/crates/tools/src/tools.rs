@@ -4,15 +4,18 @@ use crate::{
     checkpoint::{CheckpointFolders, Checkpoints},
     command::{self, ForkServer, Live, SpoolFiles},
     run::{Prepared, Runner},
+    sandbox::{Levels, Placeholders, Planner, PrivateFolders},
+    settings::SandboxSettings,
     tool::Registry,
     workspace::Closed,
 };
 use abide_fail_point::{Point, pass};
 use abide_protocol::{
-    CallId,
+    CallId, ConversationId,
     inbox::Rule,
     message::CallOutcome,
     record::{CallAssessed, EditState},
+    sandbox::SandboxLevel,
     task::Approvals,
     transcript::{CallBlock, ToolResult, ToolSpec},
 };
@@ -22,7 +25,7 @@ use std::{
     ffi::OsString,
     fs, io,
     os::unix::fs::DirBuilderExt as _,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -38,6 +41,10 @@ pub struct Options {
     /// The user's home.
     pub home: PathBuf,
     pub checkpoints: CheckpointFolders,
+    /// Folders of Abide, hidden from commands as a whole. Of a workspace in one of them a command sees that alone.
+    pub hidden_dirs: Vec<PathBuf>,
+    /// For what the sandbox keeps: private folders of conversations, and a note of placeholders.
+    pub sandbox_dir: PathBuf,
 }
 
 /// The tools of this machine. Cheap to clone.
@@ -62,11 +69,13 @@ pub struct Scope<'a> {
     pub remembered: &'a dyn Fn(&Rule) -> Option<bool>,
     /// The rules that stand in this workspace.
     pub rules: &'a Book,
+    pub sandbox: &'a SandboxSettings,
 }
 
 /// An assessed call to run.
 #[derive(Debug, Clone)]
 pub struct Run {
+    pub conversation: ConversationId,
     pub call_id: CallId,
     /// Counts from 1.
     pub attempt: u32,
@@ -105,12 +114,14 @@ impl Tools {
     /// # Errors
     /// The spool folder cannot be used, or `options.helper` is empty.
     pub fn new(options: Options) -> Result<Self, Error> {
-        let Options { helper, spool_dir, own_dirs, home, checkpoints } = options;
+        let Options { helper, spool_dir, own_dirs, home, checkpoints, hidden_dirs, sandbox_dir } = options;
         if helper.is_empty() {
             return Err(Error::NoHelper);
         }
-        if let Err(source) = fs::DirBuilder::new().recursive(true).mode(0o700).create(&spool_dir) {
-            return Err(Error::Spool { path: spool_dir, source });
+        for path in [&spool_dir, &sandbox_dir] {
+            if let Err(source) = fs::DirBuilder::new().recursive(true).mode(0o700).create(path) {
+                return Err(Error::Folder { path: path.clone(), source });
+            }
         }
         let closed = Arc::new(Closed::new(&own_dirs, &home));
         let runner = Arc::new(Runner {
@@ -119,6 +130,14 @@ impl Tools {
             spool_dir,
             closed,
             live: Live::default(),
+            planner: Planner {
+                home,
+                own: hidden_dirs,
+                private: Arc::new(PrivateFolders::new(sandbox_dir.join("conversations"))),
+                placeholders: Placeholders::open(sandbox_dir.join("placeholders.json")),
+            },
+            levels: Levels::default(),
+            scratch_dir: checkpoints.scratch.clone(),
         });
         let checkpoints = Checkpoints::new(Arc::clone(&runner), checkpoints);
         Ok(Self { runner, schemas: Arc::default(), checkpoints })
@@ -141,16 +160,46 @@ impl Tools {
     /// A call that cannot run gets [`Permission::Denied`](abide_protocol::record::Permission::Denied) with the reason.
     #[must_use]
     pub fn assess(&self, scope: &Scope<'_>, calls: &[CallBlock]) -> Vec<CallAssessed> {
-        let mut assessor =
-            Assessor::new(scope, &self.schemas, &self.runner.registry, Arc::clone(&self.runner.closed));
+        let mut assessor = Assessor::new(scope, &self.schemas, &self.runner, &self.checkpoints);
         calls.iter().map(|call| assessor.assess(call)).collect()
     }
 
     /// Prepares an assessed call while the record of its start is being committed. Nothing of the call is done before
     /// [`Prepared::run`]: a command's helper waits, and its identity is written to the spool folder. A call that will not run
     /// must be [discarded](Prepared::discard); after a crash [`Self::drop_kept`] removes the file.
-    pub async fn prepare(&self, run: Run) -> Prepared {
-        Arc::clone(&self.runner).prepare(run).await
+    pub async fn prepare(&self, run: Run, sandbox: &SandboxSettings) -> Prepared {
+        Arc::clone(&self.runner).prepare(run, sandbox).await
+    }
+
+    /// The user's home.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        &self.runner.planner.home
+    }
+
+    /// The best sandbox that this machine allows, found out once by making it; and why a better one cannot be made, in words.
+    /// Blocking.
+    #[must_use]
+    pub fn sandbox(&self) -> (SandboxLevel, &[String]) {
+        let found = self.runner.sandbox_level();
+        (found.level, &found.why_not)
+    }
+
+    /// Ends what waits for further commands of a conversation: none comes for now. Blocking.
+    pub fn release(&self, conversation: ConversationId) {
+        self.runner.helpers.release(|plan| plan.conversation == Some(conversation));
+    }
+
+    /// Removes what the sandbox keeps of a conversation that is deleted. Blocking.
+    pub fn forget_conversation(&self, conversation: ConversationId) {
+        self.release(conversation);
+        self.runner.planner.private.remove(conversation);
+    }
+
+    /// The conversations of which the sandbox keeps something. Blocking.
+    #[must_use]
+    pub fn kept_conversations(&self) -> Vec<ConversationId> {
+        self.runner.planner.private.conversations()
     }
 
     /// Finds out about a call that was started and has no result. Blocking: first all its processes are killed.

@@ -80,6 +80,11 @@ impl Workspace {
         &self.real
     }
 
+    /// Whether a folder above it, or it itself, holds so much.
+    pub(crate) fn is_broad_at(&self, folder: &Path) -> bool {
+        self.closed.is_broad(folder)
+    }
+
     /// Whether an absolute path lies in it.
     pub(crate) fn holds(&self, path: &Path) -> bool {
         path.starts_with(&self.given) || path.starts_with(&self.real)

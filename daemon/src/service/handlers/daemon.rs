@@ -7,8 +7,8 @@ use crate::{
 use abide_protocol::{
     Error, ErrorKind,
     method::daemon::{
-        CheckFailure, CheckModelParams, CheckModelReply, SetKeyParams, SetKeyReply, ShutdownParams,
-        ShutdownReply, StatusReply,
+        CheckFailure, CheckModelParams, CheckModelReply, SandboxStatus, SetKeyParams, SetKeyReply,
+        ShutdownParams, ShutdownReply, StatusReply,
     },
 };
 use std::time::Duration;
@@ -51,7 +51,20 @@ pub(super) async fn status(service: &Service) -> Result<StatusReply, RequestErro
         socket: service.socket.display().to_string(),
         keys: catalog.keys().names(),
         config: service.settings.status(),
+        sandbox: sandbox(service).await,
     })
+}
+
+/// The sandbox of this machine, found out now if no task needed it before.
+pub(super) async fn sandbox(service: &Service) -> SandboxStatus {
+    let tools = service.tools.clone();
+    let require = service.settings.recent().await.config().sandbox_settings(tools.home()).require;
+    let found = tokio::task::spawn_blocking(move || {
+        let (level, why_not) = tools.sandbox();
+        (level, why_not.to_vec())
+    });
+    let (level, why_not) = found.await.unwrap_or_default();
+    SandboxStatus { level, why_not, require }
 }
 
 /// `/proc/self/statm` counts pages (proc(5)).

@@ -13,8 +13,12 @@ use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
     limits::{MAX_CLIENT_MESSAGE_ID, MAX_FILES, MAX_IMPORTED, MAX_PROMPT},
-    method::task::{ImportMessage, StartTaskParams, StartTaskReply},
+    method::{
+        daemon::SandboxStatus,
+        task::{ImportMessage, StartTaskParams, StartTaskReply},
+    },
     record::{ClientMessage, ConversationCreated},
+    task::Approvals,
 };
 use abide_store::AppendError;
 use digest::{digest, is_same};
@@ -46,6 +50,7 @@ pub(super) async fn start(
         None => None,
     };
     let task_id = chosen.as_ref().and_then(Chosen::own).unwrap_or_else(|| TaskId(clock::mint().uuid()));
+    check_sandbox(service, params.approvals).await?;
     let request = LaunchRequest {
         prompt: params.message.clone(),
         mode: params.mode,
@@ -135,6 +140,23 @@ fn check(service: &Service, params: &StartTaskParams) -> Result<(), Error> {
         return Err(Error::new(ErrorKind::ShuttingDown, "the daemon is shutting down"));
     }
     Ok(())
+}
+
+/// Refuses a task that asks nobody where commands cannot be confined as the configuration requires.
+async fn check_sandbox(service: &Service, approvals: Approvals) -> Result<(), Error> {
+    if approvals == Approvals::Ask {
+        return Ok(());
+    }
+    let SandboxStatus { level, require, why_not } = super::daemon::sandbox(service).await;
+    if level >= require {
+        return Ok(());
+    }
+    let why: String = why_not.into_iter().map(|why| format!(" ({why})")).collect();
+    let words = format!(
+        "approvals cannot be given in advance: the sandbox of this machine is `{level}`{why}, and `[sandbox] require` in config.toml \
+         is `{require}`; start the task without them, or set `require = \"{level}\"`"
+    );
+    Err(Error::new(ErrorKind::SandboxRequired, words))
 }
 
 /// Checks the size of an earlier conversation.

@@ -104,6 +104,7 @@ impl Actor {
             Effect::Tool { task: id, call, attempt } => {
                 let assessed = task.call(call)?.assessed.clone()?;
                 let run = Run {
+                    conversation: self.id,
                     call_id: call,
                     attempt,
                     assessed,

@@ -52,6 +52,7 @@ impl Actor {
                 let cut = if self.sessions.is_cutting() { self.under_way() } else { Vec::new() };
                 self.sessions.retire(self.id, cut);
                 self.running.clear();
+                self.sessions.release_helpers(self.id);
                 self.mail.close();
             }
             Order::PassOn(message) => {
@@ -110,6 +111,7 @@ impl Actor {
             let erased = sessions.inner.store.delete_conversation(id, mint.at(), mint.record_id()).await;
             if erased.is_ok() {
                 sessions.forget_checkpoints(id).await;
+                sessions.forget_private_files(id).await;
             }
             Event::Erased(erased.map_err(CommandError::from))
         }));

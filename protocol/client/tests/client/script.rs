@@ -167,6 +167,7 @@ pub(crate) fn assessed(call_id: CallId) -> CallAssessed {
         rule: None,
         direct: None,
         wider: Vec::new(),
+        why: None,
     }
 }
 

@@ -253,6 +253,7 @@ fn calls() -> Vec<(&'static str, Body)> {
             stderr: DirectOutput::Stdout,
         })),
         wider: vec![things::wider()],
+        why: Some("it leaves the sandbox".to_owned()),
     };
     let decided = ApprovalDecided {
         approval_id: id(0x61),

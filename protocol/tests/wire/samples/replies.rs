@@ -13,7 +13,7 @@ use abide_protocol::{
         },
         daemon::{
             CheckFailure, CheckModelReply, ConfigStatus, CutCall, CutOff, CutWork, ListModelsReply,
-            ModeSteps, RefusedConfig, SetKeyReply, ShutdownReply, StatusReply, TaskCounts,
+            ModeSteps, RefusedConfig, SandboxStatus, SetKeyReply, ShutdownReply, StatusReply, TaskCounts,
         },
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
         rule::{
@@ -30,6 +30,7 @@ use abide_protocol::{
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
     provider::{DefaultModel, KeyState, ProviderInfo},
     record::ModelErrorKind,
+    sandbox::SandboxLevel,
     task::{Limits, Mode},
     transcript::{EffectClass, Risk, Tier, ToolSpec},
 };
@@ -293,6 +294,11 @@ fn status() -> StatusReply {
                 line: Some(2),
                 key: text("task.max_stepps"),
             }),
+        },
+        sandbox: SandboxStatus {
+            level: SandboxLevel::Landlock,
+            why_not: vec!["no `full`: it needs user namespaces".to_owned()],
+            require: SandboxLevel::Full,
         },
     }
 }

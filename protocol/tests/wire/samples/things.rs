@@ -93,6 +93,7 @@ pub(crate) fn approval() -> Approval {
         rule: rule(),
         digest: "ab".repeat(32),
         wider: vec![wider()],
+        why: Some("it leaves the sandbox".to_owned()),
     }
 }
 

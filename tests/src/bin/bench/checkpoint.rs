@@ -92,6 +92,8 @@ fn tools(folder: &Path) -> Tools {
         own_dirs: vec![at("spool"), at("kept")],
         home: at("home"),
         checkpoints: CheckpointFolders { kept: at("kept"), scratch: at("scratch") },
+        hidden_dirs: Vec::new(),
+        sandbox_dir: at("sandbox"),
     };
     Tools::new(options).expect("the tools")
 }

@@ -265,7 +265,7 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
             task.repeats.see(&p.tool, &p.arguments);
             if let Some(call) = call_mut(task, p.call_id) {
                 call.assessed = Some(p.clone());
-                if matches!(p.permission, Permission::Tier | Permission::Rule | Permission::Yes) {
+                if !matches!(p.permission, Permission::Ask | Permission::Denied(_)) {
                     call.stage = CallStage::Allowed;
                 }
             }

@@ -106,6 +106,7 @@ impl Plan {
             rule: None,
             direct: None,
             wider: Vec::new(),
+            why: None,
         }
     }
 }

@@ -85,7 +85,7 @@ async fn the_demo_runs_to_its_end() {
         _ => (true, "done"),
     })
     .await;
-    assert_eq!(run.tools(), ["list", "ask_user", "write", "read", "send_update", "task_complete"]);
+    assert_eq!(run.tools(), ["list", "ask_user", "write", "shell", "read", "send_update", "task_complete"]);
     assert!(run.replies[0].text().contains("a script, not a model"));
     assert!(run.arguments("ask_user")["question"].as_str().unwrap().ends_with('?'));
     assert!(run.arguments("write")["content"].as_str().unwrap().starts_with("# Hello, Ada \"Lovelace\"!"));
@@ -108,14 +108,14 @@ async fn the_demo_goes_on_when_its_write_is_rejected() {
         _ => (true, "ok"),
     })
     .await;
-    assert_eq!(run.tools(), ["list", "ask_user", "write", "list", "send_update", "task_complete"]);
+    assert_eq!(run.tools(), ["list", "ask_user", "write", "shell", "list", "send_update", "task_complete"]);
     assert!(run.arguments("task_complete")["summary"].as_str().unwrap().contains("Nothing was written"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_demo_ends_whatever_fails() {
     let run = run_demo(|_| (false, "error: no")).await;
-    assert_eq!(run.tools(), ["list", "ask_user", "write", "list", "send_update", "task_complete"]);
+    assert_eq!(run.tools(), ["list", "ask_user", "write", "shell", "list", "send_update", "task_complete"]);
     assert!(run.arguments("write")["content"].as_str().unwrap().starts_with("# Hello, world!"));
 }
 

@@ -192,6 +192,7 @@ pub(crate) fn assessed(n: u64, arguments: &str) -> RecordBody {
         rule: None,
         direct: None,
         wider: Vec::new(),
+        why: None,
     })
 }
 
@@ -225,6 +226,7 @@ pub(crate) fn approval(n: u64, call: u64) -> Approval {
         rule: rule("{}"),
         digest: "digest".to_owned(),
         wider: Vec::new(),
+        why: None,
     }
 }
 

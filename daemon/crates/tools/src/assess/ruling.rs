@@ -41,7 +41,7 @@ impl Ruling {
             return Ok(Self::None);
         }
         Ok(match call.subject() {
-            Subject::Nothing => Self::None,
+            Subject::Nothing | Subject::Code => Self::None,
             Subject::Line(line) => Self::of_line(book.shell(line), path, workspace),
             Subject::Read(path) => Self::of_path(&book.read(&names(&workspace.names(path)?)), workspace),
             Subject::Edit(path) => Self::of_path(&book.edit(&names(&workspace.names(path)?)), workspace),
@@ -119,7 +119,7 @@ pub(super) fn offers(call: &dyn Call, path: Option<&str>, workspace: &Workspace)
             Ok([_, real]) => abide_rules::wider_edit(&real),
             Err(_) => Vec::new(),
         },
-        Subject::Read(_) | Subject::Nothing => Vec::new(),
+        Subject::Read(_) | Subject::Code | Subject::Nothing => Vec::new(),
     };
     offers.into_iter().map(|Offer { text, matches }| WiderRule { text, matches }).collect()
 }

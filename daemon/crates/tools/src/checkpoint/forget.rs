@@ -57,13 +57,17 @@ impl Checkpoints {
         let index = self.work_tree_lock(name);
         let _held = index.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let environment = BTreeMap::new();
+        let folder = fs::canonicalize(folder).map_err(|error| error.to_string())?;
+        let writable = [name].into_iter().chain(owner.theirs.as_deref()).map(Into::into).collect();
         let git = Git {
             helpers: &self.runner.helpers,
             live: &self.runner.live,
             program: owner.program,
             environment: &environment,
-            directory: fs::File::open(folder).map_err(|error| error.to_string())?.into(),
+            directory: fs::File::open(&folder).map_err(|error| error.to_string())?.into(),
             cancel: CancellationToken::new(),
+            directory_path: folder.display().to_string(),
+            plan: self.runner.plan_git(writable),
         };
         let objects = format!("{name}/objects");
         let dir = match &owner.theirs {

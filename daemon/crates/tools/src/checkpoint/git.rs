@@ -9,6 +9,7 @@ use super::error::NoCheckpoint;
 use crate::{
     command::{ForkServer, Live},
     helper::{CommandEnd, Fittings, Order, Report, STOP},
+    sandbox::Plan,
     text::one_line,
 };
 use rustix::{
@@ -75,6 +76,9 @@ pub(super) struct Git<'a> {
     /// The working directory, open.
     pub(super) directory: OwnedFd,
     pub(super) cancel: CancellationToken,
+    /// Its path without links.
+    pub(super) directory_path: String,
+    pub(super) plan: Plan,
 }
 
 /// A git command that runs.
@@ -122,7 +126,9 @@ impl Git<'_> {
     fn order(&self, dir: GitDir<'_>, arguments: &[&str], input: &[u8], what: String) -> io::Result<Running> {
         let command =
             [&*self.program].iter().chain(OFF).chain(arguments).map(|word| (*word).to_owned()).collect();
-        let message = Order { command, environment: self.environment(dir) }.message()?;
+        let order =
+            Order { directory: self.directory_path.clone(), command, environment: self.environment(dir) };
+        let message = order.message()?;
         let (stdout, out) = io::pipe()?;
         let stderr = File::from(memfd_create("abide-git-stderr", MemfdFlags::CLOEXEC)?);
         let fittings = Fittings {
@@ -131,14 +137,14 @@ impl Git<'_> {
             stdout: out.into(),
             stderr: stderr.as_fd().try_clone_to_owned()?,
         };
-        let helper = self.helpers.helper().or_else(|_| self.helpers.helper())?;
+        let helper = self.helpers.helper(&self.plan).or_else(|_| self.helpers.helper(&self.plan))?;
         let live = self.live.enter(helper.pid.unsigned_abs());
         let mut connection = helper.connection;
         connection.set_read_timeout(Some(PATIENCE))?;
         connection.set_write_timeout(Some(PATIENCE))?;
         let sent = fittings.send(connection.as_fd(), &message)?;
         connection.write_all(message.get(sent..).unwrap_or_default())?;
-        self.helpers.ask_in_advance();
+        self.helpers.ask_in_advance(&self.plan);
         let reports = BufReader::new(connection);
         let (deadline, cancel) = (Instant::now() + LIMIT, self.cancel.clone());
         Ok(Running { what, stdout, stderr, reports, deadline, cancel, _live: live })

@@ -77,6 +77,8 @@ impl<'a> Repository<'a> {
             environment: &place.environment,
             directory: workspace.root().map_err(NoCheckpoint::io(&path))?,
             cancel: place.cancel.clone(),
+            directory_path: workspace.real().display().to_string(),
+            plan: runner.plan_git(Vec::new()),
         };
         let is_scratch =
             fs::canonicalize(&folders.scratch).is_ok_and(|scratch| workspace.real().starts_with(scratch));
@@ -101,7 +103,11 @@ impl<'a> Repository<'a> {
             return Err(NoCheckpoint::Ignored(path));
         }
         let root = tree.root().map_err(NoCheckpoint::io(&path))?;
-        let git = Git { directory: root.try_clone().map_err(NoCheckpoint::io(&path))?, ..git };
+        let git = Git {
+            directory: root.try_clone().map_err(NoCheckpoint::io(&path))?,
+            directory_path: tree.real().display().to_string(),
+            ..git
+        };
         let format = found.as_ref().map_or("sha1", |found| &found.format);
         let owner = Owner {
             work_tree: top.clone(),
@@ -115,6 +121,8 @@ impl<'a> Repository<'a> {
             Some(found) => (found.objects.clone(), found.excludes.clone()),
             None => (format!("{folder}/objects"), Vec::new()),
         };
+        let writable = [&top, &folder].into_iter().chain(&owner.theirs).map(PathBuf::from).collect();
+        let git = Git { plan: runner.plan_git(writable), ..git };
         Ok(Self { git, root, top, folder, objects, theirs: owner.theirs, excludes, found })
     }
 

@@ -1,12 +1,14 @@
 use crate::{
     helper::{ask_for_helper, forked_helper},
     process::Identity,
+    sandbox::{Lease, Plan},
 };
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     process::Pid,
 };
 use std::{
+    collections::VecDeque,
     ffi::OsString,
     io,
     os::{fd::OwnedFd, unix::net::UnixStream},
@@ -17,6 +19,9 @@ use std::{
 
 /// A fork takes a fraction of a millisecond; after this time the server is taken for hung.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How many helpers wait for an order at most. Each is confined in advance for the commands of one conversation.
+const WAITING: usize = 4;
 
 /// The source of helpers: a process of its own, started with the first command.
 #[derive(Debug)]
@@ -32,6 +37,8 @@ pub(crate) struct Helper {
     pub(crate) pid: i32,
     pub(super) identity: Option<Identity>,
     pub(crate) connection: UnixStream,
+    /// What it alone uses.
+    pub(crate) lease: Option<Lease>,
 }
 
 #[derive(Debug)]
@@ -39,9 +46,19 @@ struct Running {
     process: Child,
     /// Closing it ends the server.
     connection: UnixStream,
-    /// The daemon's end of the connection to a helper that was requested in advance and is not taken yet. Its identity has not
-    /// been read.
-    asked: Option<UnixStream>,
+    /// Helpers that were requested in advance and are not taken yet, the oldest first.
+    asked: VecDeque<Asked>,
+}
+
+/// A helper that was requested.
+#[derive(Debug)]
+struct Asked {
+    plan: Plan,
+    lease: Option<Lease>,
+    /// The daemon's end of its connection.
+    connection: UnixStream,
+    /// The server's reply, once it is read. The replies come in the order of the requests.
+    forked: Option<io::Result<i32>>,
 }
 
 impl ForkServer {
@@ -49,16 +66,16 @@ impl ForkServer {
         Self { command, running: Mutex::new(None) }
     }
 
-    /// Takes the helper that was requested in advance, or requests one. Blocking.
+    /// Takes the helper that was requested in advance for this plan, or requests one. Blocking.
     ///
     /// If that fails, the server is ended; the next call starts another.
-    pub(crate) fn helper(&self) -> io::Result<Helper> {
+    pub(crate) fn helper(&self, plan: &Plan) -> io::Result<Helper> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let mut server = match running.take() {
             Some(server) => server,
             None => self.start()?,
         };
-        let helper = server.helper();
+        let helper = server.helper(plan);
         if helper.is_ok() {
             *running = Some(server);
         } else {
@@ -67,15 +84,31 @@ impl ForkServer {
         helper
     }
 
-    /// Requests a helper in advance, so that the next command need not wait for it.
-    pub(crate) fn ask_in_advance(&self) {
+    /// Requests a helper in advance, so that the next command of this plan need not wait for it.
+    pub(crate) fn ask_in_advance(&self, plan: &Plan) {
         // If it is locked, another command waits for the server, which may take long.
         let Ok(mut running) = self.running.try_lock() else { return };
         if let Some(server) = &mut *running
-            && server.asked.is_none()
+            && server.asked.iter().all(|asked| asked.plan.confinement != plan.confinement)
         {
+            if server.asked.len() == WAITING {
+                // The server's replies are read in order.
+                let _ = server.read_reply(0);
+                server.asked.pop_front();
+            }
             // If this fails, the next command requests one again.
-            let _ = server.ask().map(|connection| server.asked = Some(connection));
+            let _ = server.ask(plan).map(|asked| server.asked.push_back(asked));
+        }
+    }
+
+    /// Ends the waiting helpers whose plan this is about: they will not be used again. Blocking.
+    pub(crate) fn release(&self, is_meant: impl Fn(&Plan) -> bool) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(server) = &mut *running {
+            while let Some(index) = server.asked.iter().position(|asked| is_meant(&asked.plan)) {
+                let _ = server.read_reply(index);
+                server.asked.remove(index);
+            }
         }
     }
 
@@ -93,7 +126,7 @@ impl ForkServer {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .spawn()?;
-        Ok(Running { process, connection, asked: None })
+        Ok(Running { process, connection, asked: VecDeque::new() })
     }
 
     /// Ends the server and the helper requested in advance, and waits until the server is gone. Other helpers go on: each has a
@@ -107,29 +140,47 @@ impl ForkServer {
 }
 
 impl Running {
-    fn helper(&mut self) -> io::Result<Helper> {
-        if let Some(connection) = self.asked.take() {
-            let helper = self.answer(connection)?;
+    fn helper(&mut self, plan: &Plan) -> io::Result<Helper> {
+        let is_meant = |asked: &Asked| asked.plan.confinement == plan.confinement;
+        if let Some(index) = self.asked.iter().position(is_meant) {
+            self.read_reply(index)?;
             // It may have been killed while it waited, and its process id reused. If its connection is open now, it lived when
             // its identity was read.
-            if is_open(&helper.connection) {
+            if let Some(asked) = self.asked.remove(index)
+                && let Ok(helper) = asked.into_helper()
+                && is_open(&helper.connection)
+            {
                 return Ok(helper);
             }
         }
-        let connection = self.ask()?;
-        self.answer(connection)
+        if let Some(last) = self.asked.len().checked_sub(1) {
+            self.read_reply(last)?;
+        }
+        let mut asked = self.ask(plan)?;
+        asked.forked = Some(forked_helper(&self.connection));
+        asked.into_helper()
     }
 
-    fn ask(&self) -> io::Result<UnixStream> {
+    fn ask(&self, plan: &Plan) -> io::Result<Asked> {
         let (connection, theirs) = UnixStream::pair()?;
-        ask_for_helper(&self.connection, &theirs)?;
-        Ok(connection)
+        let (confinement, lease) = plan.for_one_helper()?;
+        ask_for_helper(&self.connection, &theirs, &confinement)?;
+        Ok(Asked { plan: plan.clone(), lease, connection, forked: None })
     }
 
-    fn answer(&self, connection: UnixStream) -> io::Result<Helper> {
-        let pid = forked_helper(&self.connection)?;
-        let identity = Pid::from_raw(pid).and_then(|pid| Identity::of(pid).ok());
-        Ok(Helper { pid, identity, connection })
+    /// Reads the server's replies up to that of this request.
+    fn read_reply(&mut self, index: usize) -> io::Result<()> {
+        for asked in self.asked.iter_mut().take(index + 1) {
+            if asked.forked.is_none() {
+                let forked = forked_helper(&self.connection);
+                let lost = forked.as_ref().is_err_and(|error| error.raw_os_error().is_none());
+                asked.forked = Some(forked);
+                if lost {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+            }
+        }
+        Ok(())
     }
 
     fn end(self) {
@@ -138,6 +189,14 @@ impl Running {
         // A halted server would not see that the connection closed.
         let _ = process.kill();
         let _ = process.wait();
+    }
+}
+
+impl Asked {
+    fn into_helper(self) -> io::Result<Helper> {
+        let pid = self.forked.unwrap_or_else(|| Err(io::ErrorKind::NotConnected.into()))?;
+        let identity = Pid::from_raw(pid).and_then(|pid| Identity::of(pid).ok());
+        Ok(Helper { pid, identity, connection: self.connection, lease: self.lease })
     }
 }
 

@@ -6,6 +6,7 @@ use super::{
 use crate::{
     helper::{Fittings, Order},
     process::{self, Identity},
+    sandbox::{Lease, Plan},
 };
 use abide_fail_point::{Point, pass};
 use abide_protocol::record::DirectOutput;
@@ -35,6 +36,9 @@ pub(crate) struct Start {
     pub(crate) command: Vec<String>,
     /// The working directory, open.
     pub(crate) directory: OwnedFd,
+    /// Its path without links.
+    pub(crate) directory_path: String,
+    pub(crate) plan: Plan,
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) redirect: Redirect,
     /// Its stdin is a line to the daemon; otherwise it is empty.
@@ -59,6 +63,7 @@ pub(crate) struct Waiting {
     /// The helper's identity.
     identity: Option<Identity>,
     live: LiveGuard,
+    needs: Needs,
 }
 
 /// A command that runs.
@@ -74,7 +79,11 @@ pub(crate) struct Link {
     /// The helper's identity.
     pub(super) identity: Option<Identity>,
     pub(super) live: LiveGuard,
+    pub(super) needs: Needs,
 }
+
+/// What a confined helper needs, which exists until its end.
+pub(super) type Needs = (Plan, Option<Lease>);
 
 impl Start {
     /// Takes a helper and writes down its identity before it gets an order, so that whatever runs can be found after a crash.
@@ -87,13 +96,14 @@ impl Start {
         let (line, stdin) = if self.has_line { Some(line()?) } else { None }.unzip();
         let mut environment = self.environment;
         environment.insert(process::MARK.to_owned(), self.call.clone());
-        let message = Order { command: self.command, environment }.message()?;
+        let order = Order { directory: self.directory_path, command: self.command, environment };
+        let message = order.message()?;
         let stdout = Receiver::from_owned_fd(stdout.into())?;
         let stderr = Receiver::from_owned_fd(stderr.into())?;
-        let Helper { pid, identity, connection } = server.helper().or_else(|error| {
+        let Helper { pid, identity, connection, lease } = server.helper(&self.plan).or_else(|error| {
             // The server may have been killed.
             tracing::warn!(%error, "no helper could be forked; trying once more");
-            server.helper()
+            server.helper(&self.plan)
         })?;
         pass(Point::HelperStarted);
         let guard = live.enter(pid.unsigned_abs());
@@ -109,14 +119,23 @@ impl Start {
             call: self.call,
             identity,
             live: guard,
+            needs: (self.plan.clone(), lease),
         };
         if let Err(error) = waiting.files.note(waiting.identity.as_ref()) {
             waiting.discard();
             return Err(error);
         }
         pass(Point::HelperNoted);
-        server.ask_in_advance();
+        if !self.plan.has_caches() {
+            server.ask_in_advance(&self.plan);
+        }
         Ok(waiting)
+    }
+}
+
+impl Link {
+    pub(crate) const fn plan(&self) -> &Plan {
+        &self.needs.0
     }
 }
 
@@ -127,9 +146,9 @@ impl Waiting {
     pub(crate) async fn begin(mut self, cancel: &CancellationToken) -> io::Result<Link> {
         timeout(HANDOVER, self.hand_over()).await??;
         pass(Point::CommandOrdered);
-        let Self { stdout, stderr, line, connection, files, call, identity, live, .. } = self;
+        let Self { stdout, stderr, line, connection, files, call, identity, live, needs, .. } = self;
         let spool = Spool::new(&files, cancel.clone());
-        Ok(Link { stdout, stderr, line, connection, spool, call, identity, live })
+        Ok(Link { stdout, stderr, line, connection, spool, call, identity, live, needs })
     }
 
     async fn hand_over(&mut self) -> io::Result<()> {

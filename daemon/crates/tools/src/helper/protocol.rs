@@ -1,5 +1,6 @@
 //! The messages between daemon, fork server and helper.
 
+use crate::sandbox::Confinement;
 use rustix::{
     cmsg_space,
     io::Errno,
@@ -11,7 +12,7 @@ use rustix::{
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
-    ffi::c_char,
+    ffi::{CStr, c_char},
     io::{self, IoSlice, IoSliceMut, Read as _, Write as _},
     mem::MaybeUninit,
     os::{
@@ -24,6 +25,9 @@ use std::{
 /// The longest order, in bytes.
 const MAX_ORDER: usize = 4 << 20;
 
+/// The longest description of a confinement, in bytes.
+const MAX_CONFINEMENT: usize = 1 << 20;
+
 /// The most descriptors in a message.
 const DESCRIPTORS: usize = 4;
 
@@ -33,6 +37,8 @@ pub(crate) const STOP: u8 = b's';
 /// From the daemon, first: the command to run.
 #[derive(Debug)]
 pub(crate) struct Order {
+    /// The directory of [`Fittings`], absolute and without links.
+    pub(crate) directory: String,
     /// Program (absolute) and arguments.
     pub(crate) command: Vec<String>,
     /// The command's whole environment.
@@ -41,7 +47,7 @@ pub(crate) struct Order {
 
 /// A received order.
 pub(super) struct Program {
-    /// Strings, each with a zero at its end: the arguments, then `name=value`.
+    /// Strings, each with a zero at its end: the directory, the arguments, then `name=value`.
     strings: Vec<u8>,
     /// How many of them are arguments.
     arguments: usize,
@@ -77,8 +83,16 @@ pub(crate) enum CommandEnd {
 }
 
 /// Requests a helper from the fork server; the helper gets `connection`.
-pub(crate) fn ask_for_helper(server: &UnixStream, connection: &UnixStream) -> io::Result<()> {
-    send(server.as_fd(), b"h", &[connection.as_fd()]).map(drop)
+pub(crate) fn ask_for_helper(
+    mut server: &UnixStream,
+    connection: &UnixStream,
+    confinement: &Confinement,
+) -> io::Result<()> {
+    let confinement = serde_json::to_vec(confinement)?;
+    let length = u32::try_from(confinement.len()).ok().filter(|length| *length as usize <= MAX_CONFINEMENT);
+    let length = length.ok_or_else(|| invalid("too many paths are hidden or protected"))?;
+    send(server.as_fd(), &length.to_ne_bytes(), &[connection.as_fd()])?;
+    server.write_all(&confinement)
 }
 
 /// The server's reply: the helper's process id.
@@ -91,11 +105,18 @@ pub(crate) fn forked_helper(mut server: &UnixStream) -> io::Result<i32> {
     }
 }
 
-/// The server's side: the connection for the requested helper; `None` when the daemon has closed its end.
-pub(super) fn asked_for_helper(daemon: &UnixStream) -> io::Result<Option<UnixStream>> {
-    let Some(received) = receive(daemon, &mut [0])? else { return Ok(None) };
+/// The server's side: the connection for the requested helper, and what confines it; `None` when the daemon has closed its end.
+pub(super) fn asked_for_helper(mut daemon: &UnixStream) -> io::Result<Option<(UnixStream, Confinement)>> {
+    let mut length = [0; 4];
+    let Some(received) = receive(daemon, &mut length)? else { return Ok(None) };
     let [connection] = <[OwnedFd; 1]>::try_from(received).map_err(|_| wrong_message())?;
-    Ok(Some(connection.into()))
+    let length = u32::from_ne_bytes(length) as usize;
+    if length > MAX_CONFINEMENT {
+        return Err(wrong_message());
+    }
+    let mut confinement = vec![0; length];
+    daemon.read_exact(&mut confinement)?;
+    Ok(Some((connection.into(), serde_json::from_slice(&confinement)?)))
 }
 
 /// The server's reply: a process id, or why the fork failed.
@@ -110,7 +131,8 @@ impl Order {
     pub(crate) fn message(&self) -> io::Result<Vec<u8>> {
         let mut strings = Vec::new();
         let variables = self.environment.iter().map(|(name, value)| format!("{name}={value}"));
-        for string in self.command.iter().cloned().chain(variables) {
+        let directory = [self.directory.clone()].into_iter();
+        for string in directory.chain(self.command.iter().cloned()).chain(variables) {
             // A zero would end the string and begin another.
             if string.contains('\0') {
                 return Err(invalid("there is a zero byte in the command or its environment"));
@@ -164,9 +186,15 @@ impl Program {
         Ok(Some((Self { strings, arguments }, Fittings { directory, stdin, stdout, stderr })))
     }
 
+    /// The path of its directory.
+    pub(super) fn directory(&self) -> io::Result<&CStr> {
+        CStr::from_bytes_until_nul(&self.strings).map_err(|_| wrong_message())
+    }
+
     /// Arguments (the program first) and environment, as `execve` takes them.
     pub(super) fn lists(&self) -> [Vec<*const c_char>; 2] {
-        let mut all = self.strings.split_inclusive(|byte| *byte == 0).map(|string| string.as_ptr().cast());
+        let strings = self.strings.split_inclusive(|byte| *byte == 0).skip(1);
+        let mut all = strings.map(|string| string.as_ptr().cast());
         let arguments = all.by_ref().take(self.arguments).chain([ptr::null()]).collect();
         [arguments, all.chain([ptr::null()]).collect()]
     }

@@ -1,5 +1,5 @@
 //! Process state kept by the kernel: forks a helper, reports ended children, and prepares the command's process before it
-//! executes the command. (A sandbox will be entered here.)
+//! executes the command.
 
 use rustix::{
     fs::{Mode, OFlags, open},
@@ -18,14 +18,16 @@ use std::{
 /// The limit of open files; programs may raise it to the hard limit.
 const OPEN_FILES: u64 = 4096;
 
-/// Forks this process, which must have one thread; `None` in the child.
-pub(super) fn fork() -> io::Result<Option<i32>> {
-    #[expect(unsafe_code, reason = "there is no safe way to fork")]
-    // SAFETY: this process has one thread, so nothing is locked or half-done in the child.
-    match unsafe { libc::fork() } {
+/// Forks this process, which must have one thread, into new namespaces of these kinds (`CLONE_NEW*`); `None` in the child.
+pub(super) fn fork(namespaces: i32) -> io::Result<Option<i32>> {
+    let flags = libc::SIGCHLD | namespaces;
+    #[expect(unsafe_code, reason = "there is no safe way to fork, and none at all into namespaces")]
+    // SAFETY: this process has one thread, so nothing is locked or half-done in the child. Without a stack of its own the child
+    // goes on with a copy of this one, as after `fork`.
+    match unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(None),
-        pid => Ok(Some(pid)),
+        pid => i32::try_from(pid).map(Some).map_err(io::Error::other),
     }
 }
 

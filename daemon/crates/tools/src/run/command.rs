@@ -1,8 +1,9 @@
 use super::{Runner, Show, cancelled};
 use crate::{
-    Run, SubTasks,
+    Run, SandboxSettings, SubTasks,
     command::{self, How, Link, Redirect, SpoolFiles, Start, Waiting},
     environment,
+    sandbox::{Confinement, Sandbox},
     tool::{self, CallError, Command, Program},
 };
 use abide_protocol::{message::CallOutcome, record::Direct, transcript::ToolResult};
@@ -12,29 +13,33 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
+/// A command to run, and for what.
+#[derive(Clone)]
+pub(super) struct Ordered {
+    pub(super) command: Command,
+    pub(super) run: Run,
+    pub(super) sandbox: SandboxSettings,
+}
+
 impl Runner {
     /// Takes a helper, which waits. Nothing of the command begins.
-    pub(super) async fn prepare_command(
-        self: &Arc<Self>,
-        command: &Command,
-        run: &Run,
-    ) -> Result<Waiting, CallError> {
-        let (runner, command, run) = (Arc::clone(self), command.clone(), run.clone());
-        let waiting = tokio::task::spawn_blocking(move || runner.helper_for(command, run));
+    pub(super) async fn prepare_command(self: &Arc<Self>, ordered: &Ordered) -> Result<Waiting, CallError> {
+        let (runner, ordered) = (Arc::clone(self), ordered.clone());
+        let waiting = tokio::task::spawn_blocking(move || runner.helper_for(ordered));
         waiting.await.unwrap_or_else(|error| Err(CallError::Start(error.into())))
     }
 
     /// Runs a prepared command.
     pub(super) async fn command(
         self: Arc<Self>,
-        command: Command,
-        run: Run,
+        ordered: Ordered,
         waiting: Waiting,
         cancel: &CancellationToken,
         show: Show,
         sub_tasks: &dyn SubTasks,
     ) -> (CallOutcome, ToolResult) {
-        let limit = command.timeout.min(run.max_secs.map_or(Duration::MAX, Duration::from_secs));
+        let most = ordered.run.max_secs.map_or(Duration::MAX, Duration::from_secs);
+        let limit = ordered.command.timeout.min(most);
         let began = Instant::now();
         if cancel.is_cancelled() {
             discard(waiting).await;
@@ -45,14 +50,16 @@ impl Runner {
             // The helper may have been killed while it waited for the commit, which takes long on a full disk.
             Err(error) => {
                 tracing::warn!(%error, "a helper did not take its order; taking another one");
-                self.begin_with_another(&command, &run, cancel).await
+                self.begin_with_another(&ordered, cancel).await
             }
         };
         let link = match begun {
             Ok(link) => link,
             Err(error) => return (CallOutcome::Done, ToolResult::failure(error.to_string())),
         };
+        let plan = link.plan().clone();
         let ended = command::follow(link, limit, cancel, sub_tasks, show).await;
+        self.helpers.ask_in_advance(&plan);
         let outcome = match ended.how {
             How::Cancelled => CallOutcome::Cancelled,
             _ => CallOutcome::Done,
@@ -62,17 +69,19 @@ impl Runner {
 
     async fn begin_with_another(
         self: &Arc<Self>,
-        command: &Command,
-        run: &Run,
+        ordered: &Ordered,
         cancel: &CancellationToken,
     ) -> Result<Link, CallError> {
-        let waiting = self.prepare_command(command, run).await?;
+        let waiting = self.prepare_command(ordered).await?;
         waiting.begin(cancel).await.map_err(CallError::Start)
     }
 
     /// Blocking, within a runtime.
-    fn helper_for(&self, command: Command, run: Run) -> Result<Waiting, CallError> {
+    fn helper_for(&self, ordered: Ordered) -> Result<Waiting, CallError> {
+        let Ordered { command, run, sandbox: settings } = ordered;
         let workspace = self.workspace(&run.workspace)?;
+        let sandbox = self.planned(&run.assessed.sandbox)?;
+        let plan = self.planner.plan(sandbox, &workspace, run.conversation, &settings)?;
         let spot = workspace.resolve(command.working_dir.as_deref().unwrap_or("."))?;
         let directory = workspace.folder(&spot)?.into_std_file().into();
         let mut environment = environment::allowed(run.environment);
@@ -93,9 +102,15 @@ impl Runner {
                 program
             }
         };
+        if plan.confinement != Confinement::None {
+            // Another folder could not be written there.
+            environment.remove("TMPDIR");
+        }
         let start = Start {
             command: [vec![program], arguments].concat(),
             directory,
+            directory_path: spot.real.to_string_lossy().into_owned(),
+            plan,
             environment,
             redirect,
             has_line: command.has_line,
@@ -103,6 +118,15 @@ impl Runner {
             files: SpoolFiles::of(&self.spool_dir, run.call_id, run.attempt),
         };
         start.prepare(&self.helpers, &self.live).map_err(CallError::Start)
+    }
+}
+
+impl Runner {
+    /// The sandbox that a call was assessed for, if this machine still has it.
+    fn planned(&self, name: &str) -> Result<Sandbox, CallError> {
+        let found = self.sandbox_level().level;
+        let planned = Sandbox::named(name).filter(|sandbox| sandbox.level <= found);
+        planned.ok_or_else(|| CallError::OtherSandbox { planned: name.to_owned(), found: found.name() })
     }
 }
 

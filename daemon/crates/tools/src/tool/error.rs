@@ -1,5 +1,5 @@
 use super::{command::TextError, patch::PatchError};
-use crate::{edit::EditError, text::one_line, workspace::PathError};
+use crate::{edit::EditError, sandbox::PlanError, text::one_line, workspace::PathError};
 use abide_protocol::transcript::ToolSpec;
 use std::io;
 
@@ -34,6 +34,14 @@ pub(crate) enum CallError {
     ProgramChanged(String),
     #[error("the command could not be started: {0}")]
     Start(io::Error),
+    #[error("`outside` needs a `reason` for the user; or leave it out, and the command runs in the sandbox")]
+    NoReason,
+    #[error("{0}; nothing ran")]
+    Sandbox(#[from] PlanError),
+    #[error(
+        "this call was planned for the sandbox `{planned}`, and this machine has `{found}` now; nothing ran. Try it again"
+    )]
+    OtherSandbox { planned: String, found: &'static str },
     #[error("the glob is not valid: {0}")]
     Glob(#[from] globset::Error),
 }

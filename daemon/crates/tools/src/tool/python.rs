@@ -1,5 +1,5 @@
 use super::{
-    Call, CallError, Outlook, Site, Tool, Work, command,
+    Call, CallError, Outlook, Site, Subject, Tool, Work, command,
     command::{Command, Program},
     counted,
 };
@@ -43,6 +43,10 @@ impl Call for Python {
             0 => first.to_owned(),
             more => format!("{} … ({})", first.trim_end(), counted(more + 1, "line", "lines")),
         }
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject::Code
     }
 
     /// Its risk is that of its spec: what code does cannot be seen before it runs.

@@ -65,7 +65,7 @@ mod tests {
 
     use super::Registry;
     use crate::{
-        CheckpointFolders, NoSubTasks, Options, Run, Scope, Tools,
+        CheckpointFolders, NoSubTasks, Options, Run, SandboxSettings, Scope, Tools,
         tool::{Call, CallError, Outlook, Site, Tool, Work, spec},
     };
     use abide_protocol::{
@@ -130,9 +130,12 @@ mod tests {
                 kept: folder.path().join("kept"),
                 scratch: folder.path().join("scratch"),
             },
+            hidden_dirs: Vec::new(),
+            sandbox_dir: folder.path().join("sandbox"),
         });
         let (tools, call_id): (_, CallId) =
             (tools.unwrap(), "0197f000-0000-7000-8000-000000000001".parse().unwrap());
+        let sandbox = SandboxSettings::default();
         let scope = Scope {
             workspace,
             path: None,
@@ -140,6 +143,7 @@ mod tests {
             approvals: Approvals::Ask,
             remembered: &|_| None,
             rules: &abide_rules::Book::default(),
+            sandbox: &sandbox,
         };
         let block = CallBlock {
             id: call_id,
@@ -152,6 +156,7 @@ mod tests {
         assert_eq!((assessed.summary.as_str(), assessed.risk), ("echo hello", Risk::Medium));
         assert_eq!(assessed.permission, Permission::Tier);
         let run = Run {
+            conversation: "0197f000-0000-7000-8000-000000000002".parse().unwrap(),
             call_id,
             attempt: 1,
             assessed,
@@ -159,8 +164,8 @@ mod tests {
             environment: Default::default(),
             max_secs: None,
         };
-        let finished =
-            tools.prepare(run).await.run(CancellationToken::new(), Box::new(|_| ()), &NoSubTasks).await;
+        let prepared = tools.prepare(run, &sandbox).await;
+        let finished = prepared.run(CancellationToken::new(), Box::new(|_| ()), &NoSubTasks).await;
         assert_eq!((finished.outcome, finished.result.message.as_str()), (CallOutcome::Done, "hello"));
     }
 }

@@ -13,6 +13,10 @@ struct Shell {
     command: String,
     working_dir: Option<String>,
     timeout_secs: Option<u64>,
+    #[serde(default)]
+    outside: bool,
+    #[serde(default)]
+    reason: String,
 }
 
 pub(super) fn tool() -> Tool {
@@ -22,6 +26,8 @@ pub(super) fn tool() -> Tool {
         "command": {"type": "string", "minLength": 1, "description": "The command line."},
         "working_dir": {"type": "string", "description": "A folder in the workspace to run it in; the workspace itself if absent."},
         "timeout_secs": command::timeout_schema(),
+        "outside": {"type": "boolean", "description": "Runs it outside of the sandbox, where it can do all that the user can. The user is always asked. Only for what the sandbox refuses, such as the network."},
+        "reason": {"type": "string", "maxLength": 500, "description": "With outside: why it must leave the sandbox, for the user."},
     });
     Tool::of::<Shell>(super::spec("shell", EffectClass::Unsafe, description, &properties, &["command"]))
 }
@@ -34,12 +40,19 @@ impl Call for Shell {
         }
     }
 
+    fn outside(&self) -> Option<&str> {
+        self.outside.then_some(self.reason.as_str())
+    }
+
     fn subject(&self) -> Subject<'_> {
         Subject::Line(&self.command)
     }
 
     fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError> {
         command::check("command", &self.command)?;
+        if self.outside && self.reason.trim().is_empty() {
+            return Err(CallError::NoReason);
+        }
         if let Some(dir) = &self.working_dir {
             site.workspace.resolve(dir)?;
         }

@@ -1,3 +1,4 @@
+use crate::sandbox::hidden;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -5,9 +6,6 @@ use std::{
 
 /// Closed on every machine.
 const SYSTEM: [&str; 4] = ["/etc", "/sys", "/proc", "/boot"];
-
-/// Closed in the home of the user.
-const PRIVATE: [&str; 3] = [".ssh", ".gnupg", ".aws"];
 
 /// The folders that are closed to tools, even beneath a workspace.
 #[derive(Debug)]
@@ -20,7 +18,7 @@ pub(crate) struct Closed {
 impl Closed {
     pub(crate) fn new(own: &[PathBuf], home: &Path) -> Self {
         let system = SYSTEM.iter().map(PathBuf::from);
-        let private = PRIVATE.iter().map(|name| home.join(name));
+        let private = hidden::FOLDERS.iter().chain(&hidden::FILES).map(|name| home.join(name));
         let folders = system.chain(private).chain(own.iter().cloned()).flat_map(both).collect();
         let broad_below = own.iter().cloned().chain([home.to_owned()]).flat_map(both).collect();
         Self { folders, broad_below }

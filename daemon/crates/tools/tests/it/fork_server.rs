@@ -11,7 +11,7 @@ const SERVER: &str = "read -r _ _ _ server _ < /proc/$PPID/stat; echo $server";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dead_fork_server_is_replaced_and_frees_no_command() {
-    let (ground, token) = (Ground::new(), token());
+    let (ground, token) = (Ground::unconfined(), token());
     let running = ground.start(&format!("{SERVER}; kill -9 $server; sleep {token}"));
     wait_until("the first to run on", || processes(&token).len() == 1).await;
     // The command prints before it sleeps; its output may arrive later.
@@ -28,7 +28,7 @@ async fn a_dead_fork_server_is_replaced_and_frees_no_command() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_fork_server_serves_all_commands_until_closed() {
-    let ground = Ground::new();
+    let ground = Ground::unconfined();
     let mut servers = Vec::new();
     for _ in 0..3 {
         servers.push(data(&ground.call("shell", json!({ "command": SERVER })).await)["stdout"].clone());
@@ -41,7 +41,7 @@ async fn one_fork_server_serves_all_commands_until_closed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_helper_killed_while_it_waits_is_replaced() {
-    let ground = Ground::new();
+    let ground = Ground::unconfined();
     let mut killed = String::new();
     for _ in 0..2 {
         let finished = ground.call("shell", json!({ "command": format!("{SERVER}; echo $PPID") })).await;
@@ -63,7 +63,7 @@ async fn a_helper_killed_while_it_waits_is_replaced() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_halted_fork_server_is_replaced() {
-    let (ground, token) = (Ground::new(), token());
+    let (ground, token) = (Ground::unconfined(), token());
     let running = ground.start(&format!("{SERVER}; kill -STOP $server; sleep {token}"));
     wait_until("it to be halted", || processes(&token).len() == 1).await;
     wait_until("the server's number to arrive", || running.output().ends_with('\n')).await;

@@ -1,14 +1,17 @@
 //! A folder with a workspace, a spool and a home, and tools for them.
 
 use abide_protocol::{
-    CallId, JsonText,
+    CallId, ConversationId, JsonText,
     inbox::Rule,
     record::{CallAssessed, Permission},
+    sandbox::SandboxLevel,
     task::Approvals,
     transcript::{CallBlock, EffectClass, Risk, Tier, ToolSpec},
 };
 use abide_rules::Book;
-use abide_tools::{CheckpointFolders, Finished, NoSubTasks, Options, Run, Scope, SubTasks, Tools};
+use abide_tools::{
+    CheckpointFolders, Finished, NoSubTasks, Options, Run, SandboxSettings, Scope, SubTasks, Tools,
+};
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -26,6 +29,8 @@ use tokio_util::sync::CancellationToken;
 /// The program of `tests/process`.
 pub(crate) const PROCESS: &str = env!("CARGO_BIN_EXE_abide-tools-test-process");
 
+pub(crate) const CONVERSATION: ConversationId = ConversationId(uuid::Uuid::from_u128(7));
+
 /// How long a test waits for a condition, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -34,6 +39,9 @@ pub(crate) struct Ground {
     pub(crate) tools: Tools,
     pub(crate) approvals: Approvals,
     pub(crate) rules: Book,
+    pub(crate) sandbox: SandboxSettings,
+    /// What the machine does not have.
+    pub(crate) without: Vec<&'static str>,
 }
 
 impl Ground {
@@ -43,20 +51,52 @@ impl Ground {
 
     /// These folders are Abide's own.
     pub(crate) fn with_own(own: &[&str]) -> Self {
+        Self::make(own, &[])
+    }
+
+    /// On a machine that has no user namespaces, as most containers.
+    pub(crate) fn with_landlock_only() -> Self {
+        Self::make(&["own"], &["without-namespaces"])
+    }
+
+    /// On a machine that can confine nothing, where a person wants to use it all the same.
+    pub(crate) fn unconfined() -> Self {
+        let mut ground = Self::make(&["own"], &["without-namespaces", "without-landlock"]);
+        ground.sandbox.require = SandboxLevel::None;
+        ground
+    }
+
+    /// With a home that is not beneath `/tmp`, in which `abide` is Abide's own.
+    pub(crate) fn at_home(home: &Path, without: &[&'static str]) -> Self {
+        fs::create_dir_all(home.join("abide")).unwrap();
+        Self::made(tempfile::tempdir_in(home).unwrap(), home, vec![home.join("abide")], without)
+    }
+
+    fn make(own: &[&str], without: &[&'static str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("home");
+        let own = own.iter().map(|name| folder.path().join(name)).collect();
+        Self::made(folder, &home, own, without)
+    }
+
+    fn made(folder: TempDir, home: &Path, own: Vec<PathBuf>, without: &[&'static str]) -> Self {
         for name in ["workspace", "home/.ssh", "own"] {
             fs::create_dir_all(folder.path().join(name)).unwrap();
         }
         let at = |name: &str| folder.path().join(name);
         let options = Options {
-            helper: vec![PROCESS.into(), "helper".into()],
+            helper: [PROCESS, "helper"].into_iter().chain(without.iter().copied()).map(Into::into).collect(),
             spool_dir: at("spool"),
-            own_dirs: own.iter().map(|name| at(name)).collect(),
-            home: at("home"),
+            own_dirs: own.clone(),
+            home: home.to_owned(),
             checkpoints: CheckpointFolders { kept: at("kept"), scratch: at("scratch") },
+            hidden_dirs: own,
+            sandbox_dir: at("sandbox"),
         };
         let tools = Tools::new(options).unwrap();
-        Self { folder, tools, approvals: Approvals::Allow, rules: Book::default() }
+        let sandbox = SandboxSettings::default();
+        let (approvals, rules, without) = (Approvals::Allow, Book::default(), without.to_vec());
+        Self { folder, tools, approvals, rules, sandbox, without }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -90,8 +130,8 @@ impl Ground {
         let mut allowed = self.tools.specs(Some("/usr/bin:/bin"));
         allowed.push(control());
         let path = Some("/usr/bin:/bin");
-        let (approvals, rules) = (self.approvals, &self.rules);
-        let scope = Scope { workspace, path, allowed: &allowed, approvals, remembered, rules };
+        let (approvals, rules, sandbox) = (self.approvals, &self.rules, &self.sandbox);
+        let scope = Scope { workspace, path, allowed: &allowed, approvals, remembered, rules, sandbox };
         self.tools.assess(&scope, blocks)
     }
 
@@ -107,6 +147,7 @@ impl Ground {
             approvals,
             remembered: &|_| None,
             rules: &self.rules,
+            sandbox: &self.sandbox,
         };
         self.tools.assess(&scope, &[block("foreign", arguments)]).pop().unwrap().permission
     }
@@ -115,8 +156,15 @@ impl Ground {
     pub(crate) fn assess_on(&self, path: &str, command: &str) -> CallAssessed {
         let (workspace, allowed) = (self.workspace(), self.tools.specs(Some("/usr/bin:/bin")));
         let (workspace, approvals, rules) = (workspace.as_str(), self.approvals, &self.rules);
-        let scope =
-            Scope { workspace, path: Some(path), allowed: &allowed, approvals, remembered: &|_| None, rules };
+        let scope = Scope {
+            workspace,
+            path: Some(path),
+            allowed: &allowed,
+            approvals,
+            remembered: &|_| None,
+            rules,
+            sandbox: &self.sandbox,
+        };
         let arguments = serde_json::json!({ "command": command }).to_string();
         self.tools.assess(&scope, &[block("shell", &arguments)]).pop().unwrap()
     }
@@ -128,7 +176,16 @@ impl Ground {
     pub(crate) fn run(&self, assessed: CallAssessed) -> Run {
         let environment = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
         let workspace = self.workspace();
-        Run { call_id: assessed.call_id, attempt: 1, assessed, workspace, environment, max_secs: None }
+        let call_id = assessed.call_id;
+        Run {
+            conversation: CONVERSATION,
+            call_id,
+            attempt: 1,
+            assessed,
+            workspace,
+            environment,
+            max_secs: None,
+        }
     }
 
     /// Assesses and runs a call to its end.
@@ -137,7 +194,7 @@ impl Ground {
     }
 
     pub(crate) async fn finish(&self, assessed: CallAssessed) -> Finished {
-        let prepared = self.tools.prepare(self.run(assessed)).await;
+        let prepared = self.tools.prepare(self.run(assessed), &self.sandbox).await;
         prepared.run(CancellationToken::new(), Box::new(|_| ()), &NoSubTasks).await
     }
 
@@ -153,12 +210,15 @@ impl Ground {
     }
 
     pub(crate) fn start_with(&self, run: Run, sub_tasks: Arc<dyn SubTasks>) -> Running {
-        let (tools, cancel, output) =
-            (self.tools.clone(), CancellationToken::new(), Arc::<Mutex<String>>::default());
+        let (tools, sandbox) = (self.tools.clone(), self.sandbox.clone());
+        let (cancel, output) = (CancellationToken::new(), Arc::<Mutex<String>>::default());
         let (stop, printed) = (cancel.clone(), Arc::clone(&output));
         let show = Box::new(move |piece: &str| printed.lock().unwrap().push_str(piece));
         #[expect(clippy::disallowed_methods, reason = "the test holds the handle")]
-        let handle = tokio::spawn(async move { tools.prepare(run).await.run(stop, show, &*sub_tasks).await });
+        let handle = tokio::spawn(async move {
+            let prepared = tools.prepare(run, &sandbox).await;
+            prepared.run(stop, show, &*sub_tasks).await
+        });
         Running { cancel, output, handle }
     }
 }

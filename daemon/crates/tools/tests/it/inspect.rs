@@ -30,7 +30,7 @@ async fn an_interrupted_command_is_gone_and_its_output_is_there() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_whose_helper_hangs_is_ended_without_it() {
-    let (ground, token, call) = (Ground::new(), token(), call_id());
+    let (ground, token, call) = (Ground::unconfined(), token(), call_id());
     let command = format!("setsid sleep {token} & kill -STOP $PPID; sleep {token}");
     let daemon = Daemon::start(&ground, call, &command);
     wait_until("both sleep", || processes(&token).len() == 2).await;

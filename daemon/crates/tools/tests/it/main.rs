@@ -12,6 +12,7 @@ mod paths;
 mod prepare;
 mod python;
 mod rules;
+mod sandbox;
 mod shell;
 mod sub_tasks;
 mod tree;

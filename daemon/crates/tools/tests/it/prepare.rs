@@ -24,9 +24,9 @@ fn runs(pid: u32) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_prepared_command_begins_when_it_is_run() {
-    let ground = Ground::new();
+    let ground = Ground::unconfined();
     let assessed = ground.assess_one("shell", json!({ "command": "touch begun; echo $PPID" }));
-    let prepared = ground.tools.prepare(ground.run(assessed)).await;
+    let prepared = ground.tools.prepare(ground.run(assessed), &ground.sandbox).await;
     let helper = helper(&ground);
     assert!(runs(helper) && ground.tools.is_helper(helper), "its helper waits");
     // The next command has a helper of its own and does not start this one.
@@ -42,14 +42,14 @@ async fn a_prepared_command_begins_when_it_is_run() {
 async fn a_discarded_call_leaves_nothing() {
     let ground = Ground::new();
     let assessed = ground.assess_one("shell", json!({ "command": "touch begun" }));
-    let prepared = ground.tools.prepare(ground.run(assessed.clone())).await;
+    let prepared = ground.tools.prepare(ground.run(assessed.clone()), &ground.sandbox).await;
     let first = helper(&ground);
     prepared.discard().await;
     wait_until("its helper to end", || !runs(first)).await;
     assert_eq!(notes(&ground), Vec::<Value>::new());
     assert!(!ground.tools.is_helper(first));
 
-    let prepared = ground.tools.prepare(ground.run(assessed)).await;
+    let prepared = ground.tools.prepare(ground.run(assessed), &ground.sandbox).await;
     let cancel = CancellationToken::new();
     cancel.cancel();
     let finished = prepared.run(cancel, Box::new(|_| ()), &NoSubTasks).await;
@@ -63,7 +63,7 @@ async fn a_discarded_call_leaves_nothing() {
 async fn a_helper_that_dies_before_its_order_is_replaced() {
     let ground = Ground::new();
     let assessed = ground.assess_one("shell", json!({ "command": "echo x >> begun" }));
-    let prepared = ground.tools.prepare(ground.run(assessed)).await;
+    let prepared = ground.tools.prepare(ground.run(assessed), &ground.sandbox).await;
     let first = helper(&ground);
     #[expect(clippy::disallowed_methods, reason = "what befalls the process under test")]
     let killed = std::process::Command::new("kill").args(["-KILL", &first.to_string()]).status();

@@ -174,7 +174,7 @@ async fn a_flood_of_output_is_bounded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn helpers_are_known_while_they_live() {
-    let ground = Ground::new();
+    let ground = Ground::unconfined();
     let running = ground.start("echo $PPID; sleep 600");
     wait_until("it has told", || running.output().ends_with('\n')).await;
     let helper: u32 = running.output().trim().parse().unwrap();

@@ -80,7 +80,7 @@ async fn a_stopped_command_may_clean_up() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killing_the_helper_does_not_free_a_command() {
-    let (ground, token) = (Ground::new(), token());
+    let (ground, token) = (Ground::unconfined(), token());
     let finished = ground.start(&format!("setsid sleep {token} & kill -9 $PPID; sleep {token}")).end().await;
     assert!(!finished.result.ok);
     assert!(
@@ -93,7 +93,7 @@ async fn killing_the_helper_does_not_free_a_command() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn halting_the_helper_does_not_free_a_command() {
-    let (ground, token) = (Ground::new(), token());
+    let (ground, token) = (Ground::unconfined(), token());
     let running = ground.start(&format!("setsid sleep {token} & kill -STOP $PPID; sleep {token}"));
     wait_until("both run", || processes(&token).len() == 2).await;
     assert_eq!(running.cancel().await.outcome, CallOutcome::Cancelled);
@@ -108,7 +108,11 @@ async fn dropping_the_call_ends_it() {
         serde_json::json!({ "command": format!("setsid sleep {token} & sleep {token}") }),
     );
     let cancel = tokio_util::sync::CancellationToken::new();
-    let run = ground.tools.prepare(ground.run(assessed)).await.run(cancel, Box::new(|_| ()), &NoSubTasks);
+    let run = ground.tools.prepare(ground.run(assessed), &ground.sandbox).await.run(
+        cancel,
+        Box::new(|_| ()),
+        &NoSubTasks,
+    );
     tokio::select! {
         _ = run => panic!("it does not end by itself"),
         () = wait_until("both run", || processes(&token).len() == 2) => {}
@@ -127,6 +131,7 @@ impl Daemon {
             .arg("daemon")
             .arg(ground.root())
             .args([call.to_string(), arguments])
+            .args(&ground.without)
             .stdin(Stdio::null())
             .spawn();
         Self(child.unwrap())

@@ -64,7 +64,7 @@ impl Seen {
         match assessed.permission {
             Permission::Ask => assert!(self.by_person(), "a person was asked, and has to allow it"),
             Permission::Denied(_) => panic!("a denied call started"),
-            Permission::Tier | Permission::Rule | Permission::Yes => {}
+            Permission::Tier | Permission::Rule | Permission::Yes | Permission::Sandbox => {}
         }
         self.attempts = attempt;
         self.running = true;

@@ -67,6 +67,7 @@ enum State {
     Over,
 }
 
+#[expect(clippy::large_enum_variant, reason = "there are few at a time")]
 enum Work {
     /// A checkpoint or an undo.
     Files,

@@ -1,0 +1,147 @@
+//! Whether a call can be confined, and whether it may then run without asking.
+
+use super::built_in;
+use crate::{
+    Checkpoints, SandboxSettings, Unasked, checkpoint,
+    run::Runner,
+    sandbox::{Network, Sandbox},
+    text::one_line,
+    tool::{Call, Subject},
+    workspace::Workspace,
+};
+use abide_protocol::sandbox::SandboxLevel;
+use tokio_util::sync::CancellationToken;
+
+/// The longest reason of a model that is shown, in characters.
+const REASON: usize = 500;
+
+/// How far a call stays within bounds. The texts say why it is not [`Self::Contained`].
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Bounds {
+    /// It only reads, as the files tools do.
+    Reads,
+    /// It changes only what can be undone.
+    Contained,
+    /// A person decides, or has by starting the task with `--yes`.
+    Asks(String),
+    /// It leaves the sandbox, or undermines it: `--yes` is not about this.
+    Leaves(String),
+    /// The machine has no sandbox that suffices for anything unattended.
+    Insufficient(String),
+}
+
+/// What is known about the place of a call.
+pub(super) struct Place<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) settings: &'a SandboxSettings,
+    pub(super) runner: &'a Runner,
+    pub(super) checkpoints: &'a Checkpoints,
+    /// The commands' `PATH`.
+    pub(super) path: Option<&'a str>,
+}
+
+impl Bounds {
+    /// Why the call is not simply contained.
+    pub(super) fn why(self) -> Option<String> {
+        match self {
+            Self::Reads | Self::Contained => None,
+            Self::Asks(why) | Self::Leaves(why) | Self::Insufficient(why) => Some(why),
+        }
+    }
+}
+
+impl Place<'_> {
+    /// The sandbox that a call gets, and what it means for the decision.
+    pub(super) fn of(&self, call: &dyn Call) -> (Sandbox, Bounds) {
+        match call.subject() {
+            Subject::Nothing | Subject::Read(_) => (Sandbox::NONE, Bounds::Reads),
+            Subject::Edit(path) => (Sandbox::NONE, self.of_edit(path)),
+            Subject::Line(line) => self.of_command(call.outside(), Some(line)),
+            Subject::Code => self.of_command(call.outside(), None),
+        }
+    }
+
+    fn of_command(&self, outside: Option<&str>, line: Option<&str>) -> (Sandbox, Bounds) {
+        if let Some(reason) = outside {
+            let why = format!(
+                "it leaves the sandbox. The agent says: \u{201c}{}\u{201d}",
+                one_line(reason, REASON)
+            );
+            return (Sandbox::NONE, Bounds::Leaves(why));
+        }
+        let network = if self.settings.host_network { Network::Host } else { Network::Off };
+        let level = self.level();
+        let sandbox = Sandbox { level, network };
+        let bounds = if level < self.settings.require {
+            Bounds::Insufficient(format!(
+                "the sandbox of this machine is `{}`, and `[sandbox] require` is `{}`",
+                level, self.settings.require
+            ))
+        } else if network == Network::Host && level > SandboxLevel::None {
+            Bounds::Leaves("it uses the network of this machine: `[sandbox] network` is `host`".to_owned())
+        } else if self.settings.shell == Unasked::Nothing {
+            Bounds::Asks("`[policy] shell` is `ask`".to_owned())
+        } else if let Some(why) = self.not_contained() {
+            Bounds::Asks(why)
+        } else if let Some(what) = line.and_then(built_in::asks) {
+            Bounds::Asks(format!("it {what}"))
+        } else {
+            Bounds::Contained
+        };
+        (sandbox, bounds)
+    }
+
+    fn of_edit(&self, path: &str) -> Bounds {
+        if self.is_protected(path) {
+            return Bounds::Leaves("other programs take from this file what they run".to_owned());
+        }
+        if self.settings.edits == Unasked::Nothing {
+            return Bounds::Asks("`[policy] edits` is `ask`".to_owned());
+        }
+        self.not_contained().map_or(Bounds::Contained, Bounds::Asks)
+    }
+
+    /// Whether programs outside of the sandbox take what they run from this file.
+    fn is_protected(&self, path: &str) -> bool {
+        let Ok(names) = self.workspace.names(path) else { return true };
+        let configured = self.settings.protect.iter();
+        names.iter().any(|name| abide_rules::is_protected(name))
+            || configured
+                .into_iter()
+                .any(|protected| names.iter().any(|name| std::path::Path::new(name).starts_with(protected)))
+            || self.runner.planner.holds_hooks(self.workspace, &names)
+    }
+
+    fn level(&self) -> SandboxLevel {
+        self.runner.sandbox_level().level
+    }
+
+    /// Why what happens here could do harm or could not be undone.
+    fn not_contained(&self) -> Option<String> {
+        let level = self.level();
+        if level < SandboxLevel::Full {
+            return Some(format!(
+                "the sandbox of this machine is `{level}`, which does not protect what other programs run from this folder"
+            ));
+        }
+        if self.workspace.is_broad() {
+            return Some("this folder holds more than one project".to_owned());
+        }
+        if !self.runner.is_scratch(self.workspace) && self.runner.planner.repository(self.workspace).is_none()
+        {
+            return Some(
+                "this folder is in no git work tree, so what is done could not be undone".to_owned(),
+            );
+        }
+        if let Err(error) = self.runner.planner.can_protect(self.workspace, self.settings) {
+            return Some(error.to_string());
+        }
+        let place = checkpoint::Place {
+            workspace: self.workspace.real().to_string_lossy().into_owned(),
+            environment: self.path.map(|path| ("PATH".to_owned(), path.to_owned())).into_iter().collect(),
+            cancel: CancellationToken::new(),
+        };
+        let why_not = self.checkpoints.why_not(&place)?;
+        Some(format!("what is done here could not be undone: {why_not}"))
+    }
+}

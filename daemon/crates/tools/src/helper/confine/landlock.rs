@@ -1,0 +1,93 @@
+use super::{Failure, View};
+use crate::sandbox::Hidden;
+use landlock::{
+    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
+    RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, Scope,
+};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// The first interface that bounds truncation as well; Linux 6.2.
+const LEAST: ABI = ABI::V3;
+
+/// What is used beyond that, where the kernel knows it.
+const BEST: ABI = ABI::V6;
+
+/// What may be read and executed, and what may be written as well.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Paths {
+    read: Vec<PathBuf>,
+    write: Vec<PathBuf>,
+}
+
+/// The rules where mounts hide and protect already.
+pub(super) fn beneath(view: &View) -> Paths {
+    let write = view.writable_places().map(Path::to_owned).chain(["/dev".into()]).collect();
+    Paths { read: vec!["/".into()], write }
+}
+
+/// The rules where nothing else hides: all is named but what is hidden. Files that appear beside a hidden one later cannot be
+/// read. What is protected beneath a writable folder cannot be named.
+pub(super) fn around(view: &View) -> Paths {
+    let hidden: Vec<&Path> = view.hidden.iter().map(Hidden::path).collect();
+    let mut read = view.shown.clone();
+    around_each("/".into(), &hidden, &mut read);
+    let private = view.private.iter().map(|private| private.folder.clone());
+    let devices =
+        ["null", "zero", "full", "random", "urandom", "tty"].map(|name| Path::new("/dev").join(name));
+    let write = view.writable.iter().cloned().chain(private).chain(devices).collect();
+    Paths { read, write }
+}
+
+/// Adds `path`, or what is in it if something there is hidden.
+fn around_each(path: PathBuf, hidden: &[&Path], read: &mut Vec<PathBuf>) {
+    if hidden.contains(&path.as_path()) {
+        return;
+    }
+    let inside: Vec<&Path> = hidden.iter().copied().filter(|hidden| hidden.starts_with(&path)).collect();
+    if inside.is_empty() {
+        read.push(path);
+        return;
+    }
+    // A folder that cannot be listed cannot be read by the command either.
+    for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+            around_each(entry.path(), &inside, read);
+        }
+    }
+}
+
+/// Restricts this process and what it starts. It fails where the kernel does not know [`LEAST`].
+pub(super) fn restrict(paths: &Paths) -> Result<(), Failure> {
+    restricted(paths).map_err(|error| Failure::new("restrict the files", io::Error::other(error.to_string())))
+}
+
+fn restricted(paths: &Paths) -> Result<(), RulesetError> {
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(LEAST))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(BEST))?
+        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
+        .create()?;
+    let read = paths.read.iter().map(|path| (path, AccessFs::from_read(BEST)));
+    let write = AccessFs::from_all(BEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
+    let write = paths.write.iter().map(|path| (path, write));
+    let ruleset =
+        read.chain(write).try_fold(ruleset, |ruleset, (path, access)| allow(ruleset, path, access))?;
+    ruleset.restrict_self().map(drop)
+}
+
+/// A path that is gone cannot be reached anyway.
+fn allow(
+    ruleset: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, RulesetError> {
+    match PathFd::new(path) {
+        Ok(path) => ruleset.add_rule(PathBeneath::new(path, access)),
+        Err(_) => Ok(ruleset),
+    }
+}

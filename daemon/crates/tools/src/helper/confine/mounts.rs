@@ -1,0 +1,322 @@
+//! What a fully confined command sees of the files: all of the host's, read-only, and over it what the view names.
+//!
+//! The host's mounts are copied with the mount namespace. What stays writable is taken as a detached copy before everything is
+//! made read-only, and attached again after. Each place is reached without following links, because another command may change
+//! the workspace meanwhile.
+
+use super::{
+    Failure, View,
+    kernel::{Attributes, set_attributes},
+};
+use crate::sandbox::{Cache, Hidden, Private, Protected};
+use rustix::{
+    fs::{CWD, Mode, OFlags, ResolveFlags, fstat, mkdirat, open, openat, openat2, symlinkat},
+    io::Errno,
+    mount::{
+        FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
+        fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+    },
+};
+use std::{
+    collections::BTreeSet,
+    ffi::OsStr,
+    os::fd::{AsFd as _, OwnedFd},
+    path::{Component, Path, PathBuf},
+};
+
+const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
+
+/// Of every mount: no devices, and no rights from the file of a program.
+const ALWAYS: u64 = libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOSUID;
+
+/// The devices that there are, beside terminals of the command's own.
+const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+
+const TERMINALS: &str = "/dev/pts";
+
+const DEVICE_LINKS: [(&str, &str); 5] = [
+    ("fd", "/proc/self/fd"),
+    ("stdin", "/proc/self/fd/0"),
+    ("stdout", "/proc/self/fd/1"),
+    ("stderr", "/proc/self/fd/2"),
+    ("ptmx", "pts/ptmx"),
+];
+
+/// What comes to a place.
+enum Item<'a> {
+    /// A copy of mounts made before everything became read-only.
+    Writable(OwnedFd),
+    /// As above, but read-only.
+    Shown(OwnedFd),
+    /// An empty folder.
+    Cover,
+    /// An empty file.
+    Blank,
+    /// The place itself, so that it cannot be renamed.
+    Pin,
+    /// The place itself, read-only.
+    Guard(&'a Protected),
+}
+
+/// Builds the view in this process's own mount namespace.
+pub(super) fn build(view: &View) -> Result<(), Failure> {
+    let mut items = items(view)?;
+    let devices = DEVICES.map(|name| copy(&Path::new("/dev").join(name)).map(|copy| (name, copy)));
+    let everything = Attributes { set: READ_ONLY | ALWAYS, clear: 0, recursive: true };
+    set_attributes(CWD, c"/", everything)
+        .map_err(|error| Failure::new("make everything read-only", error))?;
+    make_proc()?;
+    make_dev(devices.into_iter().flatten())?;
+
+    // What lies deeper comes later, so that nothing is covered by what lies above it.
+    items.sort_by_key(|(place, _)| place.components().count());
+    let covers = make_covers().map_err(|error| Failure::new("make the covers of what is hidden", error))?;
+    let mut made = Vec::new();
+    for (index, (place, item)) in items.iter().enumerate() {
+        let name = index.to_string();
+        if let Some(cover) = put(item, place, &covers, &name)? {
+            made.push(cover);
+        }
+    }
+    // Only now: folders in them were needed to attach what is shown again.
+    made.iter()
+        .try_for_each(|cover| set_attributes(cover, c"", ONLY_READ))
+        .map_err(|error| Failure::new("close the covers of what is hidden", error))?;
+    make_terminals().map_err(|error| Failure::new("make the terminals", error))
+}
+
+const ONLY_READ: Attributes = Attributes { set: READ_ONLY | ALWAYS, clear: 0, recursive: false };
+
+/// Everything that is put somewhere, and where.
+fn items(view: &View) -> Result<Vec<(PathBuf, Item<'_>)>, Failure> {
+    let mut items = Vec::new();
+    for folder in &view.writable {
+        items.push((folder.clone(), Item::Writable(taken(folder)?)));
+    }
+    for Private { folder, at } in &view.private {
+        items.push((at.clone(), Item::Writable(taken(folder)?)));
+    }
+    for cache in &view.caches {
+        // Where it cannot be made, the cache is read-only, which is safe.
+        if let Ok(overlay) = overlay(cache) {
+            items.push((cache.at.clone(), Item::Writable(overlay)));
+        }
+    }
+    for path in &view.shown {
+        if let Ok(copy) = copy(path) {
+            items.push((path.clone(), Item::Shown(copy)));
+        }
+    }
+    for hidden in &view.hidden {
+        items.push(match hidden {
+            Hidden::Folder(path) => (path.clone(), Item::Cover),
+            Hidden::File(path) => (path.clone(), Item::Blank),
+        });
+    }
+    let mut pins = BTreeSet::new();
+    for protected in &view.protected {
+        let above = view.writable.iter().filter(|folder| protected.path.starts_with(folder));
+        for folder in above {
+            let between = protected.path.ancestors().skip(1).take_while(|path| *path != folder);
+            pins.extend(between.map(Path::to_owned));
+        }
+        items.push((protected.path.clone(), Item::Guard(protected)));
+    }
+    pins.retain(|pin| view.protected.iter().all(|protected| protected.path != *pin));
+    items.extend(pins.into_iter().map(|pin| (pin, Item::Pin)));
+    Ok(items)
+}
+
+/// Puts an item to its place; returns the cover, if it is one.
+fn put(item: &Item<'_>, place: &Path, covers: &OwnedFd, name: &str) -> Result<Option<OwnedFd>, Failure> {
+    match item {
+        Item::Writable(tree) => {
+            let place_fd = make_place(place).map_err(Failure::at("reach", place))?;
+            attach(tree, &place_fd).map_err(Failure::at("keep", place))?;
+            set_attributes(tree, c"", Attributes { set: ALWAYS, clear: 0, recursive: true })
+                .map_err(Failure::at("keep", place))?;
+        }
+        Item::Shown(tree) => {
+            let place_fd = make_place(place).map_err(Failure::at("reach", place))?;
+            attach(tree, &place_fd).map_err(Failure::at("show", place))?;
+            set_attributes(tree, c"", Attributes { recursive: true, ..ONLY_READ })
+                .map_err(Failure::at("show", place))?;
+        }
+        // What another item covers is hidden by it.
+        Item::Cover => match reach(place) {
+            Ok(there) => {
+                return cover(covers, name, &there, true).map(Some).map_err(Failure::at("hide", place));
+            }
+            Err(Errno::NOENT | Errno::NOTDIR) => {}
+            Err(error) => return Err(Failure::at("hide", place)(error)),
+        },
+        Item::Blank => match reach(place) {
+            Ok(there) => {
+                return cover(covers, name, &there, false).map(Some).map_err(Failure::at("hide", place));
+            }
+            Err(Errno::NOENT | Errno::NOTDIR) => {}
+            Err(error) => return Err(Failure::at("hide", place)(error)),
+        },
+        Item::Pin => drop(pin(place).map_err(Failure::at("hold", place))?),
+        Item::Guard(protected) => guard(protected).map_err(Failure::at("protect", place))?,
+    }
+    Ok(None)
+}
+
+/// The place, opened without following links.
+fn reach(place: &Path) -> Result<OwnedFd, Errno> {
+    openat2(CWD, place, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+}
+
+/// The place, after folders that are missing on the way to it are made.
+fn make_place(place: &Path) -> Result<OwnedFd, Errno> {
+    match reach(place) {
+        Err(Errno::NOENT) => {}
+        reached => return reached,
+    }
+    let mut at = open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    for part in place.components() {
+        let Component::Normal(name) = part else { continue };
+        at = match step(&at, name) {
+            Err(Errno::NOENT) => {
+                // Another helper of this conversation makes the same folders in its private ones.
+                match mkdirat(&at, name, Mode::from_raw_mode(0o700)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(error) => return Err(error),
+                }
+                step(&at, name)?
+            }
+            stepped => stepped?,
+        };
+    }
+    Ok(at)
+}
+
+fn step(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
+    openat(folder, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// A detached copy of what is mounted at a path and beneath it.
+fn copy(path: &Path) -> Result<OwnedFd, Errno> {
+    copy_of(&reach(path)?)
+}
+
+fn copy_of(reached: &OwnedFd) -> Result<OwnedFd, Errno> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_EMPTY_PATH
+        | OpenTreeFlags::AT_RECURSIVE;
+    open_tree(reached, c"", flags)
+}
+
+fn taken(folder: &Path) -> Result<OwnedFd, Failure> {
+    copy(folder).map_err(Failure::at("keep", folder))
+}
+
+fn attach(tree: &OwnedFd, place: &OwnedFd) -> Result<(), Errno> {
+    let empty = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(tree, c"", place, c"", empty)
+}
+
+/// Mounts the place onto itself. What is a mount can be neither renamed nor removed.
+fn pin(place: &Path) -> Result<OwnedFd, Errno> {
+    let place = reach(place)?;
+    let tree = copy_of(&place)?;
+    attach(&tree, &place)?;
+    Ok(tree)
+}
+
+/// Makes a path read-only, if it is still the one that was planned.
+fn guard(protected: &Protected) -> Result<(), Errno> {
+    let tree = pin(&protected.path)?;
+    let now = fstat(&tree)?;
+    if (now.st_dev, now.st_ino) != (protected.device, protected.inode) {
+        // It was replaced since; the next plan names the new one.
+        return Err(Errno::STALE);
+    }
+    set_attributes(&tree, c"", Attributes { recursive: true, ..ONLY_READ })
+}
+
+/// Puts an empty folder or file, which is `name` in `covers`, over a place.
+fn cover(covers: &OwnedFd, name: &str, place: &OwnedFd, is_folder: bool) -> Result<OwnedFd, Errno> {
+    if is_folder {
+        mkdirat(covers, name, Mode::from_raw_mode(0o755))?;
+    } else {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        drop(openat(covers, name, flags, Mode::from_raw_mode(0o644))?);
+    }
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    let cover = open_tree(covers, name, flags)?;
+    attach(&cover, place)?;
+    Ok(cover)
+}
+
+/// A detached mount of a new file system.
+fn new(kind: &str, options: &[(&str, &str)], attributes: MountAttrFlags) -> Result<OwnedFd, Errno> {
+    let system = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (key, value) in options {
+        if value.is_empty() {
+            fsconfig_set_flag(system.as_fd(), *key)?;
+        } else {
+            fsconfig_set_string(system.as_fd(), *key, *value)?;
+        }
+    }
+    fsconfig_create(system.as_fd())?;
+    let always = MountAttrFlags::MOUNT_ATTR_NOSUID;
+    fsmount(system.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes | always)
+}
+
+/// The cache with the conversation's changes over it.
+fn overlay(Cache { at, upper, work }: &Cache) -> Result<OwnedFd, Errno> {
+    // A colon would separate two folders.
+    let lower = at.to_str().ok_or(Errno::INVAL)?.replace('\\', "\\\\").replace(':', "\\:");
+    let (upper, work) = (upper.to_str().ok_or(Errno::INVAL)?, work.to_str().ok_or(Errno::INVAL)?);
+    let options = [("lowerdir", &*lower), ("upperdir", upper), ("workdir", work), ("userxattr", "")];
+    new("overlay", &options, MountAttrFlags::MOUNT_ATTR_NODEV)
+}
+
+/// The processes of this namespace. Nothing of the kernel can be set through it.
+fn make_proc() -> Result<(), Failure> {
+    let attributes = MountAttrFlags::MOUNT_ATTR_RDONLY
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    new("proc", &[], attributes)
+        .and_then(|proc| attach(&proc, &reach(Path::new("/proc"))?))
+        .map_err(|error| Failure::new("mount a /proc of its own", error))
+}
+
+fn make_dev(devices: impl Iterator<Item = (&'static str, OwnedFd)>) -> Result<(), Failure> {
+    make_devices(devices).map_err(|error| Failure::new("make the devices", error))
+}
+
+fn make_devices(devices: impl Iterator<Item = (&'static str, OwnedFd)>) -> Result<(), Errno> {
+    let dev = new("tmpfs", &[("mode", "0755"), ("size", "64k")], MountAttrFlags::empty())?;
+    for name in ["shm", "pts"] {
+        mkdirat(&dev, name, Mode::from_raw_mode(0o755))?;
+    }
+    for (link, target) in DEVICE_LINKS {
+        symlinkat(target, &dev, link)?;
+    }
+    attach(&dev, &reach(Path::new("/dev"))?)?;
+    for (name, device) in devices {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        drop(openat(&dev, name, flags, Mode::from_raw_mode(0o666))?);
+        attach(&device, &reach(&Path::new("/dev").join(name))?)?;
+    }
+    let memory = new("tmpfs", &[("mode", "1777")], MountAttrFlags::MOUNT_ATTR_NODEV)?;
+    attach(&memory, &reach(Path::new("/dev/shm"))?)?;
+    set_attributes(&dev, c"", Attributes { set: READ_ONLY, clear: 0, recursive: false })
+}
+
+/// The file system of the covers. It must be mounted for its folders to be mounted, so it is where [`make_terminals`] covers it.
+fn make_covers() -> Result<OwnedFd, Errno> {
+    let covers = new("tmpfs", &[("mode", "0755"), ("size", "1m")], MountAttrFlags::MOUNT_ATTR_NODEV)?;
+    attach(&covers, &reach(Path::new(TERMINALS))?)?;
+    Ok(covers)
+}
+
+/// Terminals of the command's own.
+fn make_terminals() -> Result<(), Errno> {
+    let terminals = new("devpts", &[("ptmxmode", "0666"), ("mode", "0620")], MountAttrFlags::empty())?;
+    attach(&terminals, &reach(Path::new(TERMINALS))?)
+}

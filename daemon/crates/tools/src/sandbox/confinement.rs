@@ -1,0 +1,80 @@
+//! What confines a helper and its command, as the daemon plans it and the helper carries it out.
+
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// What a helper does to itself before it takes an order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Confinement {
+    /// Nothing: its command has the rights of the user.
+    None,
+    /// Landlock and seccomp in the user's own namespaces.
+    Landlock(View),
+    /// Namespaces of its own with a view of the files, and Landlock and seccomp in them.
+    Full(View),
+}
+
+/// What a confined command sees and may change. All paths are absolute and without links. What is not named can be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct View {
+    /// Folders that may be written.
+    pub(crate) writable: Vec<PathBuf>,
+    /// A folder of the conversation, and where the command finds it: `/tmp` and `/var/tmp`.
+    pub(crate) private: Vec<Private>,
+    /// Caches of the user. The command sees and changes its own copy.
+    pub(crate) caches: Vec<Cache>,
+    pub(crate) hidden: Vec<Hidden>,
+    /// Readable although they lie in a hidden folder.
+    pub(crate) shown: Vec<PathBuf>,
+    /// Within what may be written, these may not be.
+    pub(crate) protected: Vec<Protected>,
+    pub(crate) network: Network,
+}
+
+/// A folder that takes the place of another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Private {
+    pub(crate) folder: PathBuf,
+    pub(crate) at: PathBuf,
+}
+
+/// A folder over which an overlay is mounted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Cache {
+    pub(crate) at: PathBuf,
+    /// The folders of the overlay's changes and of its work.
+    pub(crate) upper: PathBuf,
+    pub(crate) work: PathBuf,
+}
+
+/// A file or folder that the command sees as an empty one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Hidden {
+    Folder(PathBuf),
+    File(PathBuf),
+}
+
+impl Hidden {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Folder(path) | Self::File(path) => path,
+        }
+    }
+}
+
+/// A path that may be read only. The rest says which file or folder it was when the view was planned.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Protected {
+    pub(crate) path: PathBuf,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Network {
+    /// Loopback only, and its own.
+    #[default]
+    Off,
+    /// That of the host.
+    Host,
+}

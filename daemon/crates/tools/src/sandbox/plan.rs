@@ -1,0 +1,206 @@
+//! Plans the confinement of a command.
+
+use super::{
+    Confinement, Hidden, Lease, Network, Placed, Placeholders, PrivateFolders, Protected, Sandbox, View,
+    git::Repository,
+    hidden,
+    protected::{ProtectError, ProtectedPaths},
+};
+use crate::{SandboxSettings, workspace::Workspace};
+use abide_protocol::{ConversationId, sandbox::SandboxLevel};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Sockets of the host's services, keys and sessions.
+const RUN: &str = "/run";
+
+/// Of NixOS: the programs.
+const RUN_SHOWN: &str = "/run/current-system";
+
+/// Makes plans.
+#[derive(Debug)]
+pub(crate) struct Planner {
+    pub(crate) home: PathBuf,
+    /// Abide's own folders. Only a workspace in them is seen.
+    pub(crate) own: Vec<PathBuf>,
+    pub(crate) private: Arc<PrivateFolders>,
+    pub(crate) placeholders: Placeholders,
+}
+
+/// A planned confinement. What it needs exists as long as this does.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) confinement: Confinement,
+    /// The conversation that it is for; `None` if it is for any.
+    pub(crate) conversation: Option<ConversationId>,
+    _placed: Option<Arc<Placed>>,
+    /// Where changes of caches go, and the home that these are in.
+    caches: Option<(Arc<PrivateFolders>, PathBuf)>,
+}
+
+impl Plan {
+    /// One that needs nothing to exist.
+    pub(crate) const fn of(confinement: Confinement) -> Self {
+        Self { confinement, conversation: None, _placed: None, caches: None }
+    }
+
+    /// Whether its commands keep changes of caches. The next one finds them only if its helper is made after this one's end.
+    pub(crate) const fn has_caches(&self) -> bool {
+        self.caches.is_some()
+    }
+
+    /// The confinement of one helper, and what it alone uses as long as it lives. Blocking.
+    pub(crate) fn for_one_helper(&self) -> io::Result<(Confinement, Option<Lease>)> {
+        let mut confinement = self.confinement.clone();
+        let (Confinement::Full(view), Some((folders, home)), Some(conversation)) =
+            (&mut confinement, &self.caches, self.conversation)
+        else {
+            return Ok((confinement, None));
+        };
+        let lease = folders.lease(conversation, home)?;
+        view.caches.clone_from(&lease.caches);
+        Ok((confinement, Some(lease)))
+    }
+}
+
+/// Why a command cannot be confined as it should be. It does not run then.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PlanError {
+    #[error(transparent)]
+    Protect(#[from] ProtectError),
+    #[error("the private folders of the sandbox cannot be made: {0}")]
+    Private(io::Error),
+    #[error("the placeholders of what the sandbox protects cannot be made in the workspace: {0}")]
+    Placeholder(io::Error),
+}
+
+impl Planner {
+    /// Blocking.
+    pub(crate) fn plan(
+        &self,
+        sandbox: Sandbox,
+        workspace: &Workspace,
+        conversation: ConversationId,
+        settings: &SandboxSettings,
+    ) -> Result<Plan, PlanError> {
+        if sandbox.level == SandboxLevel::None {
+            return Ok(Plan::of(Confinement::None));
+        }
+        let repository = self.repository(workspace);
+        let mut view = self.view(sandbox.network, workspace.real(), repository.as_ref(), settings);
+        view.private = self.private.of(conversation).map_err(PlanError::Private)?;
+        if sandbox.level == SandboxLevel::Landlock {
+            let confinement = Confinement::Landlock(view);
+            return Ok(Plan { conversation: Some(conversation), ..Plan::of(confinement) });
+        }
+        let paths = self.protected(workspace.real(), repository.as_ref(), settings)?;
+        let missing: Vec<PathBuf> = paths.missing.iter().map(|missing| missing.path.clone()).collect();
+        let placed = self.placeholders.place(paths.missing).map_err(PlanError::Placeholder)?;
+        let protected = paths.existing.into_iter().chain(missing).map(Protected::there);
+        view.protected = protected.collect::<Result<_, _>>()?;
+        view.protected.sort();
+        let (confinement, placed) = (Confinement::Full(view), Some(Arc::new(placed)));
+        let caches = Some((Arc::clone(&self.private), self.home.clone()));
+        Ok(Plan { confinement, conversation: Some(conversation), _placed: placed, caches })
+    }
+
+    /// The confinement of a git that makes or restores checkpoints in these folders. Blocking.
+    pub(crate) fn plan_git(&self, level: SandboxLevel, writable: Vec<PathBuf>) -> Plan {
+        let writable = writable.into_iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
+        let view = View { writable, hidden: self.hidden(&[]), ..View::default() };
+        Plan::of(match level {
+            SandboxLevel::Full => Confinement::Full(view),
+            SandboxLevel::Landlock => Confinement::Landlock(view),
+            SandboxLevel::None => Confinement::None,
+        })
+    }
+
+    /// What is hidden everywhere, and this besides.
+    fn hidden(&self, further: &[PathBuf]) -> Vec<Hidden> {
+        let home = |names: &'static [&'static str]| names.iter().map(|name| self.home.join(name));
+        let own = self.own.iter().chain(further).cloned();
+        let all = home(&hidden::FOLDERS).chain(home(&hidden::FILES)).chain(own).chain([RUN.into()]);
+        let mut hidden: Vec<Hidden> = all.filter_map(there).collect();
+        hidden.sort_by(|a, b| a.path().cmp(b.path()));
+        hidden.dedup();
+        hidden
+    }
+
+    /// The repository that the workspace belongs to. A home, or more, that is a work tree does not count as one.
+    pub(crate) fn repository(&self, workspace: &Workspace) -> Option<Repository> {
+        Repository::of(workspace.real()).filter(|repository| !workspace.is_broad_at(&repository.top))
+    }
+
+    /// Whether everything that must be protected in this workspace can be. Blocking.
+    pub(crate) fn can_protect(
+        &self,
+        workspace: &Workspace,
+        settings: &SandboxSettings,
+    ) -> Result<(), ProtectError> {
+        let repository = self.repository(workspace);
+        self.protected(workspace.real(), repository.as_ref(), settings).map(drop)
+    }
+
+    /// Whether one of these names, relative to the workspace, lies in a folder of git hooks.
+    pub(crate) fn holds_hooks(&self, workspace: &Workspace, names: &[String]) -> bool {
+        self.repository(workspace).is_some_and(|repository| {
+            let hooks = repository.hooks_paths(&self.home);
+            names.iter().any(|name| hooks.iter().any(|hooks| workspace.real().join(name).starts_with(hooks)))
+        })
+    }
+
+    fn protected(
+        &self,
+        workspace: &Path,
+        repository: Option<&Repository>,
+        settings: &SandboxSettings,
+    ) -> Result<ProtectedPaths, ProtectError> {
+        let mut paths = ProtectedPaths::of(workspace, repository, &self.home, &settings.protect)?;
+        // One that a helper of this workspace uses is there, but only as long as it is used.
+        let mut used = Vec::new();
+        paths.existing.retain(|path| match self.placeholders.contains(path) {
+            Some(placeholder) => {
+                used.push(placeholder);
+                false
+            }
+            None => true,
+        });
+        paths.missing.extend(used);
+        paths.missing.sort();
+        Ok(paths)
+    }
+
+    fn view(
+        &self,
+        network: Network,
+        workspace: &Path,
+        repository: Option<&Repository>,
+        settings: &SandboxSettings,
+    ) -> View {
+        let git = repository.iter().flat_map(|repository| &repository.folders);
+        let further = settings.writable.iter().filter_map(|path| fs::canonicalize(path).ok());
+        let mut writable = vec![workspace.to_owned()];
+        for folder in git.cloned().chain(further) {
+            if folder.is_dir() && !writable.iter().any(|above| folder.starts_with(above)) {
+                writable.push(folder);
+            }
+        }
+        let hidden = self.hidden(&settings.hidden);
+        let mut shown: Vec<PathBuf> = vec![RUN_SHOWN.into()];
+        if network == Network::Host {
+            shown.extend(fs::canonicalize("/etc/resolv.conf"));
+        }
+        shown.retain(|path| path.starts_with(RUN) && path.exists());
+        View { writable, hidden, shown, network, ..View::default() }
+    }
+}
+
+/// What is hidden, without links; `None` if there is nothing.
+fn there(path: PathBuf) -> Option<Hidden> {
+    let path = fs::canonicalize(path).ok()?;
+    let is_folder = fs::metadata(&path).ok()?.is_dir();
+    Some(if is_folder { Hidden::Folder(path) } else { Hidden::File(path) })
+}

@@ -1,0 +1,136 @@
+//! Folders of a conversation's commands: their `/tmp`, their `/var/tmp`, and what they change in caches.
+
+use super::confinement::{Cache, Private};
+use abide_protocol::ConversationId;
+use std::{
+    collections::{BTreeSet, HashMap},
+    fs, io,
+    os::unix::fs::DirBuilderExt as _,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Temporary folders, with the name of what takes their place.
+const TEMPORARY: [(&str, &str); 2] = [("/tmp", "tmp"), ("/var/tmp", "var-tmp")];
+
+/// Caches, relative to the home, with the name of their changes.
+const CACHES: [(&str, &str); 4] = [
+    (".cache", "cache"),
+    (".cargo/registry", "cargo-registry"),
+    (".cargo/git", "cargo-git"),
+    (".npm", "npm"),
+];
+
+/// The private folders of all conversations.
+#[derive(Debug)]
+pub(crate) struct PrivateFolders {
+    root: PathBuf,
+    /// The leased slots of each conversation.
+    leased: Arc<Mutex<HashMap<ConversationId, BTreeSet<usize>>>>,
+}
+
+/// The changes of caches that one helper uses. Two overlays must not share them, so each helper gets the first free slot; commands
+/// that follow each other find their own changes again.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    pub(crate) caches: Vec<Cache>,
+    conversation: ConversationId,
+    slot: usize,
+    leased: Arc<Mutex<HashMap<ConversationId, BTreeSet<usize>>>>,
+}
+
+impl PrivateFolders {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { root, leased: Arc::default() }
+    }
+
+    /// A slot for the changes of caches. Blocking.
+    pub(super) fn lease(&self, conversation: ConversationId, home: &Path) -> io::Result<Lease> {
+        let slot = {
+            let mut leased = self.leased.lock().unwrap_or_else(PoisonError::into_inner);
+            let slots = leased.entry(conversation).or_default();
+            let slot = (0..).find(|slot| !slots.contains(slot)).unwrap_or_default();
+            slots.insert(slot);
+            slot
+        };
+        // Whatever fails from here on, the slot is given back.
+        let mut lease = Lease { caches: Vec::new(), conversation, slot, leased: Arc::clone(&self.leased) };
+        for (path, name) in CACHES {
+            if let Ok(at) = fs::canonicalize(home.join(path)) {
+                let make = |part: &str| self.make(conversation, &format!("{name}/{slot}/{part}"));
+                lease.caches.push(Cache { at, upper: make("upper")?, work: make("work")? });
+            }
+        }
+        Ok(lease)
+    }
+
+    fn make(&self, conversation: ConversationId, name: &str) -> io::Result<PathBuf> {
+        let folder = self.root.join(conversation.to_string()).join(name);
+        if !folder.is_dir() {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        }
+        Ok(folder)
+    }
+
+    /// Those of a conversation, created where they are missing. Blocking.
+    pub(super) fn of(&self, conversation: ConversationId) -> io::Result<Vec<Private>> {
+        let mut private = Vec::new();
+        for (at, name) in TEMPORARY {
+            // One may be a link to the other.
+            if let Ok(at) = fs::canonicalize(at)
+                && private.iter().all(|other: &Private| other.at != at)
+            {
+                private.push(Private { folder: self.make(conversation, name)?, at });
+            }
+        }
+        Ok(private)
+    }
+
+    /// Removes the folders of a conversation. Blocking.
+    pub(crate) fn remove(&self, conversation: ConversationId) {
+        remove(&self.root.join(conversation.to_string()));
+    }
+
+    /// The conversations that have folders. Blocking.
+    pub(crate) fn conversations(&self) -> Vec<ConversationId> {
+        let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut leased = self.leased.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slots) = leased.get_mut(&self.conversation) {
+            slots.remove(&self.slot);
+            if slots.is_empty() {
+                leased.remove(&self.conversation);
+            }
+        }
+    }
+}
+
+/// Commands may have left folders in it that cannot be listed, so it may take two passes.
+fn remove(folder: &Path) {
+    let removed = fs::remove_dir_all(folder).or_else(|error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ => {
+            open_up(folder);
+            fs::remove_dir_all(folder)
+        }
+    });
+    if let Err(error) = removed {
+        tracing::warn!(folder = %folder.display(), %error, "a conversation's private folder cannot be removed");
+    }
+}
+
+/// Makes all folders in a folder writable. (An overlay's work folder has no rights at all.)
+fn open_up(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
+        }
+    }
+}

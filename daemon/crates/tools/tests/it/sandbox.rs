@@ -1,0 +1,507 @@
+//! What a confined command can and cannot do, at each level.
+
+use crate::ground::{CONVERSATION, Ground, data};
+use abide_protocol::{
+    message::CallOutcome,
+    record::{CallAssessed, Permission},
+    sandbox::SandboxLevel,
+    task::Approvals,
+};
+use abide_tools::Unasked;
+use serde_json::json;
+use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
+
+/// Runs git in a folder, as a person does.
+#[expect(clippy::disallowed_methods, reason = "a person's git, which no sandbox confines")]
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let done = Command::new("git")
+        .args(["-c", "user.name=me", "-c", "user.email=me@localhost", "-c", "init.defaultBranch=main"])
+        .args(["-c", "protocol.file.allow=always"])
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+/// A ground whose workspace is a git work tree with a commit.
+fn repository() -> Ground {
+    commit_in(Ground::new())
+}
+
+fn commit_in(ground: Ground) -> Ground {
+    git(&ground.path(""), &["init", "-q"]);
+    git(&ground.path(""), &["config", "user.name", "me"]);
+    git(&ground.path(""), &["config", "user.email", "me@localhost"]);
+    fs::write(ground.path("file"), "one\n").unwrap();
+    git(&ground.path(""), &["add", "."]);
+    git(&ground.path(""), &["commit", "-qm", "first"]);
+    ground
+}
+
+/// Runs a command, which must be allowed; its exit code and its output.
+async fn run(ground: &Ground, command: &str) -> (Option<i64>, String) {
+    let finished = ground.call("shell", json!({ "command": command })).await;
+    assert_eq!(finished.outcome, CallOutcome::Done, "{command}: {}", finished.result.message);
+    assert!(data(&finished)["exit_code"].is_i64(), "{command}: {}", finished.result.message);
+    let data = data(&finished);
+    let output =
+        format!("{}{}", data["stdout"].as_str().unwrap_or(""), data["stderr"].as_str().unwrap_or(""));
+    (data["exit_code"].as_i64(), format!("{output}{}", finished.result.diagnostics.join("\n")))
+}
+
+/// Runs commands of which each must fail, or print nothing but what is said.
+async fn all_refused(ground: &Ground, commands: &[&str]) {
+    for command in commands {
+        let (code, output) = run(ground, command).await;
+        assert!(code.is_some_and(|code| code != 0), "{command}: {code:?} {output}");
+    }
+}
+
+/// With a task that was started without `--yes`.
+fn asking(mut ground: Ground) -> Ground {
+    ground.approvals = Approvals::Ask;
+    ground
+}
+
+fn shell(ground: &Ground, command: &str) -> CallAssessed {
+    ground.assess_one("shell", json!({ "command": command }))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_machine_gets_the_best_level_that_it_allows() {
+    for (ground, expected) in [
+        (Ground::new(), SandboxLevel::Full),
+        (Ground::with_landlock_only(), SandboxLevel::Landlock),
+        (Ground::unconfined(), SandboxLevel::None),
+    ] {
+        let (level, why_not) = ground.tools.sandbox();
+        assert_eq!(level, expected, "{why_not:?}");
+        assert_eq!(why_not.len(), SandboxLevel::Full as usize - expected as usize);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_writes_to_its_workspace_and_nowhere_else() {
+    for ground in [repository(), commit_in(Ground::with_landlock_only())] {
+        fs::write(ground.root().join("beside"), "one\n").unwrap();
+        let outside = ground.root().join("beside").display().to_string();
+        let (code, output) =
+            run(&ground, "echo two > new && mkdir -p a/b && mv file a/b/ && cat a/b/file").await;
+        assert_eq!((code, output.as_str()), (Some(0), "one\n"));
+        for command in [
+            format!("echo two > {outside}"),
+            format!("rm {outside}"),
+            format!("mv {outside} here"),
+            format!("ln {outside} here && echo two > here"),
+            format!("ln -s {outside} link && echo two > link"),
+            format!("truncate -s 0 {outside}"),
+            "touch /usr/bin/abide-test /etc/abide-test /root/abide-test /abide-test".to_owned(),
+            "echo x > ~/.profile".to_owned(),
+        ] {
+            let _ = run(&ground, &command).await;
+            assert_eq!(fs::read_to_string(&outside).unwrap(), "one\n", "{command}");
+        }
+        for path in ["/usr/bin/abide-test", "/etc/abide-test", "/root/abide-test", "/abide-test"] {
+            assert!(!Path::new(path).exists(), "{path}");
+        }
+    }
+    // Landlock knows no right for this.
+    let ground = repository();
+    fs::write(ground.root().join("beside"), "").unwrap();
+    all_refused(&ground, &[&format!("chmod 777 {}", ground.root().join("beside").display())]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_and_what_belongs_to_abide_are_hidden() {
+    let home = tempfile::Builder::new().prefix("home").tempdir_in("/opt").unwrap();
+    for ground in [Ground::at_home(home.path(), &[]), Ground::at_home(home.path(), &["without-namespaces"])] {
+        let secrets = [".ssh/id", ".netrc", ".config/gh/hosts.yml", "abide/data/abide.db"];
+        for secret in secrets {
+            let path = home.path().join(secret);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "a secret").unwrap();
+        }
+        fs::write(home.path().join("notes"), "not secret").unwrap();
+        let (_, output) = run(&ground, &format!("cat {}/notes", home.path().display())).await;
+        assert_eq!(output, "not secret");
+        for secret in secrets {
+            let path = home.path().join(secret).display().to_string();
+            for command in [
+                format!("cat {path}"),
+                format!("cp {path} here; cat here"),
+                format!("ln {path} hard; cat hard"),
+                format!("ln -s {path} soft; cat soft"),
+                format!("cat /proc/self/root{path} /proc/1/root{path} /proc/1/cwd{path}"),
+                format!("grep -r secret {}", home.path().join(secret).parent().unwrap().display()),
+            ] {
+                let (_, output) = run(&ground, &command).await;
+                assert!(!output.contains("a secret"), "{command}: {output}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn there_is_no_network_but_loopback_of_its_own() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let abstract_name = format!("abide-test-{}", std::process::id());
+    let address = <std::os::unix::net::SocketAddr as std::os::linux::net::SocketAddrExt>::from_abstract_name(
+        &abstract_name,
+    );
+    let _abstract = std::os::unix::net::UnixListener::bind_addr(&address.unwrap()).unwrap();
+    let _beside =
+        |ground: &Ground| std::os::unix::net::UnixListener::bind(ground.root().join("socket")).unwrap();
+    for ground in [repository(), commit_in(Ground::with_landlock_only())] {
+        let _socket = _beside(&ground);
+        let socket = ground.root().join("socket").display().to_string();
+        let connect = |family: &str, address: &str| {
+            format!(
+                "python3 -c \"import socket; s = socket.socket(socket.{family}); s.settimeout(2); s.connect({address})\""
+            )
+        };
+        all_refused(
+            &ground,
+            &[
+                &format!("echo > /dev/tcp/127.0.0.1/{port}"),
+                &connect("AF_INET", &format!("('127.0.0.1', {port})")),
+                &connect("AF_INET", "('1.1.1.1', 53)"),
+                &connect("AF_INET6", "('2606:4700:4700::1111', 53)"),
+                &connect("AF_UNIX", &format!("'\\\\0{abstract_name}'")),
+                &connect("AF_UNIX", &format!("'{socket}'")),
+                "python3 -c 'import socket; socket.socket(socket.AF_VSOCK)'",
+                "python3 -c 'import socket; socket.getaddrinfo(\"example.org\", 80)'",
+            ],
+        )
+        .await;
+    }
+    let own = "python3 -c 'import socket; l = socket.create_server((\"127.0.0.1\", 0)); socket.create_connection(l.getsockname())'";
+    assert_eq!(run(&repository(), own).await, (Some(0), String::new()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_other_process_can_be_seen_signalled_or_traced() {
+    let ground = repository();
+    let me = std::process::id();
+    let (_, output) = run(&ground, "ls -d /proc/[0-9]*").await;
+    assert!(!output.contains(&format!("/proc/{me}")), "{output}");
+    all_refused(
+        &ground,
+        &[
+            &format!("kill -0 {me}"),
+            // Its own helper, which is the first process there.
+            "kill -9 1; sleep 0.1; readlink /proc/1/fd/0 /proc/1/exe /proc/1/root",
+            "cat /proc/1/environ /proc/1/mem",
+            "cat /proc/1/maps",
+            "python3 -c 'import ctypes; c = ctypes.CDLL(None); exit(0 if c.ptrace(16, 1, 0, 0) == 0 else 1)'",
+        ],
+    )
+    .await;
+    // Landlock does not hide processes, but they cannot be looked into or signalled.
+    let ground = commit_in(Ground::with_landlock_only());
+    all_refused(
+        &ground,
+        &[
+            &format!("kill -0 {me}"),
+            &format!("cat /proc/{me}/environ"),
+            &format!("readlink /proc/{me}/fd/0"),
+            &format!("python3 -c 'import ctypes; c = ctypes.CDLL(None); exit(0 if c.ptrace(16, {me}, 0, 0) == 0 else 1)'"),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sandbox_cannot_be_taken_off() {
+    for ground in [repository(), commit_in(Ground::with_landlock_only())] {
+        all_refused(
+            &ground,
+            &[
+                "unshare -U true",
+                "unshare -m true",
+                "unshare -n true",
+                "mount -t tmpfs none /mnt",
+                "mount --bind . /mnt",
+                "mount -o remount,rw /",
+                "umount /tmp || umount -l /run",
+                "chroot / true",
+                "nsenter -t 1 -m true",
+                "mknod device b 8 0",
+                "echo 1 > /proc/sys/kernel/panic",
+                "echo '|/bin/false' > /proc/sys/kernel/core_pattern",
+                "echo b > /proc/sysrq-trigger",
+                "echo 100 > /proc/sys/user/max_user_namespaces",
+                "echo 0 > /proc/1/oom_score_adj",
+                "python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True); exit(0 if c.syscall(425, 1, 0) >= 0 else 1)'",
+                "python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True); exit(0 if c.syscall(321, 0, 0, 0) >= 0 else 1)'",
+                "python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True); exit(0 if c.syscall(0x40000000 + 39) >= 0 else 1)'",
+            ],
+        )
+        .await;
+        let (_, output) =
+            run(&ground, "grep -h -E 'Cap(Prm|Eff|Bnd|Amb)|NoNewPrivs' /proc/self/status").await;
+        let privileges: Vec<&str> = output.split_whitespace().filter(|word| !word.ends_with(':')).collect();
+        let capabilities = privileges.split_last().unwrap();
+        assert_eq!(*capabilities.0, "1", "no program gains rights: {output}");
+        if ground.tools.sandbox().0 == SandboxLevel::Full {
+            assert!(capabilities.1.iter().all(|set| set.chars().all(|c| c == '0')), "{output}");
+        }
+    }
+}
+
+/// What programs outside of the sandbox would run or obey.
+const PROTECTED: &[&str] = &[
+    ".git/hooks/post-commit",
+    ".git/config",
+    ".git/config.worktree",
+    ".git/commondir",
+    ".envrc",
+    ".vscode/tasks.json",
+    ".idea/x",
+    ".mcp.json",
+    ".claude/settings.json",
+    ".husky/pre-commit",
+    ".abide/x",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_other_programs_run_cannot_be_changed_or_made() {
+    let ground = repository();
+    fs::create_dir(ground.path(".vscode")).unwrap();
+    fs::write(ground.path(".vscode/tasks.json"), "{}").unwrap();
+    let config = ground.text(".git/config");
+    for path in PROTECTED {
+        let folder = Path::new(path).parent().unwrap().display();
+        for command in [
+            format!("mkdir -p ./{folder}; echo evil > {path}"),
+            format!("rm -rf {path}; mkdir -p ./{folder}; echo evil > {path}"),
+            format!("mv {path} away; echo evil > {path}"),
+            format!("ln -sf /bin/true {path}"),
+            format!("rmdir {path}; mkdir {path}; echo evil > {path}/evil"),
+            format!("python3 -c \"import os; os.rename('evil', '{path}')\" || cp evil {path}"),
+        ] {
+            fs::write(ground.path("evil"), "evil\n").unwrap();
+            let _ = run(&ground, &command).await;
+        }
+    }
+    // Above them, too.
+    for command in [
+        "mv .git git && mkdir .git",
+        "mv .git/hooks hooks",
+        "mv .vscode code",
+        "git config core.fsmonitor ./evil",
+        "git config --worktree core.fsmonitor ./evil",
+    ] {
+        let _ = run(&ground, command).await;
+    }
+    ground.tools.release(CONVERSATION);
+    assert_eq!(ground.text(".git/config"), config);
+    assert_eq!(ground.text(".vscode/tasks.json"), "{}");
+    for path in PROTECTED.iter().filter(|path| ![".git/config", ".vscode/tasks.json"].contains(path)) {
+        assert!(!ground.path(path).exists(), "{path}");
+    }
+    for gone in [".envrc", ".idea", ".claude", ".husky", ".abide", ".mcp.json"] {
+        assert!(fs::symlink_metadata(ground.path(gone)).is_err(), "the placeholder {gone} is gone");
+    }
+    assert_eq!(git(&ground.path(""), &["log", "--format=%s"]), "first\n", "the repository is whole");
+    // Its history can be destroyed, but not replaced by one that runs something.
+    let _ = run(
+        &ground,
+        "cp -r .git copy; rm -rf .git; echo evil > copy/hooks/post-commit; mv copy .git; cp -r copy/. .git/",
+    )
+    .await;
+    ground.tools.release(CONVERSATION);
+    assert_eq!(ground.text(".git/config"), config);
+    assert!(!ground.path(".git/hooks/post-commit").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn git_works_in_a_work_tree_a_linked_one_and_a_submodule() {
+    let ground = repository();
+    let all = "git status --short && echo two > file && git add . && git commit -qm second && git branch topic && git stash list \
+               && git gc -q && git tag t && git rebase -q HEAD && git log --oneline | wc -l && git worktree list >/dev/null";
+    assert_eq!(run(&ground, all).await, (Some(0), "2\n".to_owned()));
+    // A linked work tree whose git folder lies outside of the workspace.
+    let main = ground.root().join("main");
+    fs::rename(ground.path(""), &main).unwrap();
+    git(&main, &["worktree", "add", "-q", ground.path("").to_str().unwrap(), "topic"]);
+    let linked = "echo three > file && git commit -qam third && git log --format=%s -1";
+    assert_eq!(run(&ground, linked).await, (Some(0), "third\n".to_owned()));
+    let hook = main.join(".git/hooks/post-commit").display().to_string();
+    all_refused(
+        &ground,
+        &[&format!("echo evil > {hook}"), "git config core.fsmonitor ./evil", "rm .git", "echo x > .git"],
+    )
+    .await;
+    assert_eq!(git(&main, &["log", "--format=%s", "-1", "topic"]), "third\n");
+    // A submodule of a repository.
+    let ground = repository();
+    let outer = ground.root().join("outer");
+    fs::create_dir(&outer).unwrap();
+    git(&outer, &["init", "-q"]);
+    git(&outer, &["submodule", "--quiet", "add", ground.path("").to_str().unwrap(), "inner"]);
+    fs::rename(ground.path(""), ground.root().join("origin")).unwrap();
+    symlink(outer.join("inner"), ground.root().join("workspace")).unwrap();
+    let inner = "echo four > file && git -c user.name=me -c user.email=m@e commit -qam fourth && git log --format=%s -1";
+    assert_eq!(run(&ground, inner).await, (Some(0), "fourth\n".to_owned()));
+    let hook = outer.join(".git/modules/inner/hooks/post-commit").display().to_string();
+    all_refused(&ground, &[&format!("echo evil > {hook}"), "git config core.fsmonitor ./evil"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn temporary_files_and_caches_are_the_conversations_own() {
+    let home = tempfile::Builder::new().prefix("home").tempdir_in("/opt").unwrap();
+    fs::create_dir_all(home.path().join(".cargo/registry")).unwrap();
+    fs::write(home.path().join(".cargo/registry/crate"), "of the user").unwrap();
+    let ground = Ground::at_home(home.path(), &[]);
+    let cache = home.path().join(".cargo/registry").display().to_string();
+    let command = format!(
+        "echo mine > /tmp/abide-test && echo mine > /dev/shm/abide-test && echo poison > {cache}/crate && echo new > {cache}/new"
+    );
+    assert_eq!(run(&ground, &command).await, (Some(0), String::new()));
+    let (_, output) =
+        run(&ground, &format!("cat /tmp/abide-test {cache}/crate {cache}/new; ls /dev/shm")).await;
+    assert_eq!(output, "mine\npoison\nnew\n", "they stay for the next command, but for memory");
+    assert!(!Path::new("/tmp/abide-test").exists() && !Path::new("/dev/shm/abide-test").exists());
+    assert_eq!(fs::read_to_string(home.path().join(".cargo/registry/crate")).unwrap(), "of the user");
+    assert_eq!(ground.tools.kept_conversations(), [CONVERSATION]);
+    ground.tools.forget_conversation(CONVERSATION);
+    assert_eq!(ground.tools.kept_conversations(), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shared_working_folder_does_not_lead_out() {
+    let ground = repository();
+    fs::create_dir(ground.path("sub")).unwrap();
+    fs::write(ground.root().join("beside"), "outside").unwrap();
+    let finished = ground
+        .call("shell", json!({ "command": "pwd; cat ../../beside; ls ../..", "working_dir": "sub" }))
+        .await;
+    let text = finished.result.text();
+    assert!(text.contains("workspace/sub") && !text.contains("outside"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn python_runs_in_it_and_can_ask_for_sub_tasks() {
+    let ground = repository();
+    let code = "import os\nprint(os.getpid() < 10, open('file').read())\ntry:\n    open('/etc/x', 'w')\nexcept OSError as e:\n    print(e.errno)\n\
+                try:\n    fork('x')\nexcept RuntimeError as e:\n    print(e)";
+    let finished = ground.call("python", json!({ "code": code })).await;
+    let text = data(&finished)["stdout"].as_str().unwrap().to_owned();
+    assert!(text.starts_with("True one\n\n30\n") || text.starts_with("True one\n\n13\n"), "{text}");
+    assert!(text.ends_with("sub-tasks are not available\n"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_runs_without_asking_and_what_asks() {
+    let mut ground = asking(repository());
+    let permission = |ground: &Ground, tool: &str, arguments| {
+        let assessed = ground.assess_one(tool, arguments);
+        (assessed.permission, assessed.sandbox, assessed.why)
+    };
+    let unasked = (Permission::Sandbox, "full".to_owned(), None);
+    assert_eq!(permission(&ground, "shell", json!({ "command": "make" })), unasked);
+    assert_eq!(permission(&ground, "python", json!({ "code": "1" })), unasked);
+    let edit = json!({ "path": "new", "content": "x" });
+    assert_eq!(permission(&ground, "write", edit.clone()).0, Permission::Sandbox);
+    for (tool, arguments, sandbox, why) in [
+        ("shell", json!({ "command": "git push" }), "full", "publishes"),
+        ("shell", json!({ "command": "rm -rf src" }), "full", "deletes"),
+        (
+            "shell",
+            json!({ "command": "make", "outside": true, "reason": "npm needs\nthe network" }),
+            "none",
+            "“npm needs\\nthe network”",
+        ),
+        ("write", json!({ "path": ".envrc", "content": "x" }), "none", "other programs"),
+        ("write", json!({ "path": ".git/hooks/x", "content": "x" }), "none", "other programs"),
+    ] {
+        let (permission, found, words) = permission(&ground, tool, arguments.clone());
+        assert_eq!((permission, found.as_str()), (Permission::Ask, sandbox), "{arguments}");
+        assert!(words.as_deref().unwrap_or_default().contains(why), "{words:?}");
+    }
+    let denied = permission(&ground, "shell", json!({ "command": "make", "outside": true })).0;
+    assert!(matches!(denied, Permission::Denied(why) if why.contains("reason")));
+    ground.sandbox.shell = Unasked::Nothing;
+    ground.sandbox.edits = Unasked::Nothing;
+    assert_eq!(permission(&ground, "shell", json!({ "command": "make" })).0, Permission::Ask);
+    assert_eq!(permission(&ground, "write", edit.clone()).0, Permission::Ask);
+    // Where it could not be undone, or not protected.
+    let plain = asking(Ground::new());
+    let (found, _, why) = permission(&plain, "shell", json!({ "command": "make" }));
+    assert_eq!(found, Permission::Ask);
+    assert!(why.unwrap().contains("git work tree"));
+    let linked = asking(repository());
+    symlink("elsewhere", linked.path(".vscode")).unwrap();
+    let (found, _, why) = permission(&linked, "shell", json!({ "command": "make" }));
+    assert_eq!(found, Permission::Ask);
+    assert!(why.unwrap().contains("symbolic link"));
+    let landlock = asking(commit_in(Ground::with_landlock_only()));
+    assert_eq!(permission(&landlock, "shell", json!({ "command": "make" })).0, Permission::Ask);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn yes_is_not_about_leaving_the_sandbox_and_below_what_is_required_everything_asks() {
+    let mut ground = repository();
+    let out = json!({ "command": "make", "outside": true, "reason": "it needs the network" });
+    for (approvals, expected) in [
+        (Approvals::Ask, Permission::Ask),
+        (Approvals::Allow, Permission::Ask),
+        (Approvals::AllowAll, Permission::Yes),
+    ] {
+        ground.approvals = approvals;
+        assert_eq!(ground.assess_one("shell", out.clone()).permission, expected, "{approvals:?}");
+    }
+    ground.approvals = Approvals::Allow;
+    assert_eq!(shell(&ground, "git push").permission, Permission::Yes);
+    ground.sandbox.host_network = true;
+    assert_eq!(
+        (shell(&ground, "make").permission, &*shell(&ground, "make").sandbox),
+        (Permission::Ask, "full, network")
+    );
+    let mut none = Ground::unconfined();
+    assert_eq!(shell(&none, "make").permission, Permission::Yes);
+    none.sandbox.require = SandboxLevel::Landlock;
+    none.approvals = Approvals::AllowAll;
+    assert_eq!(shell(&none, "make").permission, Permission::Ask);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_runs_in_the_sandbox_that_it_was_planned_for_or_not_at_all() {
+    let planned = shell(&repository(), "touch ran");
+    assert_eq!(planned.sandbox, "full");
+    for ground in [Ground::with_landlock_only(), Ground::unconfined()] {
+        let finished = ground.finish(planned.clone()).await;
+        assert!(!finished.result.ok);
+        assert!(finished.result.message.contains("nothing ran"), "{}", finished.result.message);
+        assert!(!ground.path("ran").exists());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workspace_changed_since_the_last_command_is_planned_anew() {
+    let ground = Ground::new();
+    assert_eq!(run(&ground, "true").await.0, Some(0));
+    // A helper waits now whose view knows of no repository.
+    git(&ground.path(""), &["init", "-q"]);
+    all_refused(&ground, &["echo evil > .git/hooks/post-commit", "git config core.fsmonitor ./evil"]).await;
+    git(&ground.path(""), &["config", "user.name", "replaced the file"]);
+    all_refused(&ground, &["git config core.fsmonitor ./evil"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_placeholder_is_removed_only_with_the_last_helper_that_uses_it() {
+    let ground = repository();
+    let running = ground.start("until [ -e go ]; do sleep 0.01; done; touch .envrc/evil || echo refused");
+    crate::ground::wait_until("the placeholder to be there", || ground.path(".envrc").is_dir()).await;
+    ground.tools.release(CONVERSATION);
+    assert!(ground.path(".envrc").is_dir(), "the command that runs needs it");
+    fs::write(ground.path("go"), "").unwrap();
+    let finished = running.end().await;
+    assert_eq!(data(&finished)["stdout"], "refused\n");
+    ground.tools.release(CONVERSATION);
+    assert!(fs::symlink_metadata(ground.path(".envrc")).is_err());
+    assert_eq!(git(&ground.path(""), &["status", "--porcelain"]), "?? go\n");
+}
