@@ -49,10 +49,13 @@ mod modes {
     mod roa;
     mod tree;
 }
+mod sandbox {
+    mod work;
+}
 mod undo {
     mod changes;
     mod crash;
-    mod repository;
+    pub(crate) mod repository;
 }
 mod tree {
     mod bad_input;

@@ -258,7 +258,7 @@ const TABLES: &[Table] = &[
         meaning: "What confines commands. A command in it reads everything but keys, passwords, browsers' profiles, `/run` and Abide's own \
             files; it writes only to its workspace, its repository's git folder, and temporary folders and caches of its own; it reaches \
             no network but its own loopback, and no process but its own. What other programs take from a workspace what they run (git's \
-            hooks and configuration, `.envrc`, `.vscode` and their like) it cannot change. `abide status` says which level this machine \
+            hooks and configuration, `.envrc`, `.vscode` and their like) it cannot change. `abide daemon status` says which level this machine \
             has: `full`; `landlock`, which cannot protect those files, so that commands ask; or `none`.",
         applies: NEXT_CALL,
         keys: &[

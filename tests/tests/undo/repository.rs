@@ -4,13 +4,13 @@ use abide_tests::{daemon::TestDaemon, world::World};
 use std::{fs, path::PathBuf, process::Command};
 
 /// The daemon's workspace as a repository.
-pub(super) struct Repository {
-    pub(super) folder: PathBuf,
+pub(crate) struct Repository {
+    pub(crate) folder: PathBuf,
 }
 
 impl Repository {
     /// With a commit, an ignored file, a staged file, a stash and a second branch.
-    pub(super) fn new(daemon: &TestDaemon) -> Self {
+    pub(crate) fn new(daemon: &TestDaemon) -> Self {
         let repository = Self { folder: daemon.workspace() };
         for (name, content) in [
             ("a.txt", "a\n"),
@@ -33,7 +33,7 @@ impl Repository {
     }
 
     #[expect(clippy::disallowed_methods, reason = "the person's git")]
-    pub(super) fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let done = Command::new("git")
             .args(["-c", "user.name=P", "-c", "user.email=p@localhost"])
             .args(arguments)
@@ -45,18 +45,18 @@ impl Repository {
         String::from_utf8(done.stdout).unwrap()
     }
 
-    pub(super) fn write(&self, name: &str, content: &str) {
+    pub(crate) fn write(&self, name: &str, content: &str) {
         let path = self.folder.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
-    pub(super) fn text(&self, name: &str) -> Option<String> {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.folder.join(name)).ok()
     }
 
     /// Index, branches, stash and ignored files: what an undo may not touch.
-    pub(super) fn of_the_person(&self) -> [String; 5] {
+    pub(crate) fn of_the_person(&self) -> [String; 5] {
         let refs = self.git(&["for-each-ref"]);
         let refs: Vec<&str> = refs.lines().filter(|line| !line.contains("refs/abide/")).collect();
         [
@@ -69,13 +69,13 @@ impl Repository {
     }
 
     /// The references to checkpoints.
-    pub(super) fn checkpoints(&self) -> usize {
+    pub(crate) fn checkpoints(&self) -> usize {
         self.git(&["for-each-ref", "refs/abide/"]).lines().count()
     }
 }
 
 /// Waits until the time of files has gone on, so that a change made now is later than all before.
-pub(super) async fn later(world: &World) {
+pub(crate) async fn later(world: &World) {
     // Two requests take longer than a tick of the kernel's clock is wide, but nobody promises that.
     let probe = world.daemon.workspace().join("build");
     fs::create_dir_all(&probe).unwrap();

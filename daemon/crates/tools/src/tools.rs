@@ -4,7 +4,7 @@ use crate::{
     checkpoint::{CheckpointFolders, Checkpoints},
     command::{self, ForkServer, Live, SpoolFiles},
     run::{Prepared, Runner},
-    sandbox::{Levels, Placeholders, Planner, PrivateFolders},
+    sandbox::{Confinement, Levels, Placeholders, Planner, PrivateFolders},
     settings::SandboxSettings,
     tool::Registry,
     workspace::Closed,
@@ -185,9 +185,12 @@ impl Tools {
         (found.level, &found.why_not)
     }
 
-    /// Ends what waits for further commands of a conversation: none comes for now. Blocking.
+    /// Ends what waits for further commands of a conversation, and for checkpoints of any: none comes for now. Blocking.
     pub fn release(&self, conversation: ConversationId) {
-        self.runner.helpers.release(|plan| plan.conversation == Some(conversation));
+        self.runner.helpers.release(|plan| match plan.conversation {
+            Some(other) => other == conversation,
+            None => plan.confinement != Confinement::None,
+        });
     }
 
     /// Removes what the sandbox keeps of a conversation that is deleted. Blocking.

@@ -96,8 +96,15 @@ impl ForkServer {
                 let _ = server.read_reply(0);
                 server.asked.pop_front();
             }
-            // If this fails, the next command requests one again.
-            let _ = server.ask(plan).map(|asked| server.asked.push_back(asked));
+            match server.ask(plan) {
+                Ok(asked) => server.asked.push_back(asked),
+                // The server may have got half of a request. The next command starts another one.
+                Err(_) => {
+                    if let Some(server) = running.take() {
+                        server.end();
+                    }
+                }
+            }
         }
     }
 

@@ -64,7 +64,11 @@ impl Runner {
             How::Cancelled => CallOutcome::Cancelled,
             _ => CallOutcome::Done,
         };
-        (outcome, tool::command_result(&ended, began.elapsed(), limit))
+        let mut result = tool::command_result(&ended, began.elapsed(), limit);
+        if plan.confinement != Confinement::None {
+            result.diagnostics.extend(tool::maybe_refused(&ended));
+        }
+        (outcome, result)
     }
 
     async fn begin_with_another(
@@ -102,9 +106,14 @@ impl Runner {
                 program
             }
         };
-        if plan.confinement != Confinement::None {
-            // Another folder could not be written there.
-            environment.remove("TMPDIR");
+        match &plan.confinement {
+            Confinement::None => {}
+            // Its own folder is at `/tmp`.
+            Confinement::Full(_) => drop(environment.remove("TMPDIR")),
+            Confinement::Landlock(view) => {
+                let own = view.private.first().map(|private| private.folder.display().to_string());
+                environment.extend(own.map(|own| ("TMPDIR".to_owned(), own)));
+            }
         }
         let start = Start {
             command: [vec![program], arguments].concat(),

@@ -139,6 +139,35 @@ pub(crate) fn result(ended: &Ended, took: Duration, limit: Duration) -> ToolResu
     ToolResult { ok, data: Some(data.into()), message, diagnostics }
 }
 
+/// What programs print when a sandbox refuses something. Each has other causes, too.
+const REFUSALS: [&str; 8] = [
+    "Read-only file system",
+    "Operation not permitted",
+    "Permission denied",
+    "Network is unreachable",
+    "Could not resolve host",
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "getaddrinfo",
+];
+
+/// A hint for the model if the sandbox may be why a confined command failed. It is never certain.
+pub(crate) fn maybe_refused(ended: &Ended) -> Option<String> {
+    let is_refusal = match &ended.how {
+        How::Exited(0) | How::NotStarted(_) | How::TimedOut | How::Cancelled | How::HelperLost => false,
+        How::Killed(signal) => *signal == libc::SIGSYS,
+        How::Exited(_) => {
+            let printed = [ended.stderr.text(STDERR_CHARS), ended.stdout.text(STDERR_CHARS)];
+            REFUSALS.iter().any(|refusal| printed.iter().any(|text| text.contains(refusal)))
+        }
+    };
+    is_refusal.then(|| {
+        "the sandbox may have refused this: it has no network, and only the workspace and temporary folders can be written. If it \
+         must leave the sandbox, call shell with `outside` and a `reason`; the user is asked"
+            .to_owned()
+    })
+}
+
 const fn name(signal: i32) -> &'static str {
     match signal {
         6 => " (SIGABRT)",
@@ -146,6 +175,7 @@ const fn name(signal: i32) -> &'static str {
         11 => " (SIGSEGV)",
         13 => " (SIGPIPE)",
         15 => " (SIGTERM)",
+        31 => " (SIGSYS)",
         _ => "",
     }
 }

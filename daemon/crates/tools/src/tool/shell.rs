@@ -20,7 +20,8 @@ struct Shell {
 }
 
 pub(super) fn tool() -> Tool {
-    let description = "Runs a shell command (bash) in the workspace and waits for it. Its input is empty and there is no \
+    let description = "Runs a shell command (bash) in the workspace and waits for it. Where the machine allows it runs in a sandbox: \
+                       only the workspace and temporary folders can be written, and there is no network. Its input is empty and there is no \
                        terminal. When it ends, everything it started is ended too. Long output is cut in the middle.";
     let properties = json!({
         "command": {"type": "string", "minLength": 1, "description": "The command line."},

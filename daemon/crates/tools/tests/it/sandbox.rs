@@ -372,6 +372,20 @@ async fn temporary_files_and_caches_are_the_conversations_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_is_called_a_possible_one() {
+    for ground in [repository(), commit_in(Ground::with_landlock_only())] {
+        let hint = async |command: &str| {
+            let finished = ground.call("shell", json!({ "command": command })).await;
+            finished.result.diagnostics.join(" ").contains("the sandbox may have refused this")
+        };
+        assert!(hint("touch /usr/abide-test").await);
+        assert!(!hint("touch /usr/abide-test || true").await, "it did not fail");
+        assert!(!hint("echo well; exit 3").await);
+        assert_eq!(run(&ground, "f=$(mktemp) && echo x > $f && cat $f").await, (Some(0), "x\n".to_owned()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_shared_working_folder_does_not_lead_out() {
     let ground = repository();
     fs::create_dir(ground.path("sub")).unwrap();
