@@ -39,7 +39,7 @@ impl<H: Host> Driver<H> {
         let State::Loading(reason) = mem::replace(&mut self.state, State::Ready) else { return };
         self.history = history;
         self.tail = tail;
-        // Work on files begins again, so what came of its cancelled attempts does not count.
+        // Checkpoints and undos begin again, so a late outcome of a cancelled attempt is dropped.
         let counts = |message: &Message<H>| !matches!(message, Message::Outcome { effect, .. } if !effect.ends_with_its_task());
         self.deferred.retain(counts);
         if self.duty != Duty::Full {

@@ -10,6 +10,7 @@ use crate::{
     workspace::Workspace,
 };
 use abide_protocol::sandbox::SandboxLevel;
+use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 /// The longest reason of a model that is shown, in characters.
@@ -18,7 +19,7 @@ const REASON: usize = 500;
 /// How far a call stays within bounds. The texts say why it is not [`Self::Contained`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Bounds {
-    /// It only reads, as the files tools do.
+    /// It only reads, as the file tools do.
     Reads,
     /// It changes only what can be undone.
     Contained,
@@ -104,11 +105,10 @@ impl Place<'_> {
     /// Whether programs outside of the sandbox take what they run from this file.
     fn is_protected(&self, path: &str) -> bool {
         let Ok(names) = self.workspace.names(path) else { return true };
-        let configured = self.settings.protect.iter();
-        names.iter().any(|name| abide_rules::is_protected(name))
-            || configured
-                .into_iter()
-                .any(|protected| names.iter().any(|name| std::path::Path::new(name).starts_with(protected)))
+        let is_configured = |name: &String| {
+            self.settings.protect.iter().any(|protected| Path::new(name).starts_with(protected))
+        };
+        names.iter().any(|name| abide_rules::is_protected(name) || is_configured(name))
             || self.runner.planner.holds_hooks(self.workspace, &names)
     }
 

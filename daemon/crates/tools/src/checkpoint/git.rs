@@ -37,7 +37,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The most output that is kept in memory, in bytes.
 const MAX_OUTPUT: u64 = 256 << 20;
 
-/// What every command is told, against whatever the repository or the user configures.
+/// Options of every git command. They override the configuration of the repository and of the user.
 const OFF: &[&str] = &[
     "-c",
     "core.hooksPath=/dev/null",

@@ -80,8 +80,7 @@ impl<'a> Repository<'a> {
             directory_path: workspace.real().display().to_string(),
             plan: runner.plan_git(Vec::new()),
         };
-        let is_scratch =
-            fs::canonicalize(&folders.scratch).is_ok_and(|scratch| workspace.real().starts_with(scratch));
+        let is_scratch = runner.is_scratch(&workspace);
         let is_known = known.is_some();
         let found = match known {
             _ if is_scratch => None,

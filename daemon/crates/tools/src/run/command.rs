@@ -128,9 +128,7 @@ impl Runner {
         };
         start.prepare(&self.helpers, &self.live).map_err(CallError::Start)
     }
-}
 
-impl Runner {
     /// The sandbox that a call was assessed for, if this machine still has it.
     fn planned(&self, name: &str) -> Result<Sandbox, CallError> {
         let found = self.sandbox_level().level;

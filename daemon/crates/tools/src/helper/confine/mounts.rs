@@ -42,7 +42,7 @@ const DEVICE_LINKS: [(&str, &str); 5] = [
     ("ptmx", "pts/ptmx"),
 ];
 
-/// What comes to a place.
+/// An item of the view, to be mounted at its place.
 enum Item<'a> {
     /// A copy of mounts made before everything became read-only.
     Writable(OwnedFd),
