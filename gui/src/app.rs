@@ -105,8 +105,8 @@ pub struct App {
     window: Option<Id>,
     /// The window's size, in logical pixels.
     size: Size,
-    /// In a narrow window the list covers the page for a while.
-    list_is_over: bool,
+    /// What a small window shows over the page.
+    cover: Cover,
     is_focused: bool,
     is_system_dark: bool,
     /// A draft that is not saved yet.
@@ -136,6 +136,14 @@ pub enum Page {
     Conversation,
     Inbox,
     Settings,
+}
+
+/// What a small window shows over the page; in a larger one it has a place beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cover {
+    Nothing,
+    List,
+    Tree,
 }
 
 /// What covers the rest.
@@ -236,7 +244,7 @@ impl App {
             due: None,
             window: None,
             size: SIZE,
-            list_is_over: false,
+            cover: Cover::Nothing,
             is_focused: true,
             is_system_dark: false,
             is_dirty: false,
@@ -294,7 +302,7 @@ impl App {
             is_low: self.size.height < LOW,
             is_least: self.size.height < LEAST,
             has_caps: self.size.width >= TIGHT,
-            tree_is_above: !self.settings.hides_tree && self.tree_place() == Some(tree::Place::Above),
+            tree_is_above: !self.settings.hides_tree && self.tree_place() == tree::Place::Above,
             tallest: (self.size.height * 0.3).min(space::EDITOR),
             half: self.size.height / 2.0,
             said: self.said.map(|(words, _)| words),

@@ -1,6 +1,6 @@
 //! Performs the commands of keys.
 
-use super::{App, Message, Over, Page};
+use super::{App, Cover, Message, Over, Page};
 use crate::{
     effect::{Effect, field},
     guard::{Armed, Deed},
@@ -71,13 +71,13 @@ impl App {
             Command::NextThatNeedsMe => return self.next_that_needs_me(),
             Command::Inbox => {
                 self.page = if self.page == Page::Inbox { self.page_behind() } else { Page::Inbox };
-                self.list_is_over = false;
+                self.cover = Cover::Nothing;
                 return self.tell_focus();
             }
             Command::Settings if self.page == Page::Settings => return self.perform_one(Effect::Back),
             Command::Settings => {
                 self.page = Page::Settings;
-                self.list_is_over = false;
+                self.cover = Cover::Nothing;
                 let effects = self.preferences.opened();
                 return Task::batch([self.tell_focus(), self.perform(effects)]);
             }
@@ -115,7 +115,7 @@ impl App {
                 return self.handle(Message::Settings(back));
             }
             Command::Escape if self.sidebar.close_menu() || self.sidebar.clear_search() => {}
-            Command::Escape if self.list_is_over => self.list_is_over = false,
+            Command::Escape if self.is_covered() => self.cover = Cover::Nothing,
             // Letters of a field are not far from these keys.
             Command::StopTask | Command::Delete if self.guard.has_caret() && self.is_below() => {}
             command if command.decides() => return self.on_card(command),
@@ -166,7 +166,7 @@ impl App {
 
     /// Whether Escape arms a stop or stops, and closes or leaves nothing else.
     pub(super) fn escape_stops(&self) -> bool {
-        let is_covered = self.over != Over::Nothing || self.reader.is_some() || self.list_is_over;
+        let is_covered = self.over != Over::Nothing || self.reader.is_some() || self.is_covered();
         let is_armed = self.guard.armed(self.now).is_some_and(|armed| !matches!(armed, Armed::Stop(_)));
         let is_begun = self.cards.begun(&self.guard).is_some() || self.sidebar.takes_escape();
         let is_taken = is_covered || is_armed || is_begun || self.notice.is_some() || self.guard.has_caret();

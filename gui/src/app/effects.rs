@@ -1,6 +1,6 @@
 //! Performs the effects that screens return.
 
-use super::{App, Message, Page, tree::Sought};
+use super::{App, Cover, Message, Page, tree::Sought};
 use crate::{
     effect::{Effect, Scroll, field},
     request::Request,
@@ -112,7 +112,7 @@ impl App {
             self.open = Some(Box::new(Conversation::new(id, &self.local.draft(Some(id)))));
         }
         self.page = Page::Conversation;
-        self.list_is_over = false;
+        self.cover = Cover::Nothing;
     }
 
     /// Puts a conversation on the screen.
@@ -133,7 +133,7 @@ impl App {
         self.keep_draft();
         (self.open, self.behind) = (None, None);
         self.page = Page::Fresh;
-        self.list_is_over = false;
+        self.cover = Cover::Nothing;
         self.remember(None);
         let known = self.ask_what_is_configured();
         Task::batch([self.tell_focus(), known, operation::focus(Id::new(field::COMPOSER))])

@@ -1,6 +1,6 @@
 //! The placement of the list of conversations: beside the page, over it, or hidden.
 
-use super::{App, Message, Page};
+use super::{App, Cover, Message, Page};
 use crate::{
     effect::field,
     guard::{Armed, Deed},
@@ -35,7 +35,7 @@ pub(super) enum ListPlacement {
 impl App {
     pub(super) fn list_placement(&self) -> ListPlacement {
         let wanted = self.settings.list_width.clamp(LEAST, MOST);
-        match (self.size.width < NARROW, self.list_is_over, self.settings.hides_list) {
+        match (self.size.width < NARROW, self.cover == Cover::List, self.settings.hides_list) {
             (true, true, _) => ListPlacement::Over(wanted.min(self.size.width - space::XL)),
             (true, false, _) | (false, _, true) => ListPlacement::Away,
             (false, _, false) => ListPlacement::Beside(wanted.min(self.size.width / 2.0)),
@@ -60,14 +60,14 @@ impl App {
         }
     }
 
-    /// Whether the list covers the page: then no key may act on the page.
+    /// Whether the list or the tree covers the page: then no key may act on the page.
     pub(super) fn is_covered(&self) -> bool {
-        matches!(self.list_placement(), ListPlacement::Over(_))
+        matches!(self.list_placement(), ListPlacement::Over(_)) || self.tree_is_over()
     }
 
     pub(super) fn toggle_list(&mut self) -> Task<Message> {
         if self.size.width < NARROW {
-            self.list_is_over = !self.list_is_over;
+            self.cover = if self.cover == Cover::List { Cover::Nothing } else { Cover::List };
         } else {
             self.settings.hides_list = !self.settings.hides_list;
             self.local.keep_settings(&self.settings);

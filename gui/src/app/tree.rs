@@ -3,8 +3,14 @@
 //! `open` is the timeline that is shown. While it is a sub-task's, the conversation itself stays behind it: the tree is drawn from its
 //! fold, and going up finds it as it was left.
 
-use super::{App, Message, Page, list::ListPlacement};
-use crate::{effect::Effect, screen::tree::Shape, theme::space, widget::Element};
+use super::{App, Cover, Message, Page, list::ListPlacement};
+use crate::{
+    effect::Effect,
+    keymap::Command,
+    screen::tree::Shape,
+    theme::{space, style},
+    widget::{Element, nothing},
+};
 use abide_client::{
     Update,
     protocol::{ConversationId, Seq, TaskId},
@@ -12,12 +18,12 @@ use abide_client::{
 };
 use iced::{
     Fill, Task,
-    widget::{column, container, row},
+    widget::{column, container, mouse_area, opaque, row, space as gap},
 };
 
 /// A page of this width, in logical pixels, has room for the tree beside the timeline.
 const WIDE: f32 = 840.0;
-/// A window below this height, in logical pixels, has no room for it above the timeline.
+/// A window below this height, in logical pixels, has no room for both, one above the other.
 const HIGH: f32 = 480.0;
 
 /// Where the tree is, seen from the page.
@@ -25,6 +31,8 @@ const HIGH: f32 = 480.0;
 pub(super) enum Place {
     Beside,
     Above,
+    /// Only for a while, when the person asks for it.
+    Over,
 }
 
 /// A message that was searched for.
@@ -39,7 +47,7 @@ impl App {
     /// Shows the timeline of a task of the open conversation.
     pub(super) fn open_task(&mut self, id: TaskId) -> Task<Message> {
         let Some(conversation) = self.behind.as_deref().or(self.open.as_deref()) else { return Task::none() };
-        (self.page, self.list_is_over) = (Page::Conversation, false);
+        (self.page, self.cover) = (Page::Conversation, Cover::Nothing);
         if conversation.fold().task(id).is_some_and(|task| task.parent_id.is_none()) {
             self.close_sub_task();
             let read = self.mark_read();
@@ -135,47 +143,66 @@ impl App {
         if self.conversation().and_then(|conversation| conversation.family()).is_none() {
             return self.perform_one(Effect::Say("No sub-tasks."));
         }
-        if self.tree_place().is_none() {
-            return self.perform_one(Effect::Say("The window is too low for the sub-tasks."));
+        if self.tree_place() == Place::Over {
+            self.cover = if self.cover == Cover::Tree { Cover::Nothing } else { Cover::Tree };
+            return self.perform_one(Effect::Unfocus);
         }
         self.settings.hides_tree = !self.settings.hides_tree;
         self.local.keep_settings(&self.settings);
         Task::none()
     }
 
-    /// The place of the tree; `None`: there is no room for it.
-    pub(super) fn tree_place(&self) -> Option<Place> {
+    pub(super) fn tree_place(&self) -> Place {
         let list = if let ListPlacement::Beside(width) = self.list_placement() { width } else { 0.0 };
         if self.size.width - list >= WIDE {
-            Some(Place::Beside)
+            Place::Beside
+        } else if self.size.height >= HIGH {
+            Place::Above
         } else {
-            (self.size.height >= HIGH).then_some(Place::Above)
+            Place::Over
         }
     }
 
-    fn tree_shape(&self) -> Option<Shape> {
-        Some(match self.tree_place()? {
-            Place::Beside => Shape::Beside(space::TREE),
-            Place::Above => Shape::Above(self.look().tallest - space::TREE_LINE),
-        })
+    /// Whether the tree covers the page.
+    pub(super) fn tree_is_over(&self) -> bool {
+        let is_asked_for = self.cover == Cover::Tree && self.page == Page::Conversation;
+        is_asked_for
+            && self.tree_place() == Place::Over
+            && self.conversation().is_some_and(|conversation| conversation.family().is_some())
     }
 
-    /// The page of a conversation with the tree of its tasks, if there is one and it is not hidden.
+    fn tree(&self, shape: Shape) -> Option<Element<'_, Message>> {
+        let conversation = self.conversation()?;
+        let open = self.open.as_ref()?.shown_task()?.id;
+        let known = self.overview.conversation(conversation.id());
+        let title = known.or_else(|| conversation.fold().conversation()).map_or("", |known| &known.title);
+        let tree = self.tree.view(conversation.family()?, open, title, shape, self.look());
+        Some(tree.map(Message::Tree))
+    }
+
+    /// The page of a conversation with the tree of its tasks, if there is one, it is not hidden, and there is room for both.
     pub(super) fn with_tree<'a>(&'a self, page: Element<'a, Message>) -> Element<'a, Message> {
         let page = container(page).width(Fill).height(Fill);
-        let shown = self.tree_shape().filter(|_| !self.settings.hides_tree).and_then(|shape| {
-            let conversation = self.conversation()?;
-            let open = self.open.as_ref()?.shown_task()?.id;
-            let known = self.overview.conversation(conversation.id());
-            let title = known.or_else(|| conversation.fold().conversation()).map_or("", |known| &known.title);
-            let tree = self.tree.view(conversation.family()?, open, title, shape, self.look());
-            Some((shape, tree.map(Message::Tree)))
-        });
+        let place = self.tree_place();
+        let shape = match place {
+            _ if self.settings.hides_tree => None,
+            Place::Beside => Some(Shape::Beside(space::TREE)),
+            Place::Above => Some(Shape::Above(self.look().tallest - space::TREE_LINE)),
+            Place::Over => None,
+        };
         // The page keeps its place among the widgets, and so its scroll position and caret.
-        match shown {
-            Some((Shape::Above(_), tree)) => row![column![tree, page]].into(),
-            Some((Shape::Beside(_), tree)) => row![column![crate::widget::nothing(), page], tree].into(),
-            None => row![column![crate::widget::nothing(), page]].into(),
+        match shape.and_then(|shape| self.tree(shape)) {
+            Some(tree) if place == Place::Above => row![column![tree, page]].into(),
+            Some(tree) => row![column![nothing(), page], tree].into(),
+            None => row![column![nothing(), page]].into(),
         }
+    }
+
+    /// The tree over the page; a click beneath it closes it.
+    pub(super) fn tree_over(&self) -> Option<Element<'_, Message>> {
+        let most = self.size.height - 2.0 * space::TREE_LINE;
+        let tree = self.tree(Shape::Above(most)).filter(|_| self.tree_is_over())?;
+        let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::veil));
+        Some(opaque(column![tree, rest.on_press(Message::Key(Command::Tree))]))
     }
 }

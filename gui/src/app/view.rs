@@ -62,6 +62,9 @@ impl App {
             let rest = rest.on_press(Message::Key(Command::List));
             whole = whole.push(opaque(row![list(width), rule::vertical(1).style(style::line), rest]));
         }
+        if let Some(tree) = self.tree_over() {
+            whole = whole.push(tree);
+        }
         // The window's background shows through: filling it here would repaint its pixels for every part that is drawn again.
         let whole = container(whole).width(Fill).height(Fill);
         // Always a stack, so that the widgets below keep their scroll positions.
