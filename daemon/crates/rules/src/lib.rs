@@ -20,6 +20,6 @@ pub use book::{Book, Effect, PathVerdict, Source, Standing, Verdict};
 pub use path::{PROTECTED, is_protected};
 pub use plain::{Output, Plain, Stderr};
 pub use rule::{Rule, RuleError};
-pub use script::{Script, Simple, Target, Unclear};
+pub use script::{Redirect, Script, Simple, Target, Unclear};
 pub use wider::{Offer, wider, wider_edit};
 pub use word::Word;

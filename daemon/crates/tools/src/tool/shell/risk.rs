@@ -1,14 +1,13 @@
 //! The risk of a command, for the person who decides about it. It does not change whether a call asks.
 //!
 //! Low: it certainly only reads, within the workspace. Medium: it changes files of the workspace. High: everything else, and
-//! every command that is not understood. Only plain commands are understood: a program by its bare name, and words without
-//! expansions.
+//! every command that is not understood. Understood are commands joined by `;`, `&&`, `||` and `|`, each a program by its bare
+//! name, and words without expansions.
 
-mod plain;
 mod programs;
 
 use abide_protocol::transcript::Risk;
-use plain::{Command, Redirect};
+use abide_rules::{Redirect, Script, Simple, Target, Word};
 use std::path::{Component, Path};
 
 /// Where a command would run.
@@ -25,23 +24,41 @@ pub(super) fn of(command: &str, ground: &Ground<'_>) -> Risk {
     if ground.is_broad {
         return Risk::High;
     }
-    let Some(commands) = plain::commands(command.trim()) else { return Risk::High };
+    let line = command.trim();
+    let script = Script::parse(line).ok().filter(|script| script.is_flat && is_unescaped(line, script));
+    let Some(script) = script else { return Risk::High };
     let is_found = programs_are_the_systems(ground);
-    commands.iter().map(|command| simple(command, is_found)).max().unwrap_or(Risk::High)
+    let commands = script.commands.iter().map(|command| simple(command, is_found));
+    let redirects = script.redirects.iter().map(redirect);
+    commands.chain(redirects).max().unwrap_or(Risk::High)
 }
 
-fn simple(command: &Command, is_found: bool) -> Risk {
-    let program = match programs::risk(&command.words) {
-        Some((program, _)) if !is_found && !program.is_builtin => return Risk::High,
+/// Whether no backslash escapes anything: bash executes the line, and how parsers read escapes is where they differ most.
+fn is_unescaped(line: &str, script: &Script) -> bool {
+    let words = script.commands.iter().flat_map(|command| &command.words).filter_map(Word::literal);
+    let backslashes = |text: &str| text.matches('\\').count();
+    words.map(backslashes).sum::<usize>() == backslashes(line)
+}
+
+fn simple(command: &Simple, is_found: bool) -> Risk {
+    let words = command.words.iter().map(|word| word.literal().map(str::to_owned));
+    let Some(words) = words.collect::<Option<Vec<String>>>() else { return Risk::High };
+    match programs::risk(&words) {
+        _ if !command.assignments.is_empty() => Risk::High,
+        Some((program, _)) if !is_found && !program.is_builtin => Risk::High,
         Some((_, risk)) => risk,
-        None => return Risk::High,
-    };
-    let redirects = command.redirects.iter().map(|redirect| match redirect {
-        Redirect::Dropped => Risk::Low,
-        Redirect::To(file) if is_inside(file) => Risk::Medium,
-        Redirect::To(_) => Risk::High,
-    });
-    redirects.fold(program, Risk::max)
+        None => Risk::High,
+    }
+}
+
+fn redirect(Redirect { descriptor, operator, target }: &Redirect) -> Risk {
+    let Target::Named(target) = target else { return Risk::High };
+    match (descriptor.as_deref(), operator.as_str()) {
+        (Some("2"), ">&") if target == "1" => Risk::Low,
+        (None | Some("2"), ">") if target == "/dev/null" => Risk::Low,
+        (None, ">" | ">>") if is_inside(target) => Risk::Medium,
+        _ => Risk::High,
+    }
 }
 
 /// Whether this word, taken as a path, stays in its folder. A word that is no path is a file name there.
@@ -100,6 +117,9 @@ mod tests {
                 "diff -u a b || true",
                 "date +%F",
                 "test -f Cargo.toml; which cargo",
+                "ls a~ 'b — c'",
+                "grep -rn 'fn [a-z]*\\.x' src | wc -l",
+                "ls src\nwc -l notes.txt",
             ],
         );
     }
@@ -212,7 +232,6 @@ mod tests {
         "ls *",
         "ls [a]",
         "ls ?",
-        "ls a~",
         "PATH=. ls",
         "LD_PRELOAD=./x.so ls",
         "A=1",
