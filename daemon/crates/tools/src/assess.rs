@@ -9,7 +9,7 @@ mod schemas;
 pub(crate) use schemas::Schemas;
 
 use bounds::{Bounds, Place};
-use ruling::Ruling;
+use ruling::{Programs, Ruling};
 
 use crate::{
     Checkpoints, Scope,
@@ -96,6 +96,10 @@ impl<'a> Assessor<'a> {
         let Looked { outlook, ruling, sandbox, bounds, is_broad } = self.look(spec, &*call)?;
         let Outlook { effect, risk, tier, edit } = outlook;
         (assessed.effect, assessed.risk) = (effect, risk);
+        // What leaves the sandbox is not approved in passing, however harmless it looks.
+        if matches!(bounds, Bounds::Leaves(_)) {
+            assessed.risk = risk.max(Risk::Medium);
+        }
         sandbox.name().clone_into(&mut assessed.sandbox);
         if let Some(edit) = edit {
             assessed.preview = Some(Box::new(edit::preview(&edit)));
@@ -110,7 +114,8 @@ impl<'a> Assessor<'a> {
             if !matches!(bounds, Bounds::Leaves(_)) {
                 assessed.wider = self.offers(&*call);
             }
-            assessed.why = bounds.why();
+            let why: Vec<String> = ruling.why().map(str::to_owned).into_iter().chain(bounds.why()).collect();
+            assessed.why = (!why.is_empty()).then(|| why.join("; "));
         }
         if let (Permission::Rule, None, Ruling::Allowed { direct, .. }) = (&permission, remembered, ruling) {
             assessed.direct = direct;
@@ -120,10 +125,9 @@ impl<'a> Assessor<'a> {
 
     /// The rules that an approval of the call offers. None where they would not allow it.
     fn offers(&self, call: &dyn Call) -> Vec<WiderRule> {
-        match &self.workspace {
-            Some(workspace) if !workspace.is_broad() => ruling::offers(call, self.scope.path, workspace),
-            _ => Vec::new(),
-        }
+        let Some(workspace) = &self.workspace else { return Vec::new() };
+        let programs = Programs { path: self.scope.path, workspace, writable: &self.scope.sandbox.writable };
+        ruling::offers(call, &programs)
     }
 
     fn look(&mut self, spec: &ToolSpec, call: &dyn Call) -> Result<Looked, CallError> {
@@ -140,7 +144,8 @@ impl<'a> Assessor<'a> {
         };
         let mut outlook = Outlook::from(spec);
         call.assess(&mut site, &mut outlook)?;
-        let ruling = Ruling::of(self.scope.rules, call, self.scope.path, workspace)?;
+        let programs = Programs { path: self.scope.path, workspace, writable: &self.scope.sandbox.writable };
+        let ruling = Ruling::of(self.scope.rules, call, &programs)?;
         let place = Place {
             workspace,
             settings: self.scope.sandbox,

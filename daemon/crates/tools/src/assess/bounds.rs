@@ -55,6 +55,9 @@ impl Place<'_> {
     /// The sandbox that a call gets, and what it means for the decision.
     pub(super) fn of(&self, call: &dyn Call) -> (Sandbox, Bounds) {
         match call.subject() {
+            Subject::Read(_) if self.workspace.is_broad() => {
+                (Sandbox::NONE, Bounds::Asks("this folder holds more than one project".to_owned()))
+            }
             Subject::Nothing | Subject::Read(_) => (Sandbox::NONE, Bounds::Reads),
             Subject::Edit(path) => (Sandbox::NONE, self.of_edit(path)),
             Subject::Line(line) => self.of_command(call.outside(), Some(line)),
@@ -65,7 +68,7 @@ impl Place<'_> {
     fn of_command(&self, outside: Option<&str>, line: Option<&str>) -> (Sandbox, Bounds) {
         if let Some(reason) = outside {
             let why = format!(
-                "it leaves the sandbox. The agent says: \u{201c}{}\u{201d}",
+                "it leaves the sandbox; the agent says: \u{201c}{}\u{201d}",
                 one_line(reason, REASON)
             );
             return (Sandbox::NONE, Bounds::Leaves(why));

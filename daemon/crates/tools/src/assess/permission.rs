@@ -24,7 +24,7 @@ pub(super) fn decide(
         (Some(true), _) => Permission::Rule,
         // A rule about a command says nothing of leaving the sandbox.
         (None, Ruling::Allowed { .. }) if !matches!(bounds, Bounds::Leaves(_)) => Permission::Rule,
-        (None, Ruling::Allowed { .. } | Ruling::None) => match (tier, bounds) {
+        (None, Ruling::Allowed { .. } | Ruling::NotAllowed { .. } | Ruling::None) => match (tier, bounds) {
             (Tier::Allow, _) => Permission::Tier,
             (Tier::Ask, Bounds::Contained) => Permission::Sandbox,
             (Tier::Ask, _) => asked(approvals, bounds),
@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn a_rule_that_asks_is_answered_like_the_call_itself() {
-        let asks = |may_be_denied| Ruling::Asks { rule: "shell(x)".to_owned(), may_be_denied };
+        let asks =
+            |may_be_denied| Ruling::Asks { rule: "shell(x)".to_owned(), why: String::new(), may_be_denied };
         for bounds in all_bounds() {
             for approvals in ALL_APPROVALS {
                 for tier in [Tier::Allow, Tier::Ask] {

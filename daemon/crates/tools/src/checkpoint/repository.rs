@@ -67,7 +67,7 @@ impl<'a> Repository<'a> {
         };
         let workspace = open(&place.workspace).map_err(unusable)?;
         let program = find("git", place.environment.get("PATH").map(String::as_str))
-            .filter(|program| crate::command::is_trusted(program.as_ref(), &workspace))
+            .filter(|program| crate::command::is_trusted(program.as_ref(), &workspace, &[]))
             .or_else(|| find("git", None))
             .ok_or(NoCheckpoint::NoGit)?;
         let git = Git {

@@ -2,7 +2,10 @@
 
 use crate::workspace::Workspace;
 use rustix::fs::{Access, access};
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// The folders that are searched if there is no `PATH`.
 const FOLDERS: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -25,11 +28,14 @@ pub(crate) fn find(name: &str, path: Option<&str>) -> Option<String> {
 /// Folders that every task may write to, besides its workspace.
 const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
-/// Whether this is a program, and neither it nor what it links to lies in a folder that the task may write to. Blocking.
-pub(crate) fn is_trusted(program: &Path, workspace: &Workspace) -> bool {
+/// Whether this is a program, and neither it nor what it links to lies in a folder that the task may write to; `writable` are
+/// those that are configured. Blocking.
+pub(crate) fn is_trusted(program: &Path, workspace: &Workspace, writable: &[PathBuf]) -> bool {
     let Ok(real) = program.canonicalize() else { return false };
+    let configured = writable.iter().flat_map(|folder| [Some(folder.clone()), folder.canonicalize().ok()]);
+    let writable: Vec<PathBuf> = SHARED.iter().map(PathBuf::from).chain(configured.flatten()).collect();
     let is_writable =
-        |path: &Path| workspace.holds(path) || SHARED.iter().any(|folder| path.starts_with(folder));
+        |path: &Path| workspace.holds(path) || writable.iter().any(|folder| path.starts_with(folder));
     is_program(&real) && !is_writable(program) && !is_writable(&real)
 }
 

@@ -98,7 +98,7 @@ impl Runner {
             }
             Program::Direct(direct) => {
                 let Direct { program, arguments: words, environment: sets, stdout, stderr } = *direct;
-                if !command::is_trusted(program.as_ref(), &workspace) {
+                if !command::is_trusted(program.as_ref(), &workspace, &settings.writable) {
                     return Err(CallError::ProgramChanged(program));
                 }
                 environment.extend(sets);

@@ -4,6 +4,7 @@ use crate::ground::Ground;
 use abide_protocol::{
     record::{CallAssessed, Permission},
     task::Approvals,
+    transcript::Risk,
 };
 use abide_rules::{Book, Effect, Rule, Source, Standing};
 use serde_json::json;
@@ -105,7 +106,7 @@ async fn rules_come_before_yes_and_a_denial_is_the_calls_result() {
 
 #[tokio::test]
 async fn a_program_that_the_task_could_have_written_is_not_allowed() {
-    let ground = ground(&[(Effect::Allow, "shell(planted *)"), (Effect::Allow, "shell(ls *)")]);
+    let mut ground = ground(&[(Effect::Allow, "shell(planted *)"), (Effect::Allow, "shell(ls *)")]);
     let folder = ground.path("bin");
     fs::create_dir(&folder).unwrap();
     fs::copy("/bin/ls", folder.join("planted")).unwrap();
@@ -121,4 +122,72 @@ async fn a_program_that_the_task_could_have_written_is_not_allowed() {
     assessed.direct.as_mut().unwrap().program = folder.join("ls").display().to_string();
     let refused = ground.finish(assessed).await.result;
     assert!(!refused.ok && refused.text().contains("nothing ran"), "{}", refused.text());
+    // A folder that the configuration lets commands write to is no better than the workspace.
+    let tools = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::copy("/bin/ls", tools.path().join("planted")).unwrap();
+    let path = format!("{}:/usr/bin:/bin", tools.path().display());
+    assert_eq!(ground.assess_on(&path, "planted").permission, Permission::Rule);
+    let assessed = ground.assess_on(&path, "planted");
+    ground.sandbox.writable = vec![tools.path().to_owned()];
+    assert_eq!(ground.assess_on(&path, "planted").permission, Permission::Ask);
+    assert!(!ground.finish(assessed).await.result.ok, "it is looked at again");
+}
+
+#[tokio::test]
+async fn an_approval_says_which_rule_makes_it_ask() {
+    let mut ground = ground(&[
+        (Effect::Deny, "shell(shred *)"),
+        (Effect::Ask, "shell(rm -rf *)"),
+        (Effect::Ask, "edit(src/**)"),
+        (Effect::Allow, "shell(planted *)"),
+        (Effect::Allow, "shell(nowhere *)"),
+    ]);
+    fs::create_dir(ground.path("src")).unwrap();
+    fs::copy("/bin/ls", ground.path("planted")).unwrap();
+    let why = |assessed: CallAssessed| {
+        assert_eq!(assessed.permission, Permission::Ask);
+        assessed.why.unwrap()
+    };
+    for (command, expected) in [
+        ("ls; rm -rf src", "the rule `shell(rm -rf *)` in `[policy]` asks"),
+        (
+            "$x y",
+            "the rule `shell(shred *)` in `[policy]` denies, and may match: some of its words are known only when it runs",
+        ),
+        (
+            "nowhere x",
+            "the rule `shell(nowhere *)` in `[policy]` does not count: there is no program `nowhere` on the `PATH`",
+        ),
+    ] {
+        let why = why(shell(&ground, command));
+        assert!(why.starts_with(expected), "{command}: {why}");
+    }
+    let edit = ground.assess_one("write", json!({ "path": "src/a", "content": "" }));
+    assert!(why(edit).starts_with("the rule `edit(src/**)` in `[policy]` asks"));
+    let planted = ground.path("planted");
+    let folder = planted.parent().unwrap().display().to_string();
+    let expected = format!("does not count: the task could have written its program, {}", planted.display());
+    let found = why(ground.assess_on(&folder, "planted"));
+    assert!(found.contains(&expected), "{found}");
+
+    let standing = |(effect, text): (Effect, &str)| Standing {
+        rule: Arc::new(Rule::parse(text, effect).unwrap()),
+        effect,
+        source: Source::Workspace,
+    };
+    ground.rules = Book::new(vec![standing((Effect::Ask, "shell(rm *)"))]);
+    assert!(why(shell(&ground, "rm a")).starts_with("the rule `shell(rm *)` of this folder asks"));
+}
+
+/// What leaves the sandbox is never approved by one key.
+#[tokio::test]
+async fn what_leaves_the_sandbox_is_no_low_risk() {
+    let mut ground = ground(&[]);
+    assert_eq!(shell(&ground, "ls").risk, Risk::Low);
+    let outside = json!({ "command": "ls", "outside": true, "reason": "to see it" });
+    assert_eq!(ground.assess_one("shell", outside.clone()).risk, Risk::Medium);
+    ground.sandbox.host_network = true;
+    assert_eq!(ground.assess_one("shell", outside).risk, Risk::Medium);
+    let confined = shell(&ground, "ls");
+    assert_eq!(confined.risk, if confined.sandbox == "none" { Risk::Low } else { Risk::Medium });
 }
