@@ -51,8 +51,8 @@ pub enum Request {
     /// `None` declines.
     Answer(TaskId, QuestionId, Option<String>),
     Decide(ApprovalId, Decision, Option<String>),
-    /// Allows a call, and remembers this rule, which matches more than the very call.
-    AllowByRule(ApprovalId, String),
+    /// A lasting decision that remembers this rule, which matches more than the very call.
+    DecideByRule(ApprovalId, Decision, Option<String>, String),
     /// At most so many of the messages before this one.
     Older(Timeline, Seq, u32),
     /// The first of the messages after the one and before the other.
@@ -216,7 +216,9 @@ impl Daemon {
                 Ok(in_force(reply.won || reply.response == response))
             }
             Request::Decide(id, decision, note) => self.decide(id, decision, note, None).await,
-            Request::AllowByRule(id, rule) => self.decide(id, Decision::AllowAlways, None, Some(rule)).await,
+            Request::DecideByRule(id, decision, note, rule) => {
+                self.decide(id, decision, note, Some(rule)).await
+            }
             Request::Older(of, before, messages) => self.page(of, None, before, messages).await,
             Request::Between(of, after, before) => self.page(of, Some(after), before, PAGE).await,
             Request::Tasks(id) => {

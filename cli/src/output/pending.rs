@@ -6,7 +6,7 @@ use crate::output::{
     text,
 };
 use abide_client::{
-    confined,
+    confined, is_quoted,
     protocol::{
         Timestamp,
         inbox::{Approval, InboxItem, Pending, PendingId, Preview, Question, QuestionKind},
@@ -144,7 +144,8 @@ fn sandbox(sandbox: &str) -> String {
     }
 }
 
-/// The arguments by name. Long texts are left out if a diff shows them, and so is an argument that equals the summary.
+/// The arguments by name. Long texts are left out if a diff shows them, and so are an argument that equals the summary and a reason
+/// that is quoted below.
 fn arguments(approval: &Approval, most: usize) -> String {
     let (arguments, has_preview) = (&approval.arguments, approval.preview.is_some());
     let is_summary = |text: &str| text == approval.summary && text == text::one_line(text);
@@ -152,10 +153,10 @@ fn arguments(approval: &Approval, most: usize) -> String {
     let serde_json::Value::Object(fields) = arguments.value() else {
         return first(&text::indented(arguments.as_str(), 2), most, 2);
     };
-    for (name, value) in &fields {
-        let name = paint(FAINT, &format!("{}:", text::one_line(name)));
+    for (argument, value) in &fields {
+        let name = paint(FAINT, &format!("{}:", text::one_line(argument)));
         match value {
-            serde_json::Value::String(s) if is_summary(s) => {}
+            serde_json::Value::String(s) if is_summary(s) || is_quoted(approval, argument, s) => {}
             serde_json::Value::String(s) if s.contains('\n') && has_preview => {
                 let _ =
                     writeln!(out, "  {name} {}, below", measure::counted(s.lines().count() as u64, "line"));
@@ -269,6 +270,28 @@ mod tests {
           sandbox: none: it can do all that you can
           "always" would remember: shell with exactly this, in /home/me/app
         "#);
+    }
+
+    #[test]
+    fn a_command_that_leaves_the_sandbox_shows_its_reason_once() {
+        let mut leaves = fixture::approval();
+        let reason = "It needs the network.";
+        leaves.why = Some(format!("it leaves the sandbox; the agent says: \u{201c}{reason}\u{201d}"));
+        leaves.arguments = JsonText::from(
+            serde_json::json!({ "command": "rm -rf build", "outside": true, "reason": reason }),
+        );
+        assert_snapshot!(plain(&approval(&leaves)), @r#"
+        Approve shell, high risk?
+          rm -rf build
+          outside: true
+          in:      /home/me/app
+          sandbox: none: it can do all that you can
+          asks:    it leaves the sandbox; the agent says: “It needs the network.”
+          "always" would remember: shell with exactly this, in /home/me/app
+        "#);
+        // A reason that is shown cut or escaped is shown whole, too.
+        leaves.arguments = JsonText::from(serde_json::json!({ "command": "ls", "reason": "It\nneeds it." }));
+        assert!(plain(&approval(&leaves)).contains("  reason:"));
     }
 
     /// White space that the summary's line does not show may matter to the shell.

@@ -20,7 +20,7 @@ use crate::{
     words,
 };
 use abide_client::{
-    confined,
+    confined, is_quoted,
     protocol::{
         ApprovalId, QuestionId, TaskId, Timestamp,
         inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind},
@@ -174,10 +174,8 @@ impl Cards {
         match message {
             Message::Allowed(id, decision) => {
                 let lasting = |begun: &&mut Begun| begun.approval == id && decision == begun.decision;
-                match self.begun.as_mut().filter(lasting).and_then(|begun| begun.rule.take()) {
-                    Some(rule) => self.ask(id, Request::AllowByRule(id, rule)),
-                    None => self.decide(id, decision, None),
-                }
+                let rule = self.begun.as_mut().filter(lasting).and_then(|begun| begun.rule.take());
+                self.decide(id, decision, None, rule)
             }
             Message::RulePicked(rule) => {
                 if let Some(begun) = &mut self.begun {
@@ -205,10 +203,10 @@ impl Cards {
             }
             Message::Rejected(_) => match self.begun.take() {
                 None => Vec::new(),
-                Some(Begun { approval, decision, .. }) => {
+                Some(Begun { approval, decision, rule, .. }) => {
                     let note = self.reason(approval).trim();
                     let note = (!note.is_empty()).then(|| note.to_owned());
-                    self.decide(approval, decision, note)
+                    self.decide(approval, decision, note, rule)
                 }
             },
             Message::Cancelled => {
@@ -232,13 +230,19 @@ impl Cards {
         }
     }
 
-    fn decide(&mut self, id: ApprovalId, decision: Decision, note: Option<String>) -> Vec<Effect> {
-        self.ask(id, Request::Decide(id, decision, note))
-    }
-
     /// Sends a decision, once.
-    fn ask(&mut self, id: ApprovalId, request: Request) -> Vec<Effect> {
+    fn decide(
+        &mut self,
+        id: ApprovalId,
+        decision: Decision,
+        note: Option<String>,
+        rule: Option<String>,
+    ) -> Vec<Effect> {
         let is_new = self.sent.insert(PendingId::Approval(id));
+        let request = match rule {
+            Some(rule) => Request::DecideByRule(id, decision, note, rule),
+            None => Request::Decide(id, decision, note),
+        };
         is_new.then_some(Effect::Ask(request)).into_iter().collect()
     }
 
@@ -252,7 +256,7 @@ impl Cards {
     pub fn failed(&mut self, request: &Request) {
         match request {
             Request::Answer(_, question, _) => self.sent.remove(&PendingId::Question(*question)),
-            Request::Decide(approval, ..) | Request::AllowByRule(approval, _) => {
+            Request::Decide(approval, ..) | Request::DecideByRule(approval, ..) => {
                 self.sent.remove(&PendingId::Approval(*approval))
             }
             _ => false,
@@ -360,7 +364,8 @@ impl Cards {
             };
             secondary(format!("“Always”: {what}, in {place}.{undo}")).into()
         });
-        let why = approval.why.as_deref().map(|why| format!(" It asks because {}.", visible_line(why)));
+        let why =
+            approval.why.as_deref().map(|why| closed(&format!(" It asks because {}", visible_line(why))));
         let place = secondary(format!("Runs in {place}{confined}.{}", why.unwrap_or_default()));
         let code = |content| container(content).padding([space::S, 10.0]).width(Fill).style(style::code);
         let body = Column::new().extend(remembered).extend(self.offers(approval, hand));
@@ -382,7 +387,7 @@ impl Cards {
 
     /// What "always" can remember, as buttons of which one is picked; none if there is no choice.
     fn offers<'a>(&self, approval: &'a Approval, hand: Hand) -> Option<Element<'a, Message>> {
-        let begun = self.begun_for(approval.id).filter(|begun| begun.decision == Decision::AllowAlways)?;
+        let begun = self.begun_for(approval.id).filter(|begun| begun.decision.is_always())?;
         if approval.wider.is_empty() {
             return None;
         }
@@ -667,6 +672,12 @@ fn title(approval: &Approval, is_armed: bool) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
+/// A sentence with its full stop, which a quote at its end may have.
+fn closed(sentence: &str) -> String {
+    let has_end = sentence.trim_end_matches('\u{201d}').ends_with(['.', '!', '?', '…']);
+    format!("{sentence}{}", if has_end { "" } else { "." })
+}
+
 /// How long a command or code is, if it is long.
 fn length(approval: &Approval) -> Option<String> {
     let arguments = approval.arguments.value();
@@ -751,7 +762,8 @@ const fn who_asks(kind: QuestionKind) -> &'static str {
     }
 }
 
-/// Each argument, with hidden characters made visible. Long texts of an edit are left to its diff.
+/// Each argument, with hidden characters made visible. Long texts of an edit are left to its diff, and a reason to the sentence that
+/// quotes it.
 fn exactly(approval: &Approval) -> Element<'_, Message> {
     let has_preview = approval.preview.is_some();
     let serde_json::Value::Object(fields) = approval.arguments.value() else {
@@ -762,8 +774,11 @@ fn exactly(approval: &Approval) -> Element<'_, Message> {
     {
         return code(visible(command).into_owned()).width(Fill).into();
     }
-    let is_in_diff = |value: &serde_json::Value| value.as_str().is_some_and(|text| text.contains('\n'));
-    let fields = fields.iter().filter(|(_, value)| !(has_preview && is_in_diff(value)));
+    let is_elsewhere = |name: &str, value: &serde_json::Value| {
+        let is_in_diff = |text: &str| has_preview && text.contains('\n');
+        value.as_str().is_some_and(|text| is_in_diff(text) || is_quoted(approval, name, text))
+    };
+    let fields = fields.iter().filter(|(name, value)| !is_elsewhere(name, value));
     let lines = fields.map(|(name, value)| {
         let value = match value.as_str() {
             Some(said) => visible(said).into_owned(),

@@ -359,7 +359,8 @@ fn always_remembers_the_rule_that_is_picked() {
     assert_eq!(person.asked(), [], "it is only picked");
     person.wait(600);
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::AllowByRule(APPROVAL, "shell(git push *)".into())]);
+    let rule = || "shell(git push *)".to_owned();
+    assert_eq!(person.asked(), [Request::DecideByRule(APPROVAL, Decision::AllowAlways, None, rule())]);
 
     let mut person = offering();
     person.clicks("shell(git push *)");
@@ -368,6 +369,40 @@ fn always_remembers_the_rule_that_is_picked() {
     person.wait(600);
     person.named(Named::Enter);
     assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowAlways, None)]);
+
+    // A lasting rejection offers the same, and keeps its reason.
+    let pending = [Pending::Approval(approval.clone())];
+    let mut person = before(Status::WaitingApproval, &pending, preset::history());
+    person.press(Key::Character("R".into()), Modifiers::SHIFT);
+    person.wait(600);
+    person.writes("never");
+    person.clicks("shell(git push *)");
+    assert_eq!(person.asked(), [], "it is only picked");
+    assert!(person.texts().iter().any(|text| text.starts_with("“Always”: shell(git push *), in ")));
+    person.wait(600);
+    person.clicks("Always reject");
+    assert_eq!(
+        person.asked(),
+        [Request::DecideByRule(APPROVAL, Decision::RejectAlways, Some("never".into()), rule())]
+    );
+    let mut person = before(Status::WaitingApproval, &pending, preset::history());
+    person.press(Key::Character("R".into()), Modifiers::NONE);
+    person.wait(600);
+    assert!(person.finds("shell(git push *)").is_none(), "only a lasting decision offers rules");
+}
+
+#[test]
+fn what_leaves_the_sandbox_shows_its_reason_once_and_as_a_sentence() {
+    let Pending::Approval(mut approval) = preset::approval() else { panic!("an approval") };
+    let sentence = "it leaves the sandbox; the agent says: “It needs the network.”";
+    approval.why = Some(sentence.into());
+    let fields = serde_json::json!({ "command": "ls", "outside": true, "reason": "It needs the network." });
+    approval.arguments = fields.into();
+    let pending = [Pending::Approval(approval)];
+    let mut person = before(Status::WaitingApproval, &pending, preset::history());
+    let texts = person.texts();
+    assert!(texts.iter().any(|text| text.ends_with(&format!(" It asks because {sentence}"))), "{texts:?}");
+    assert!(person.finds("outside").is_some() && person.finds("reason").is_none());
 }
 
 #[test]

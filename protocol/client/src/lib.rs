@@ -12,6 +12,7 @@
 
 pub use abide_protocol as protocol;
 
+mod approval;
 pub mod autostart;
 mod choice;
 mod client;
@@ -27,6 +28,7 @@ mod sandbox;
 pub mod text;
 pub mod view;
 
+pub use approval::is_quoted;
 pub use autostart::connect_or_start;
 pub use choice::choice;
 pub use client::{CallError, Client, Disconnect, Notifications};
