@@ -1,7 +1,7 @@
 //! The shape of a model request: which form its reply may take. It depends on the phase that asks.
 //!
-//! The engine decides it and the model crate carries it out. It is never on the wire nor in a record: the same phase always has the
-//! same shape.
+//! The engine decides it and the model crate carries it out. It is never on the wire nor in a record: the same phase of the same
+//! task always has the same shape.
 
 use crate::JsonText;
 use std::sync::Arc;

@@ -22,7 +22,7 @@ fn is_over_or_asks(task: &AgentTask) -> bool {
 #[tokio::test]
 async fn a_small_model_plays_roa_and_plan() {
     plays(Mode::Roa, 40).await;
-    plays(Mode::Plan, 200).await;
+    plays(Mode::Plan, 600).await;
 }
 
 async fn plays(mode: Mode, most: u32) {
@@ -45,11 +45,12 @@ async fn plays(mode: Mode, most: u32) {
             ..world.task("unused")
         })
         .await;
-    // It may ask anything. On a busy machine a reply may take most of a minute, so each is waited for by itself.
+    // It may ask anything, or repeat a call until Abide asks about that. On a busy machine a reply may take most of a minute, so each
+    // is waited for by itself.
     let mut end = world.get(task).await.task;
     while !end.status.has_ended() {
         if end.status == Status::WaitingUser {
-            world.answer(task, None).await;
+            world.answer(task, Some("Decide yourself, and finish.")).await;
         }
         let calls = end.usage.model_calls;
         let goes_on = |task: &AgentTask| is_over_or_asks(task) || task.usage.model_calls > calls;

@@ -14,9 +14,9 @@ pub use turn::Turn;
 use crate::{history::History, reading::Reading, task::Task};
 use abide_protocol::{
     JsonText,
-    shape::RequestShape,
+    shape::{OutputSchema, ToolUse},
     task::{Mode, Phase},
-    transcript::Reply,
+    transcript::{Reply, ToolSpec},
 };
 use std::collections::BTreeMap;
 
@@ -67,9 +67,14 @@ pub(crate) trait Rules {
         true
     }
 
-    /// The shape of a request; the same for all attempts.
-    fn shape(&self, _phase: Option<Phase>) -> RequestShape {
-        RequestShape::default()
+    /// Whether a reply of this phase may contain calls.
+    fn tool_use(&self, _phase: Option<Phase>) -> ToolUse {
+        ToolUse::Allowed
+    }
+
+    /// The schema of a reply's text, for a task with these tools.
+    fn output_schema(&self, _tools: &[ToolSpec]) -> Option<OutputSchema> {
+        None
     }
 
     /// What the mode reads in a reply's text.

@@ -84,7 +84,14 @@ async fn post(
 
 /// Whether the provider names the field, by its name or by those that providers use in messages.
 fn is_about_schemas(error: &ModelError) -> bool {
-    error.refuses(&["response_format", "response format", "json_schema", "json schema", "structured output"])
+    error.refuses(&[
+        "response_format",
+        "response format",
+        "json_schema",
+        "json schema",
+        "structured output",
+        "grammar",
+    ])
 }
 
 /// The reply assembled from the events.

@@ -76,7 +76,7 @@ impl Actor {
                     transcript,
                     written: prefix.written.clone(),
                     max_output_tokens: None,
-                    shape: turn.shape(),
+                    shape: turn.shape(&head.tools),
                 };
                 Some(Job::Model(Box::new(ModelJob {
                     conversation: self.id,

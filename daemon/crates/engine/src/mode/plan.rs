@@ -10,12 +10,12 @@ use crate::{
 };
 use abide_protocol::{
     JsonText,
-    shape::{OutputSchema, RequestShape, ToolUse},
+    shape::{OutputSchema, ToolUse},
     task::Phase,
     transcript::{EffectClass, Reply, StopReason, ToolSpec},
 };
 use serde_json::json;
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 const MALFORMED: &str = "Your last reply was not a plan with something to do. Reply with one JSON object as described: `tool_calls` with \
     the next calls, or a `question`, or `is_complete` set to true.";
@@ -42,8 +42,12 @@ impl Rules for Plan {
         }
     }
 
-    fn shape(&self, _: Option<Phase>) -> RequestShape {
-        RequestShape { tools: ToolUse::Forbidden, output_schema: Some(Arc::new(schema())) }
+    fn tool_use(&self, _: Option<Phase>) -> ToolUse {
+        ToolUse::Forbidden
+    }
+
+    fn output_schema(&self, tools: &[ToolSpec]) -> Option<OutputSchema> {
+        Some(schema(tools))
     }
 
     fn read(&self, _: Turn, reply: &Reply) -> Reading {
@@ -69,18 +73,28 @@ impl Rules for Plan {
     }
 }
 
-/// The JSON Schema of a plan. [`reading::plan`] reads more leniently.
-fn schema() -> OutputSchema {
-    let call = json!({
-        "type": "object",
-        "properties": { "tool_name": { "type": "string" }, "parameters": { "type": "object" } },
-        "required": ["tool_name", "parameters"]
-    });
+/// The JSON Schema of a plan with calls of these tools. [`reading::plan`] reads more leniently.
+///
+/// It names each tool with its parameters: a small model held to a schema that leaves them open writes names of its own.
+fn schema(tools: &[ToolSpec]) -> OutputSchema {
+    let call = |tool: &ToolSpec| {
+        json!({
+            "type": "object",
+            "properties": { "tool_name": { "const": tool.name }, "parameters": tool.parameters },
+            "required": ["tool_name", "parameters"]
+        })
+    };
+    let calls: Vec<_> = offered(tools).map(call).collect();
+    let tool_calls = if calls.is_empty() {
+        json!({ "type": "array", "maxItems": 0 })
+    } else {
+        json!({ "type": "array", "items": { "anyOf": calls } })
+    };
     let plan = json!({
         "type": "object",
         "properties": {
             "reasoning": { "type": "string" },
-            "tool_calls": { "type": "array", "items": call },
+            "tool_calls": tool_calls,
             "question": { "type": ["string", "null"] },
             "is_complete": { "type": "boolean" }
         },

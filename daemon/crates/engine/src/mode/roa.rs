@@ -7,7 +7,7 @@ use crate::{
     task::{Last, Task},
 };
 use abide_protocol::{
-    shape::{RequestShape, ToolUse},
+    shape::ToolUse,
     task::Phase,
     transcript::{EffectClass, Reply, StopReason},
 };
@@ -32,9 +32,8 @@ impl Rules for Roa {
         }
     }
 
-    fn shape(&self, phase: Option<Phase>) -> RequestShape {
-        let tools = if phase == Some(Phase::Act) { ToolUse::Allowed } else { ToolUse::Forbidden };
-        RequestShape { tools, output_schema: None }
+    fn tool_use(&self, phase: Option<Phase>) -> ToolUse {
+        if phase == Some(Phase::Act) { ToolUse::Allowed } else { ToolUse::Forbidden }
     }
 
     fn read(&self, turn: Turn, reply: &Reply) -> Reading {

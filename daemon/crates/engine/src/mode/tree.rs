@@ -12,7 +12,7 @@ use crate::{
 };
 use abide_protocol::{
     JsonText,
-    shape::{RequestShape, ToolUse},
+    shape::ToolUse,
     task::Phase,
     transcript::{Reply, StopReason},
 };
@@ -45,9 +45,8 @@ impl Rules for Tree {
         task.pass.phase != Some(Phase::Summarize) || asked(task, Phase::Summarize).is_none()
     }
 
-    fn shape(&self, phase: Option<Phase>) -> RequestShape {
-        let tools = if phase == Some(Phase::Act) { ToolUse::Allowed } else { ToolUse::Forbidden };
-        RequestShape { tools, output_schema: None }
+    fn tool_use(&self, phase: Option<Phase>) -> ToolUse {
+        if phase == Some(Phase::Act) { ToolUse::Allowed } else { ToolUse::Forbidden }
     }
 
     fn read(&self, turn: Turn, reply: &Reply) -> Reading {

@@ -9,8 +9,9 @@ use abide_protocol::{
     CallId,
     shape::{RequestShape, ToolUse},
     task::{Mode, Phase},
-    transcript::{Block, Reply, StopReason},
+    transcript::{Block, Reply, StopReason, ToolSpec},
 };
+use std::sync::Arc;
 
 /// The mode and the phase of a model call. They decide the shape of its request and what is read in its reply, for all attempts alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,9 +23,17 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// The shape of its request, for a task with these tools; the same for all attempts.
     #[must_use]
-    pub fn shape(self) -> RequestShape {
-        rules(self.mode).shape(self.phase)
+    pub fn shape(self, tools: &[ToolSpec]) -> RequestShape {
+        RequestShape {
+            tools: self.tool_use(),
+            output_schema: rules(self.mode).output_schema(tools).map(Arc::new),
+        }
+    }
+
+    fn tool_use(self) -> ToolUse {
+        rules(self.mode).tool_use(self.phase)
     }
 
     /// Hides the reply's control block while the reply is streamed.
@@ -37,7 +46,7 @@ impl Turn {
     pub fn read(self, reply: &mut Reply, mint: &mut Mint) -> Reading {
         let is_call = |block: &Block| matches!(block, Block::Call(_));
         // The last call of a cut reply may be incomplete, and all are dropped. In a phase without tools no call was asked for.
-        let drops = reply.stop_reason == StopReason::Length || self.shape().tools == ToolUse::Forbidden;
+        let drops = reply.stop_reason == StopReason::Length || self.tool_use() == ToolUse::Forbidden;
         let cut = drops && reply.blocks.iter().any(is_call);
         if cut {
             reply.blocks.retain(|block| !is_call(block));

@@ -4,12 +4,14 @@ use crate::{
     plan::{Plan, ask, complete, read},
     world::{World, prompts, tool},
 };
+use abide_engine::Turn;
 use abide_protocol::{
-    CallId,
+    CallId, JsonText,
     record::{PhaseBegan, RecordBody},
     task::{EndReason, Mode, Phase, Status},
-    transcript::{Entry, StopReason},
+    transcript::{Entry, StopReason, ToolSpec},
 };
+use serde_json::json;
 
 const GO_ON: &str = r#"{"observation": "Half of it.", "should_continue": true, "final_answer": ""}"#;
 
@@ -215,6 +217,22 @@ fn a_plan_is_carried_out_and_its_results_come_back_as_one_entry() {
     let Some(Entry::Results(results)) = w.task().entries().get(3) else { panic!("results") };
     assert_eq!(results[0].text, "Result of read:\nfine");
     assert_eq!(said(&w), ["So.", "So."], "nobody sees the JSON");
+}
+
+#[test]
+fn the_schema_of_a_plan_names_the_tools_it_may_call() {
+    let mut tools = vec![tool()];
+    tools[0].parameters = JsonText::from(json!({ "type": "object", "required": ["path"] }));
+    let turn = Turn { mode: Mode::Plan, phase: Some(Phase::Plan), may_ask: true };
+    let tool_calls = |tools: &[ToolSpec]| {
+        let schema = turn.shape(tools).output_schema.expect("a plan has a schema");
+        let schema: serde_json::Value = serde_json::from_str(schema.schema.as_str()).expect("JSON");
+        schema["properties"]["tool_calls"].clone()
+    };
+    let call = &tool_calls(&tools)["items"]["anyOf"][0];
+    assert_eq!(call["properties"]["tool_name"]["const"], tools[0].name);
+    assert_eq!(call["properties"]["parameters"]["required"], json!(["path"]));
+    assert_eq!(tool_calls(&[])["maxItems"], 0, "without a tool there is nothing to call");
 }
 
 #[test]

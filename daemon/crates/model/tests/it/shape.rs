@@ -140,6 +140,7 @@ async fn a_provider_that_refuses_schemas_is_sent_none() {
         "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
         "This model does not support response format `json_schema`",
         "Structured outputs are not available",
+        "failed to parse grammar",
     ] {
         let server = Server::start(vec![refusal(400, message), said("one"), said("two")]).await;
         let models = models(config(Api::OPENAI_CHAT, server.url()));
