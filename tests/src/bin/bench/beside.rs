@@ -74,6 +74,7 @@ impl Beside {
     }
 }
 
-fn gaps(exchanges: &[Exchange]) -> Vec<Duration> {
+/// The times between the end of each reply and the next request.
+pub(crate) fn gaps(exchanges: &[Exchange]) -> Vec<Duration> {
     exchanges.windows(2).filter_map(|pair| Some(pair[1].asked - pair[0].answered?)).collect()
 }

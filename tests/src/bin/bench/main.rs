@@ -18,6 +18,7 @@ mod model;
 mod modes;
 mod open;
 mod records;
+mod sandbox;
 mod setup;
 mod start;
 mod step;
@@ -31,10 +32,11 @@ use table::Figure;
 type Group = fn() -> Pin<Box<dyn Future<Output = Vec<Figure>>>>;
 
 /// The groups of figures, in the order in which they run.
-const GROUPS: [(&str, Group); 11] = [
+const GROUPS: [(&str, Group); 12] = [
     ("step", || Box::pin(step::figures())),
     ("long", || Box::pin(step::long_figures())),
     ("modes", || Box::pin(modes::figures())),
+    ("sandbox", || Box::pin(sandbox::figures())),
     ("tree", || Box::pin(tree::figures())),
     ("checkpoint", || Box::pin(checkpoint::figures())),
     ("start", || Box::pin(start::figures())),
