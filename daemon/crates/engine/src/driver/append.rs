@@ -130,14 +130,14 @@ impl<H: Host> Driver<H> {
         self.orders.push_back(Order::Start { effect, gate });
     }
 
-    /// The projections of the tasks that these records change: the records' tasks, their ancestors, and after a record that may change
-    /// a hold also all sub-tasks.
+    /// The projections of the tasks that these records change: the records' tasks, their ancestors, and after a record that may let
+    /// sub-tasks act also all of these.
     fn projections(&self, records: &[NewRecord]) -> Vec<Projection> {
         let mut changed: BTreeSet<TaskId> = records.iter().filter_map(|record| record.task_id).collect();
         if self.history.tasks().len() > 1 {
             let above = changed.iter().flat_map(|id| self.history.ancestors(*id)).map(|task| task.id);
             let mut more: Vec<TaskId> = above.collect();
-            for holder in records.iter().filter(|record| changes_hold(&record.body)) {
+            for holder in records.iter().filter(|record| may_free_sub_tasks(&record.body)) {
                 let is_within =
                     |task: &&Task| holder.task_id.is_some_and(|id| self.history.is_within(task.id, id));
                 more.extend(self.history.live().filter(is_within).map(|task| task.id));
@@ -243,4 +243,10 @@ fn settled(records: &[NewRecord]) -> Vec<(CallId, u32)> {
         _ => None,
     };
     records.iter().filter_map(finished).collect()
+}
+
+/// Whether sub-tasks may act after the record that could not before: their task held them, or their calls waited for its checkpoint or
+/// for an undo.
+const fn may_free_sub_tasks(body: &RecordBody) -> bool {
+    changes_hold(body) || matches!(body, RecordBody::Checkpointed(_) | RecordBody::UndoEnded(_))
 }

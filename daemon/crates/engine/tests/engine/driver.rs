@@ -1,7 +1,7 @@
 //! The driver's states that the simulation reaches too seldom.
 
 use crate::{
-    plan::{read, reply, shell},
+    plan::{Plan, fork, read, reply, shell},
     world::{facts, head},
 };
 use abide_engine::{
@@ -11,10 +11,12 @@ use abide_engine::{
 };
 use abide_protocol::{
     CallId, ConversationId, TaskId, Timestamp,
+    checkpoint::CheckpointState,
     message::CallOutcome,
-    record::{NewRecord, RecordBody},
+    record::{NewRecord, RecordBody, TaskStarted},
     transcript::{StopReason, ToolResult},
 };
+use std::slice;
 use uuid::Uuid;
 
 #[derive(Debug)]
@@ -77,6 +79,58 @@ fn running_code() -> (Driver<Numbered>, Mint, TaskId, CallId) {
     now(&mut driver, Event::Message(Message::Outcome { effect, input }));
     now(&mut driver, Event::Committed(AppendId(2)));
     (driver, mint, task, call)
+}
+
+/// Seen in the simulation: the call was allowed while the daemon drained, and no later daemon loaded the conversation to start it.
+#[test]
+fn a_sub_task_whose_call_waited_for_a_checkpoint_needs_the_next_daemon() {
+    let mut mint = Mint::new(Timestamp(1), 1);
+    let task = TaskId(Uuid::from_u128(1));
+    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100);
+    let mut now = |driver: &mut Driver<Numbered>, event| {
+        driver.on(event, &mut mint);
+        orders(driver)
+    };
+    let asked = |driver: &Driver<Numbered>, task: TaskId| {
+        let is_asked = |effect: &Effect| matches!(effect, Effect::Model { task: of, .. } if *of == task);
+        effects(driver.history()).into_iter().find(is_asked).expect("its model is asked")
+    };
+    let replied = |effect: Effect, plan: Plan, call: CallId| {
+        let Effect::Model { task, item, .. } = effect else { panic!("a model is asked: {effect:?}") };
+        let replied = Replied {
+            reply: reply(StopReason::ToolCalls, "", slice::from_ref(&plan), &[call], 0),
+            reading: Reading::default(),
+            assessed: vec![plan.assessed(call)],
+            traces: Traces::default(),
+        };
+        let input = Box::new(Input::Replied { task, item, replied: Box::new(replied) });
+        Event::Message(Message::Outcome { effect, input })
+    };
+    now(&mut driver, Event::Loaded { history: Box::default(), tail: Tail::default() });
+    let head = TaskStarted { checkpoints: true, ..head() };
+    let start = Start { task, conversation: Some(facts()), head, imported: Vec::new() };
+    let command = Command::Start(Box::new(start));
+    now(&mut driver, Event::Message(Message::Command { command, reply: 1 }));
+    now(&mut driver, Event::Committed(AppendId(1)));
+    let effect = asked(&driver, task);
+    now(&mut driver, replied(effect, fork("Look."), CallId(Uuid::from_u128(2))));
+    now(&mut driver, Event::Committed(AppendId(2)));
+    let child = driver.history().tasks().iter().map(|task| task.id).find(|id| *id != task).expect("a child");
+    let effect = asked(&driver, child);
+    now(&mut driver, replied(effect, shell("make"), CallId(Uuid::from_u128(3))));
+    now(&mut driver, Event::Committed(AppendId(3)));
+    let effect = Effect::Checkpoint { task, number: 0 };
+    assert!(effects(driver.history()).contains(&effect), "the child's call waits for the first checkpoint");
+
+    now(&mut driver, Event::Drain);
+    let state = CheckpointState::Impossible("no repository".to_owned());
+    let input = Box::new(Input::Checkpointed { task, number: 0, state });
+    let ordered = now(&mut driver, Event::Message(Message::Outcome { effect, input }));
+    let projected = ordered.into_iter().find_map(|order| match order {
+        Order::Append(append) => append.tasks.into_iter().find(|projection| projection.task.id == child),
+        _ => None,
+    });
+    assert!(projected.is_some_and(|projection| projection.needs_daemon));
 }
 
 /// A failed append cancels all attempts, so the code that asked has ended when it could ask again.
