@@ -11,7 +11,7 @@ use std::{
     io::{self, Write as _},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 /// A placeholder.
@@ -32,6 +32,13 @@ struct Inner {
     note: PathBuf,
     /// With how many helpers use each.
     used: BTreeMap<Placeholder, usize>,
+}
+
+/// As long as it lives, no placeholder is made or removed, but through it. So what is found in a workspace stays true until its
+/// placeholders are counted.
+pub(super) struct Still<'p> {
+    all: &'p Placeholders,
+    inner: MutexGuard<'p, Inner>,
 }
 
 /// Placeholders in use. Dropping it removes those that nobody else uses.
@@ -94,15 +101,22 @@ impl Placeholders {
         Self(Arc::new(Mutex::new(Inner { note, used: BTreeMap::new() })))
     }
 
+    /// Blocking, while another thread holds them still.
+    pub(super) fn still(&self) -> Still<'_> {
+        Still { all: self, inner: self.0.lock().unwrap_or_else(PoisonError::into_inner) }
+    }
+}
+
+impl Still<'_> {
     /// Makes those that do not exist. Blocking.
-    pub(super) fn place(&self, placeholders: Vec<Placeholder>) -> io::Result<Placed> {
-        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn place(self, placeholders: Vec<Placeholder>) -> io::Result<Placed> {
+        let Self { all, mut inner } = self;
         let is_any_new = placeholders.iter().any(|placeholder| !inner.used.contains_key(placeholder));
         for placeholder in &placeholders {
             *inner.used.entry(placeholder.clone()).or_default() += 1;
         }
         // Whatever fails from here on, what was counted is given back.
-        let placed = Placed { all: self.clone(), placeholders };
+        let placed = Placed { all: all.clone(), placeholders };
         let made = if is_any_new { inner.note() } else { Ok(()) };
         // Also those that others use: the folder that they were in may have been replaced.
         let made = made.and_then(|()| {
@@ -115,10 +129,9 @@ impl Placeholders {
         made.map(|()| placed)
     }
 
-    /// Whether this path is one.
-    pub(super) fn contains(&self, path: &Path) -> Option<Placeholder> {
-        let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.used.keys().find(|placeholder| placeholder.path == path).cloned()
+    /// The placeholder at this path, if it is one.
+    pub(super) fn at(&self, path: &Path) -> Option<Placeholder> {
+        self.inner.used.keys().find(|placeholder| placeholder.path == path).cloned()
     }
 }
 
@@ -169,8 +182,8 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let all = Placeholders::open(at("note"));
         let two = || vec![Placeholder::folder(at("a")), Placeholder::file(at("b"), ".\n")];
-        let first = all.place(two()).unwrap();
-        let second = all.place(two()).unwrap();
+        let first = all.still().place(two()).unwrap();
+        let second = all.still().place(two()).unwrap();
         assert!(at("a").is_dir() && at("b").is_file() && at("note").is_file());
         drop(first);
         assert!(at("a").is_dir() && at("b").is_file());
@@ -183,7 +196,8 @@ mod tests {
     fn the_next_start_removes_what_a_killed_daemon_left() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        let placed = Placeholders::open(at("note")).place(vec![Placeholder::folder(at("a"))]).unwrap();
+        let placed =
+            Placeholders::open(at("note")).still().place(vec![Placeholder::folder(at("a"))]).unwrap();
         std::mem::forget(placed);
         assert!(at("a").is_dir());
         Placeholders::open(at("note"));

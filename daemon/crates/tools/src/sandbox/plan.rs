@@ -4,6 +4,7 @@ use super::{
     Confinement, Hidden, Lease, Network, Placed, Placeholders, PrivateFolders, Protected, Sandbox, View,
     git::Repository,
     hidden,
+    placeholder::Still,
     protected::{ProtectError, ProtectedPaths},
 };
 use crate::{SandboxSettings, workspace::Workspace};
@@ -96,9 +97,10 @@ impl Planner {
             let confinement = Confinement::Landlock(view);
             return Ok(Plan { conversation: Some(conversation), ..Plan::of(confinement) });
         }
-        let paths = self.protected(workspace.real(), repository.as_ref(), settings)?;
+        let still = self.placeholders.still();
+        let paths = self.protected(&still, workspace.real(), repository.as_ref(), settings)?;
         let missing: Vec<PathBuf> = paths.missing.iter().map(|missing| missing.path.clone()).collect();
-        let placed = self.placeholders.place(paths.missing).map_err(PlanError::Placeholder)?;
+        let placed = still.place(paths.missing).map_err(PlanError::Placeholder)?;
         let protected = paths.existing.into_iter().chain(missing).map(Protected::there);
         view.protected = protected.collect::<Result<_, _>>()?;
         view.protected.sort();
@@ -141,7 +143,8 @@ impl Planner {
         settings: &SandboxSettings,
     ) -> Result<(), ProtectError> {
         let repository = self.repository(workspace);
-        self.protected(workspace.real(), repository.as_ref(), settings).map(drop)
+        let still = self.placeholders.still();
+        self.protected(&still, workspace.real(), repository.as_ref(), settings).map(drop)
     }
 
     /// Whether one of these names, relative to the workspace, lies in a folder of git hooks.
@@ -154,6 +157,7 @@ impl Planner {
 
     fn protected(
         &self,
+        placeholders: &Still<'_>,
         workspace: &Path,
         repository: Option<&Repository>,
         settings: &SandboxSettings,
@@ -161,7 +165,7 @@ impl Planner {
         let mut paths = ProtectedPaths::of(workspace, repository, &self.home, &settings.protect)?;
         // One that a helper of this workspace uses is there, but only as long as it is used.
         let mut used = Vec::new();
-        paths.existing.retain(|path| match self.placeholders.contains(path) {
+        paths.existing.retain(|path| match placeholders.at(path) {
             Some(placeholder) => {
                 used.push(placeholder);
                 false
@@ -203,4 +207,41 @@ fn there(path: PathBuf) -> Option<Hidden> {
     let path = fs::canonicalize(path).ok()?;
     let is_folder = fs::metadata(&path).ok()?.is_dir();
     Some(if is_folder { Hidden::Folder(path) } else { Hidden::File(path) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::Closed;
+    use std::thread;
+    use uuid::Uuid;
+
+    /// The last user of a placeholder removes it. Another plan may have found it just before.
+    #[test]
+    fn plans_of_one_workspace_at_the_same_time_do_not_disturb_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("w")).unwrap();
+        fs::create_dir(at("home")).unwrap();
+        let workspace = at("w").to_str().unwrap().to_owned();
+        let workspace = Workspace::open(&workspace, Arc::new(Closed::new(&[], &at("home")))).unwrap();
+        let planner = Planner {
+            home: at("home"),
+            own: Vec::new(),
+            private: Arc::new(PrivateFolders::new(at("private"))),
+            placeholders: Placeholders::open(at("placeholders.json")),
+        };
+        let sandbox = Sandbox { level: SandboxLevel::Full, network: Network::Off };
+        let plan = |conversation| {
+            let conversation = ConversationId(Uuid::from_u128(conversation));
+            planner.plan(sandbox, &workspace, conversation, &SandboxSettings::default()).map(drop)
+        };
+        thread::scope(|scope| {
+            for conversation in [1, 2] {
+                let plan = &plan;
+                scope.spawn(move || (0..500).for_each(|_| plan(conversation).unwrap()));
+            }
+        });
+        assert_eq!(fs::read_dir(at("w")).unwrap().count(), 0, "no placeholder is left");
+    }
 }
