@@ -22,7 +22,8 @@ use abide_protocol::{
         CheckpointState, Checkpointed, SavedTree, UndoBegun, UndoEnded, UndoFrom, UndoResult, UndoneFiles,
     },
     measure::counted,
-    record::{Interruption, NewRecord, Permission, RecordBody},
+    record::{CallAssessed, Interruption, NewRecord, Permission, RecordBody},
+    task::Approvals,
     transcript::EffectClass,
 };
 
@@ -47,8 +48,8 @@ enum FirstCheckpoint {
     NotTaken,
     /// The newest checkpoint.
     Taken(SavedTree),
-    /// None can be made.
-    Impossible,
+    /// None can be made, for this reason.
+    Impossible(String),
 }
 
 /// A time in which calls ran.
@@ -77,7 +78,7 @@ impl Files {
     pub(crate) fn since(&self) -> Option<(SavedTree, Option<Window>)> {
         match &self.first {
             FirstCheckpoint::Taken(saved) => Some((saved.clone(), self.window)),
-            FirstCheckpoint::NotTaken | FirstCheckpoint::Impossible => None,
+            FirstCheckpoint::NotTaken | FirstCheckpoint::Impossible(_) => None,
         }
     }
 
@@ -123,8 +124,8 @@ impl Files {
                 self.window = None;
             }
             (CheckpointState::Unchanged, _) => self.window = None,
-            (CheckpointState::Impossible(_), FirstCheckpoint::NotTaken) => {
-                self.first = FirstCheckpoint::Impossible;
+            (CheckpointState::Impossible(why), FirstCheckpoint::NotTaken) => {
+                self.first = FirstCheckpoint::Impossible(why.clone());
             }
             // The next one covers this time too.
             (CheckpointState::Impossible(_), _) => {}
@@ -159,7 +160,7 @@ pub(crate) fn effect(history: &History) -> Option<Effect> {
         && match files.first {
             FirstCheckpoint::NotTaken => calls.any(is_about_to_change),
             FirstCheckpoint::Taken(_) => files.is_due && !calls.any(runs_and_may_change),
-            FirstCheckpoint::Impossible => false,
+            FirstCheckpoint::Impossible(_) => false,
         };
     if is_due {
         return Some(Effect::Checkpoint { task: root.id, number: files.next });
@@ -172,6 +173,19 @@ pub(crate) fn unfinished_after_end(history: &History, task: &Task) -> Option<Tim
     let Stage::Ended { at, .. } = task.stage else { return None };
     let is_root = history.root().is_some_and(|root| root.id == task.id);
     (is_root && effect(history).is_some()).then_some(at)
+}
+
+/// Why a call that is allowed has to ask after all: it was allowed because what it does can be undone, and that turned out not to be
+/// so. `--yes` answers it, as it answers a call that was found to be so when it was assessed.
+pub(crate) fn asks_after_all(history: &History, task: &Task, call: &Call) -> Option<String> {
+    let FirstCheckpoint::Impossible(why) = &history.files.first else { return None };
+    let is_contained = |assessed: &CallAssessed| assessed.permission == Permission::Sandbox;
+    let asks = matches!(call.stage, CallStage::Allowed)
+        && may_change(call)
+        && call.assessed.as_ref().is_some_and(is_contained)
+        && !call.by_person
+        && task.head.approvals == Approvals::Ask;
+    asks.then(|| format!("what is done here could not be undone: {why}"))
 }
 
 /// Whether calls that may change files have to wait.

@@ -1,7 +1,8 @@
 //! Which of a reply's calls may start now.
 //!
-//! All approvals open at once. `pure` calls run in parallel; every other call waits for all calls before it. `ask_user` comes after the
-//! ordinary calls, or before them if the mode asks first. `task_complete` comes last.
+//! All approvals open at once, but that of a call which turns out later not to be undoable. `pure` calls run in parallel; every other
+//! call waits for all calls before it. `ask_user` comes after the ordinary calls, or before them if the mode asks first.
+//! `task_complete` comes last.
 
 use crate::{
     accept::Draft,
@@ -29,15 +30,22 @@ const MAX_PARALLEL: usize = 8;
 /// Records for the calls that may start; empty if all calls wait or run.
 pub(crate) fn next(history: &History, task: &Task, calls: &[Call], mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
-    for call in calls.iter().filter(|c| matches!(c.stage, CallStage::Queued)) {
-        match &call.assessed {
-            Some(assessed) => refuse_or_ask(&mut draft, task, call, assessed),
+    for call in calls {
+        match (&call.stage, &call.assessed) {
+            (CallStage::Queued, Some(assessed)) => refuse_or_ask(&mut draft, task, call, assessed),
             // Cannot happen: the reply and its assessments are one append.
-            None => draft.finish_call(
+            (CallStage::Queued, None) => draft.finish_call(
                 call,
                 CallOutcome::Refused,
                 ToolResult::failure("The call was never looked at."),
             ),
+            (CallStage::Allowed, Some(assessed)) => {
+                if let Some(why) = files::asks_after_all(history, task, call) {
+                    let assessed = CallAssessed { why: Some(why), ..assessed.clone() };
+                    request_approval(&mut draft, task, call, &assessed);
+                }
+            }
+            _ => {}
         }
     }
     if draft.records.is_empty() {
@@ -51,18 +59,15 @@ fn refuse_or_ask(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &Cal
         Permission::Denied(why) => {
             draft.finish_call(call, CallOutcome::Refused, ToolResult::failure(why.clone()));
         }
-        Permission::Ask => {
-            let approval = approval(draft, task, call, assessed);
-            draft.push(RecordBody::ApprovalRequested(approval));
-        }
+        Permission::Ask => request_approval(draft, task, call, assessed),
         // Folding `call_assessed` has already allowed these.
         Permission::Tier | Permission::Rule | Permission::Yes | Permission::Sandbox => {}
     }
 }
 
-fn approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAssessed) -> Approval {
+fn request_approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAssessed) {
     let arguments = JsonText::parse(assessed.arguments.clone()).unwrap_or_else(|_| JsonText::empty());
-    Approval {
+    let approval = Approval {
         id: ApprovalId(draft.mint.uuid()),
         call_id: call.block.id,
         at: draft.mint.at(),
@@ -81,7 +86,8 @@ fn approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAsse
         wider: assessed.wider.clone(),
         why: assessed.why.clone(),
         arguments,
-    }
+    };
+    draft.push(RecordBody::ApprovalRequested(approval));
 }
 
 fn begin(draft: &mut Draft<'_>, history: &History, task: &Task, calls: &[Call]) {

@@ -1,6 +1,9 @@
 //! When checkpoints are due, what they span, and what an undo has to wait for.
 
-use crate::world::{facts, head};
+use crate::{
+    plan::{shell, write},
+    world::{World, facts, head},
+};
 use abide_engine::{Effect, History, Input, Mint, NoTrail, Refusal, Shown, Start, Trail, effects, handle};
 use abide_protocol::{
     ConversationId, RecordId, Seq, TaskId, Timestamp,
@@ -8,7 +11,9 @@ use abide_protocol::{
         ChangedBy, CheckpointState, Checkpointed, SavedTree, TakenCheckpoint, UndoEnded, UndoFrom,
         UndoResult, UndoneFiles,
     },
+    inbox::Decision,
     record::{Record, RecordBody, TaskStarted},
+    task::Approvals,
 };
 use uuid::Uuid;
 
@@ -92,4 +97,43 @@ fn an_undo_waits_for_the_task_and_a_new_task_waits_for_the_undo() {
     handle(&mut history, end(), &mut mint).unwrap();
     assert_eq!(effects(&history), []);
     assert_eq!(handle(&mut history, end(), &mut mint).unwrap_err(), Refusal::Stale);
+}
+
+/// It was allowed to run unasked because what it does can be undone.
+#[test]
+fn a_call_that_turns_out_not_to_be_undoable_asks() {
+    let start = |approvals| {
+        World::started_with(|head| {
+            head.checkpoints = true;
+            head.approvals = approvals;
+        })
+    };
+    let cannot = |w: &mut World| {
+        let task = w.task().id;
+        assert_eq!(effects(&w.history), [Effect::Checkpoint { task, number: 0 }]);
+        let state = CheckpointState::Impossible("the disk is full".to_owned());
+        w.input(Input::Checkpointed { task, number: 0, state });
+    };
+    let mut w = start(Approvals::Ask);
+    let calls = w.reply("", &[shell("make").contained(), write("a").contained(), shell("ls")]);
+    cannot(&mut w);
+    assert_eq!((w.running(), w.task().approvals.len()), (vec![], 2));
+    let why = w.approval(calls[0]).why.unwrap_or_default();
+    assert_eq!(why, "what is done here could not be undone: the disk is full");
+    w.decide(calls[1], Decision::RejectOnce);
+    w.decide(calls[0], Decision::AllowOnce);
+    assert_eq!(w.running(), [(calls[0], 1)]);
+    w.finish(calls[0], true);
+    w.finish(calls[2], true);
+    // Nor is the next one.
+    let next = w.reply("", &[write("b").contained()]);
+    w.decide(next[0], Decision::AllowOnce);
+    assert_eq!(w.running(), [(next[0], 1)]);
+
+    for approvals in [Approvals::Allow, Approvals::AllowAll] {
+        let mut w = start(approvals);
+        let calls = w.reply("", &[shell("make").contained()]);
+        cannot(&mut w);
+        assert_eq!(w.running(), [(calls[0], 1)]);
+    }
 }

@@ -76,6 +76,11 @@ impl Plan {
         Self { permission: Permission::Yes, ..self }
     }
 
+    /// It stays in the sandbox, so that nobody is asked.
+    pub(crate) fn contained(self) -> Self {
+        Self { permission: Permission::Sandbox, ..self }
+    }
+
     pub(crate) fn arguments(self, arguments: &str) -> Self {
         Self { arguments: arguments.to_owned(), ..self }
     }

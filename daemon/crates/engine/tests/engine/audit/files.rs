@@ -2,8 +2,9 @@
 
 use abide_protocol::{
     CallId, RecordId,
-    checkpoint::{Checkpointed, UndoBegun, UndoEnded},
-    record::{NewRecord, RecordBody},
+    checkpoint::{CheckpointState, Checkpointed, UndoBegun, UndoEnded},
+    record::{NewRecord, Permission, RecordBody},
+    task::Approvals,
     transcript::EffectClass,
 };
 use std::collections::HashMap;
@@ -14,7 +15,18 @@ pub(super) struct Files {
     has_checkpoints: bool,
     next: u32,
     undo: Option<RecordId>,
-    effects: HashMap<CallId, EffectClass>,
+    /// The checkpoint before the first change could not be made.
+    is_impossible: bool,
+    /// `--yes` answers.
+    by_yes: bool,
+    calls: HashMap<CallId, Seen>,
+}
+
+struct Seen {
+    effect: EffectClass,
+    /// It may run unasked because what it does can be undone.
+    is_contained: bool,
+    by_person: bool,
 }
 
 /// Work on files may end after its task.
@@ -27,15 +39,34 @@ impl Files {
         match &record.body {
             RecordBody::TaskStarted(head) if head.parent_id.is_none() => {
                 assert_eq!(self.undo, None, "a root task begins during an undo");
-                *self = Self { has_checkpoints: head.checkpoints, ..Self::default() };
+                let by_yes = head.approvals != Approvals::Ask;
+                *self = Self { has_checkpoints: head.checkpoints, by_yes, ..Self::default() };
             }
             RecordBody::CallAssessed(assessed) => {
-                self.effects.insert(assessed.call_id, assessed.effect);
+                let is_contained = assessed.permission == Permission::Sandbox;
+                let seen = Seen { effect: assessed.effect, is_contained, by_person: false };
+                self.calls.insert(assessed.call_id, seen);
+            }
+            RecordBody::ApprovalRequested(approval) => {
+                let is_contained = self.calls.get(&approval.call_id).is_some_and(|call| call.is_contained);
+                assert!(
+                    !is_contained || self.is_impossible && !self.by_yes,
+                    "a call that can be undone asks: {record:?}"
+                );
+            }
+            RecordBody::ApprovalDecided(decided) if decided.decision.allows() => {
+                if let Some(call) = self.calls.get_mut(&decided.call_id) {
+                    call.by_person = true;
+                }
             }
             RecordBody::CallStarted(started) => {
-                let changes = matches!(
-                    self.effects.get(&started.call_id),
-                    Some(EffectClass::Verifiable | EffectClass::Unsafe)
+                let call = self.calls.get(&started.call_id);
+                let changes = call
+                    .is_some_and(|call| matches!(call.effect, EffectClass::Verifiable | EffectClass::Unsafe));
+                let is_unasked = call.is_some_and(|call| call.is_contained && !call.by_person);
+                assert!(
+                    !(changes && is_unasked && self.is_impossible) || self.by_yes,
+                    "a call runs unasked that cannot be undone: {record:?}"
                 );
                 assert!(
                     !changes || !self.has_checkpoints || self.next > 0,
@@ -46,7 +77,8 @@ impl Files {
                     "a call may change files during an undo: {record:?}"
                 );
             }
-            RecordBody::Checkpointed(Checkpointed { number, .. }) => {
+            RecordBody::Checkpointed(Checkpointed { number, state, .. }) => {
+                self.is_impossible |= *number == 0 && matches!(state, CheckpointState::Impossible(_));
                 assert!(self.has_checkpoints, "a task without checkpoints has one: {record:?}");
                 assert_eq!(*number, self.next, "a checkpoint is missing");
                 self.next += 1;

@@ -5,17 +5,15 @@ use abide_protocol::task::Status::{
     WaitingChildren, WaitingUser,
 };
 
-/// A person may end a task from every live status, also as failed, and every task may be paused, end at a limit, or wait for an answer. Besides all changes
-/// from an end, this is illegal:
-///
-/// * `WaitingApproval` while a tool runs or sub-tasks are awaited: the approvals of a reply open together, before any of its calls
-///   starts.
+/// A person may end a task from every live status, also as failed, and every task may be paused, end at a limit, or wait for an answer or
+/// an approval. (The approvals of a reply open together, before any of its calls starts, but for a call that turns out not to be
+/// undoable.) Only changes from an end are illegal.
 #[rustfmt::skip]
 const LEGAL: [(Status, &[Status]); 7] = [
     (Running, &[Thinking, ToolExecuting, WaitingChildren, WaitingUser, WaitingApproval, Paused, Completed, Cancelled, Error]),
     (Thinking, &[Running, ToolExecuting, WaitingChildren, WaitingUser, WaitingApproval, Paused, Completed, Cancelled, Error]),
-    (ToolExecuting, &[Running, Thinking, WaitingChildren, WaitingUser, Paused, Completed, Cancelled, Error]),
-    (WaitingChildren, &[Running, Thinking, ToolExecuting, WaitingUser, Paused, Completed, Cancelled, Error]),
+    (ToolExecuting, &[Running, Thinking, WaitingChildren, WaitingUser, WaitingApproval, Paused, Completed, Cancelled, Error]),
+    (WaitingChildren, &[Running, Thinking, ToolExecuting, WaitingUser, WaitingApproval, Paused, Completed, Cancelled, Error]),
     (WaitingUser, &[Running, Thinking, ToolExecuting, WaitingChildren, WaitingApproval, Paused, Completed, Cancelled, Error]),
     (WaitingApproval, &[Running, Thinking, ToolExecuting, WaitingChildren, WaitingUser, Paused, Completed, Cancelled, Error]),
     (Paused, &[Running, Thinking, ToolExecuting, WaitingChildren, WaitingUser, WaitingApproval, Completed, Cancelled, Error]),

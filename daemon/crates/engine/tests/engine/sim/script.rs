@@ -31,7 +31,11 @@ impl Life {
         }
         let most = if self.one_in(12) { 14 } else { 4 };
         let count = if self.nature.calm { 1 } else { self.roll(most) };
-        let plans: Vec<Plan> = (0..count).map(|_| self.plan(children)).collect();
+        let mut plans: Vec<Plan> = (0..count).map(|_| self.plan(children)).collect();
+        if plans.iter().any(|plan| plan.tool == "wait") && self.one_in(2) {
+            // Its checkpoint is made while the sub-tasks are awaited.
+            plans.push(shell("1").contained());
+        }
         let stop = match self.roll(24) {
             0 if !self.nature.calm => StopReason::Length,
             1 if !self.nature.calm => StopReason::Refusal,
@@ -138,6 +142,7 @@ impl Life {
             0..3 => plan.asking(),
             3 => plan.denied("no"),
             4 => plan.yes(),
+            5 => plan.contained(),
             _ => plan,
         }
     }
