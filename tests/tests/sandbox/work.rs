@@ -62,7 +62,7 @@ async fn real_work_asks_nothing_does_no_harm_and_can_be_taken_back() {
     assert!(!std::path::Path::new("/usr/abide-test").exists());
 
     // A person edits one of the files meanwhile.
-    later(&world).await;
+    later(&world, task).await;
     repository.write("b.txt", "by a person\n");
     let done = world.daemon.cli().ok(&["undo", &task.task_id.to_string(), "--yes"]).await;
     assert!(done.contains("kept b.txt"), "{done}");

@@ -38,7 +38,7 @@ async fn all_of_it_is_shown_and_taken_back_but_for_a_person_s_edit() {
     let task = world.run("all", script()).await;
     world.wait_end(task).await;
     let id = task.task_id.to_string();
-    later(&world).await;
+    later(&world, task).await;
     repository.write("b.txt", "b\nby the shell\nby a person\n");
     repository.write("person.txt", "a person's");
     let before = repository.of_the_person();

@@ -1,6 +1,7 @@
 //! A person's repository that an agent works in.
 
-use abide_tests::{daemon::TestDaemon, world::World};
+use abide_client::protocol::method::task::StartTaskReply;
+use abide_tests::{daemon::TestDaemon, ledger, world::World};
 use std::{fs, path::PathBuf, process::Command};
 
 /// The daemon's workspace as a repository.
@@ -74,8 +75,16 @@ impl Repository {
     }
 }
 
-/// Waits until the time of files has gone on, so that a change made now is later than all before.
-pub(crate) async fn later(world: &World) {
+/// Waits until what an ended task has changed is kept and the time of files has gone on, so that a change made now is a later one.
+/// (A task's end does not wait for its last checkpoint. What a person overwrites before that, nobody has seen.)
+pub(crate) async fn later(world: &World, task: StartTaskReply) {
+    let home = world.daemon.home();
+    abide_tests::wait::wait_until("the last checkpoint", async || {
+        let lines = ledger::of(&home, task.conversation_id);
+        let last = |kind: &str| lines.iter().rposition(|line| line.kind == kind);
+        last("checkpointed") > last("call_finished")
+    })
+    .await;
     // Two requests take longer than a tick of the kernel's clock is wide, but nobody promises that.
     let probe = world.daemon.workspace().join("build");
     fs::create_dir_all(&probe).unwrap();
