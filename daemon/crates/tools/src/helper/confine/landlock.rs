@@ -15,6 +15,9 @@ const LEAST: ABI = ABI::V3;
 /// What is used beyond that, where the kernel knows it.
 const BEST: ABI = ABI::V6;
 
+/// The terminals of the user, from which keystrokes could be read.
+const TERMINALS: &str = "/dev/pts";
+
 /// What may be read and executed, and what may be written as well.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Paths {
@@ -31,7 +34,7 @@ pub(super) fn beneath(view: &View) -> Paths {
 /// The rules where nothing else hides: all is named but what is hidden. Files that appear beside a hidden one later cannot be
 /// read. What is protected beneath a writable folder cannot be named.
 pub(super) fn around(view: &View) -> Paths {
-    let hidden: Vec<&Path> = view.hidden.iter().map(Hidden::path).collect();
+    let hidden: Vec<&Path> = view.hidden.iter().map(Hidden::path).chain([Path::new(TERMINALS)]).collect();
     let mut read = view.shown.clone();
     around_each("/".into(), &hidden, &mut read);
     let private = view.private.iter().map(|private| private.folder.clone());

@@ -37,7 +37,7 @@ const REFUSED: &[i64] = &[
 ];
 
 /// On x86-64 the calls of the x32 interface have this bit, and the filter's numbers do not.
-const X32: u32 = 0x4000_0000;
+const X32: i64 = 0x4000_0000;
 
 /// The filters of both levels.
 pub(in super::super) struct Filters {
@@ -60,11 +60,14 @@ impl Filters {
         Self {
             with_sockets: vsock.map_err(words).and_then(|rule| program([(libc::SYS_socket, vec![rule])])),
             without_sockets: new_users().map_err(words).and_then(|rule| {
-                program([
+                let further = [
                     (libc::SYS_socket, Vec::new()),
                     (libc::SYS_unshare, Vec::new()),
                     (libc::SYS_clone, vec![rule]),
-                ])
+                ];
+                // A filter cannot read the flags of `clone3`; without it, programs use `clone`.
+                let no_clone3 = answer_calls(libc::BPF_JEQ, libc::SYS_clone3, libc::ENOSYS);
+                program(further).map(|program| [no_clone3.as_slice(), &program].concat())
             }),
         }
     }
@@ -95,26 +98,24 @@ fn program<const N: usize>(further: [(i64, Vec<SeccompRule>); N]) -> Result<BpfP
         .and_then(|arch| SeccompFilter::new(calls, SeccompAction::Allow, refuse, arch))
         .and_then(TryInto::try_into)
         .map_err(|error| error.to_string())?;
-    Ok(if ARCH == "x86_64" { [refuse_x32().as_slice(), &compiled].concat() } else { compiled })
+    let no_x32 = answer_calls(libc::BPF_JGE, X32, libc::EPERM);
+    Ok(if ARCH == "x86_64" { [no_x32.as_slice(), &compiled].concat() } else { compiled })
 }
 
-/// Instructions that refuse the calls of the x32 interface.
-fn refuse_x32() -> [sock_filter; 3] {
+/// Instructions that answer the calls whose numbers compare so (`BPF_J*`) with this error.
+fn answer_calls(compare: u32, number: i64, error: i32) -> [sock_filter; 3] {
     let instruction = |code: u32, k: u32, (jt, jf): (u8, u8)| sock_filter {
         code: u16::try_from(code).unwrap_or_default(),
         jt,
         jf,
         k,
     };
+    let number = u32::try_from(number).unwrap_or_default();
     [
         // The number of the call is at 0.
         instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, (0, 0)),
-        instruction(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, X32, (0, 1)),
-        instruction(
-            libc::BPF_RET | libc::BPF_K,
-            libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs(),
-            (0, 0),
-        ),
+        instruction(libc::BPF_JMP | compare | libc::BPF_K, number, (0, 1)),
+        instruction(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | error.unsigned_abs(), (0, 0)),
     ]
 }
 
