@@ -9,6 +9,7 @@ mod placeholder;
 mod plan;
 mod private;
 mod protected;
+mod sockets;
 
 pub(crate) use confinement::{Cache, Confinement, Hidden, Network, Private, Protected, View};
 pub use level::try_sandbox;
@@ -16,6 +17,7 @@ pub(crate) use level::{Found, Levels};
 pub(crate) use placeholder::{Placed, Placeholders};
 pub(crate) use plan::{Plan, PlanError, Planner};
 pub(crate) use private::{Lease, PrivateFolders};
+pub(crate) use sockets::Sockets;
 
 use abide_protocol::sandbox::SandboxLevel;
 

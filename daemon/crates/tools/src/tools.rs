@@ -4,7 +4,7 @@ use crate::{
     checkpoint::{CheckpointFolders, Checkpoints},
     command::{self, ForkServer, Live, SpoolFiles},
     run::{Prepared, Runner},
-    sandbox::{Confinement, Levels, Placeholders, Planner, PrivateFolders},
+    sandbox::{Confinement, Levels, Placeholders, Planner, PrivateFolders, Sockets},
     settings::SandboxSettings,
     tool::Registry,
     workspace::Closed,
@@ -135,6 +135,7 @@ impl Tools {
                 own: hidden_dirs,
                 private: Arc::new(PrivateFolders::new(sandbox_dir.join("conversations"))),
                 placeholders: Placeholders::open(sandbox_dir.join("placeholders.json")),
+                sockets: Sockets::default(),
             },
             levels: Levels::default(),
             scratch_dir: checkpoints.scratch.clone(),
@@ -185,12 +186,14 @@ impl Tools {
         (found.level, &found.why_not)
     }
 
-    /// Ends what waits for further commands of a conversation, and for checkpoints of any: none comes for now. Blocking.
+    /// Ends what waits for further commands of a conversation, and for checkpoints of any: none comes for now. Drops what its commands
+    /// have changed in caches, if that is too much. Blocking.
     pub fn release(&self, conversation: ConversationId) {
         self.runner.helpers.release(|plan| match plan.conversation {
             Some(other) => other == conversation,
             None => plan.confinement != Confinement::None,
         });
+        self.runner.planner.private.trim(conversation);
     }
 
     /// Removes what the sandbox keeps of a conversation that is deleted. Blocking.

@@ -112,7 +112,7 @@ impl Place<'_> {
             self.settings.protect.iter().any(|protected| Path::new(name).starts_with(protected))
         };
         names.iter().any(|name| abide_rules::is_protected(name) || is_configured(name))
-            || self.runner.planner.holds_hooks(self.workspace, &names)
+            || self.runner.planner.is_named_by_git(self.workspace, &names)
     }
 
     fn level(&self) -> SandboxLevel {

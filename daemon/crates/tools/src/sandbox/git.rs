@@ -2,8 +2,11 @@
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
+
+/// How deep files include others at most, as in git.
+const INCLUSIONS: usize = 10;
 
 /// Where git keeps a work tree's data.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,19 +52,54 @@ impl Repository {
         Some(Self { top, entry, folders })
     }
 
-    /// The folders of hooks that the configuration names, absolute or relative to the work tree, by git's own rules but without
-    /// included files.
-    pub(crate) fn hooks_paths(&self, home: &Path) -> Vec<PathBuf> {
+    /// What its configuration and the user's name, by git's own rules. A condition of an inclusion counts as met.
+    pub(crate) fn named(&self, home: &Path) -> Named {
         let own =
             self.folders.iter().flat_map(|folder| [folder.join("config"), folder.join("config.worktree")]);
-        let files = own.chain([home.join(".gitconfig"), home.join(".config/git/config")]);
-        let named = files.filter_map(|file| text(&file)).flat_map(|text| hooks_paths(&text));
+        let mut named = Named::default();
+        for file in own.chain([home.join(".gitconfig"), home.join(".config/git/config")]) {
+            named.read(&file, &self.top, home, 0);
+        }
         named
-            .map(|path| match path.strip_prefix("~/") {
-                Some(path) => home.join(path),
-                None => self.top.join(path),
+    }
+}
+
+/// What configuration files name, from which git takes programs to run. Absolute paths, which may not exist.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// Folders of hooks.
+    pub(crate) hooks: Vec<PathBuf>,
+    /// Configuration files that others include.
+    pub(crate) included: Vec<PathBuf>,
+}
+
+impl Named {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.hooks.iter().chain(&self.included)
+    }
+
+    /// Adds what a configuration file of the work tree at `top` names.
+    fn read(&mut self, file: &Path, top: &Path, home: &Path, depth: usize) {
+        let (Some(text), Some(folder)) = (text(file), file.parent()) else { return };
+        let path = |from: &Path, value: &str| {
+            without_dots(&match value.strip_prefix("~/") {
+                Some(value) => home.join(value),
+                None => from.join(value),
             })
-            .collect()
+        };
+        for Setting { section, key, value } in settings(&text) {
+            match (section.as_str(), key.as_str()) {
+                ("core", "hookspath") => self.hooks.push(path(top, &value)),
+                ("include" | "includeif", "path") => {
+                    let included = path(folder, &value);
+                    if depth < INCLUSIONS && !self.included.contains(&included) {
+                        self.included.push(included.clone());
+                        self.read(&included, top, home, depth + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 }
 
@@ -74,24 +112,87 @@ fn text(file: &Path) -> Option<String> {
     Some(text.trim_end().to_owned())
 }
 
-/// The values of `core.hooksPath`. (git-config(1), "Syntax")
-fn hooks_paths(text: &str) -> Vec<String> {
+/// A line of a configuration file.
+struct Setting {
+    /// Without its subsection; in lower case, as the key.
+    section: String,
+    key: String,
+    value: String,
+}
+
+/// The settings that have a value. (git-config(1), "Syntax")
+fn settings(text: &str) -> Vec<Setting> {
     let mut found = Vec::new();
-    let mut in_core = false;
-    for line in text.lines().map(str::trim) {
-        let mut rest = line;
-        if let Some((section, after)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
-            in_core = section.trim().eq_ignore_ascii_case("core");
-            rest = after.trim();
+    let mut section = String::new();
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        if rest.is_empty() {
+            return found;
         }
-        if let Some((key, value)) = rest.split_once('=')
-            && in_core
-            && key.trim().eq_ignore_ascii_case("hookspath")
-        {
-            found.push(value.trim().trim_matches('"').replace("\\\\", "\\"));
+        if let Some((name, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            section = name.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+            rest = after;
+            continue;
+        }
+        let end = rest.find(['=', '\n']).unwrap_or(rest.len());
+        let (key, after) = rest.split_at(end);
+        let Some(after) = after.strip_prefix('=') else {
+            rest = after;
+            continue;
+        };
+        let (value, after) = value(after);
+        rest = after;
+        let key = key.trim().to_ascii_lowercase();
+        if !key.starts_with(['#', ';']) {
+            found.push(Setting { section: section.clone(), key, value });
         }
     }
-    found
+}
+
+/// A value, up to the end of its line or to a comment, and what follows it.
+fn value(text: &str) -> (String, &str) {
+    let (mut value, mut kept) = (String::new(), 0);
+    let (mut is_quoted, mut is_comment) = (false, false);
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\n' => {
+                value.truncate(kept);
+                return (value, &text[at..]);
+            }
+            _ if is_comment => continue,
+            '"' => is_quoted = !is_quoted,
+            '#' | ';' if !is_quoted => is_comment = true,
+            '\\' => match letters.next() {
+                Some((_, 'n')) => value.push('\n'),
+                Some((_, 't')) => value.push('\t'),
+                // The value goes on in the next line.
+                Some((_, '\n')) | None => {}
+                Some((_, escaped)) => value.push(escaped),
+            },
+            _ if value.is_empty() && !is_quoted && letter.is_whitespace() => {}
+            _ => value.push(letter),
+        }
+        if is_quoted || !letter.is_whitespace() && !is_comment {
+            kept = value.len();
+        }
+    }
+    value.truncate(kept);
+    (value, "")
+}
+
+/// The path without `.` and `..`, as far as its text says.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -99,17 +200,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hooks_paths_are_read_as_git_reads_them() {
-        for (text, expected) in [
-            ("[core]\n\thooksPath = .husky/_\n", vec![".husky/_"]),
-            ("[ CORE ]\nHOOKSPATH=\"a b\"", vec!["a b"]),
-            ("[core] hooksPath = x", vec!["x"]),
-            ("[user]\nhooksPath = x", vec![]),
-            ("[core \"sub\"]\nhooksPath = x", vec![]),
-            ("[core]\nbare = false\n[user]\nname = x\n[core]\nhooksPath = y", vec!["y"]),
+    fn a_configuration_is_read_as_git_reads_it() {
+        for (text, hooks, included) in [
+            ("[core]\n\thooksPath = .husky/_\n", vec!["/w/.husky/_"], vec![]),
+            ("[ CORE ]\nHOOKSPATH=\"a b\"", vec!["/w/a b"], vec![]),
+            ("[core] hooksPath = x", vec!["/w/x"], vec![]),
+            ("[core]\nhooksPath = x # of ours\nhooksPath = \"y;z\" ; too", vec!["/w/x", "/w/y;z"], vec![]),
+            ("[core]\nhooksPath = a\\\n/b", vec!["/w/a/b"], vec![]),
+            ("[core]\nhooksPath = a\\\\b \n", vec!["/w/a\\b"], vec![]),
+            ("# [core]\n[user]\nhooksPath = x", vec![], vec![]),
+            ("[core]\n# hooksPath = x\nbare\n", vec![], vec![]),
+            ("[core]\nbare = false\n[user]\nname = x\n[core]\nhooksPath = ~/y", vec!["/home/y"], vec![]),
+            ("[include]\npath = ../.gitconfig", vec![], vec!["/w/.gitconfig"]),
+            ("[includeIf \"onbranch:x\"]path=more", vec![], vec!["/w/.git/more"]),
         ] {
-            assert_eq!(hooks_paths(text), expected, "{text:?}");
+            let folder = tempfile::tempdir().unwrap();
+            let at = |path: &str| folder.path().join(&path[1..]);
+            fs::create_dir_all(at("/w/.git")).unwrap();
+            fs::write(at("/w/.git/config"), text).unwrap();
+            let repository = Repository { top: at("/w"), entry: at("/w/.git"), folders: vec![at("/w/.git")] };
+            let paths = |names: Vec<&str>| names.into_iter().map(at).collect();
+            let expected = Named { hooks: paths(hooks), included: paths(included) };
+            assert_eq!(repository.named(&at("/home")), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_is_included_is_read_too_and_a_circle_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at(".git")).unwrap();
+        fs::write(at(".git/config"), "[include]\npath = ../one\n").unwrap();
+        fs::write(at("one"), "[include]\npath = two\npath = .git/config\n").unwrap();
+        fs::write(at("two"), "[include]\npath = one\n[core]\nhooksPath = hooks\n").unwrap();
+        let folders = vec![at(".git")];
+        let repository = Repository { top: folder.path().to_owned(), entry: at(".git"), folders };
+        let named = repository.named(Path::new("/nowhere"));
+        assert_eq!(named.included, [at("one"), at("two"), at(".git/config")]);
+        assert_eq!(named.hooks, [at("hooks")]);
     }
 
     #[test]

@@ -129,9 +129,9 @@ impl Still<'_> {
         made.map(|()| placed)
     }
 
-    /// The placeholder at this path, if it is one.
+    /// The placeholder at this path or above it, if there is one.
     pub(super) fn at(&self, path: &Path) -> Option<Placeholder> {
-        self.inner.used.keys().find(|placeholder| placeholder.path == path).cloned()
+        self.inner.used.keys().find(|placeholder| path.starts_with(&placeholder.path)).cloned()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Plans the confinement of a command.
 
 use super::{
-    Confinement, Hidden, Lease, Network, Placed, Placeholders, PrivateFolders, Protected, Sandbox, View,
+    Confinement, Hidden, Lease, Network, Placed, Placeholders, Private, PrivateFolders, Protected, Sandbox,
+    Sockets, View,
     git::Repository,
     hidden,
     placeholder::Still,
@@ -29,6 +30,7 @@ pub(crate) struct Planner {
     pub(crate) own: Vec<PathBuf>,
     pub(crate) private: Arc<PrivateFolders>,
     pub(crate) placeholders: Placeholders,
+    pub(crate) sockets: Sockets,
 }
 
 /// A planned confinement. What it needs exists as long as this does.
@@ -97,6 +99,7 @@ impl Planner {
             let confinement = Confinement::Landlock(view);
             return Ok(Plan { conversation: Some(conversation), ..Plan::of(confinement) });
         }
+        view.hidden.append(&mut self.sockets(&view.private));
         let still = self.placeholders.still();
         let paths = self.protected(&still, workspace.real(), repository.as_ref(), settings)?;
         let missing: Vec<PathBuf> = paths.missing.iter().map(|missing| missing.path.clone()).collect();
@@ -118,6 +121,14 @@ impl Planner {
             SandboxLevel::Landlock => Confinement::Landlock(view),
             SandboxLevel::None => Confinement::None,
         })
+    }
+
+    /// Sockets of other programs that a command would see. (At the other level it has no sockets.)
+    fn sockets(&self, private: &[Private]) -> Vec<Hidden> {
+        let own = self.own.iter().map(PathBuf::as_path);
+        let unseen: Vec<&Path> =
+            private.iter().map(|private| &*private.at).chain(own).chain([RUN.as_ref()]).collect();
+        self.sockets.hidden(&unseen)
     }
 
     /// What is hidden everywhere, and this besides.
@@ -147,11 +158,11 @@ impl Planner {
         self.protected(&still, workspace.real(), repository.as_ref(), settings).map(drop)
     }
 
-    /// Whether one of these names, relative to the workspace, lies in a folder of git hooks.
-    pub(crate) fn holds_hooks(&self, workspace: &Workspace, names: &[String]) -> bool {
+    /// Whether git takes programs from one of these names, relative to the workspace, because its configuration says so.
+    pub(crate) fn is_named_by_git(&self, workspace: &Workspace, names: &[String]) -> bool {
         self.repository(workspace).is_some_and(|repository| {
-            let hooks = repository.hooks_paths(&self.home);
-            names.iter().any(|name| hooks.iter().any(|hooks| workspace.real().join(name).starts_with(hooks)))
+            let named = repository.named(&self.home);
+            names.iter().any(|name| named.all().any(|path| workspace.real().join(name).starts_with(path)))
         })
     }
 
@@ -172,8 +183,14 @@ impl Planner {
             }
             None => true,
         });
+        for missing in &mut paths.missing {
+            if let Some(above) = placeholders.at(&missing.path) {
+                *missing = above;
+            }
+        }
         paths.missing.extend(used);
         paths.missing.sort();
+        paths.missing.dedup();
         Ok(paths)
     }
 
@@ -230,6 +247,7 @@ mod tests {
             own: Vec::new(),
             private: Arc::new(PrivateFolders::new(at("private"))),
             placeholders: Placeholders::open(at("placeholders.json")),
+            sockets: Sockets::default(),
         };
         let sandbox = Sandbox { level: SandboxLevel::Full, network: Network::Off };
         let plan = |conversation| {

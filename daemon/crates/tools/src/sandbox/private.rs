@@ -5,7 +5,7 @@ use abide_protocol::ConversationId;
 use std::{
     collections::{BTreeSet, HashMap},
     fs, io,
-    os::unix::fs::DirBuilderExt as _,
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -20,6 +20,9 @@ const CACHES: [(&str, &str); 4] = [
     (".cargo/git", "cargo-git"),
     (".npm", "npm"),
 ];
+
+/// What a conversation's commands change in caches is kept up to this much, in bytes.
+const MAX_CACHES: u64 = 2 << 30;
 
 /// The private folders of all conversations.
 #[derive(Debug)]
@@ -86,6 +89,22 @@ impl PrivateFolders {
         Ok(private)
     }
 
+    /// Removes what a conversation has changed in caches, if it is too much and no helper uses it. Blocking.
+    pub(crate) fn trim(&self, conversation: ConversationId) {
+        self.trim_to(conversation, MAX_CACHES);
+    }
+
+    fn trim_to(&self, conversation: ConversationId, most: u64) {
+        // Held, so that no helper begins to use it meanwhile.
+        let leased = self.leased.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = self.root.join(conversation.to_string());
+        let caches = CACHES.map(|(_, name)| folder.join(name));
+        if !leased.contains_key(&conversation) && !fits(&caches, most) {
+            tracing::info!(%conversation, "its changes of caches are dropped: they are more than {most} bytes");
+            caches.iter().for_each(|cache| remove(cache));
+        }
+    }
+
     /// Removes the folders of a conversation. Blocking.
     pub(crate) fn remove(&self, conversation: ConversationId) {
         remove(&self.root.join(conversation.to_string()));
@@ -110,6 +129,25 @@ impl Drop for Lease {
     }
 }
 
+/// Whether what is in these folders, which may be missing, takes at most this much of the disk, in bytes.
+fn fits(folders: &[PathBuf], most: u64) -> bool {
+    let mut folders = folders.to_vec();
+    let mut size = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(there) = entry.metadata() else { continue };
+            size += there.blocks() * 512;
+            if there.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+        if size > most {
+            return false;
+        }
+    }
+    true
+}
+
 /// Commands may have left folders in it that cannot be listed, so it may take two passes.
 fn remove(folder: &Path) {
     let removed = fs::remove_dir_all(folder).or_else(|error| match error.kind() {
@@ -132,5 +170,30 @@ fn open_up(folder: &Path) {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             open_up(&entry.path());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn changes_of_caches_are_bounded_and_dropped_only_when_nobody_uses_them() {
+        let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir_all(home.path().join(".cache")).unwrap();
+        let folders = PrivateFolders::new(root.path().to_owned());
+        let conversation = ConversationId(Uuid::from_u128(1));
+        let lease = folders.lease(conversation, home.path()).unwrap();
+        let new = lease.caches[0].upper.join("new");
+        fs::write(&new, [7; 9000]).unwrap();
+        folders.trim_to(conversation, 100);
+        assert!(new.exists(), "a helper uses it");
+        drop(lease);
+        folders.trim_to(conversation, 100_000);
+        assert!(new.exists(), "it is not too much");
+        folders.trim_to(conversation, 100);
+        assert!(!new.exists());
+        folders.lease(conversation, home.path()).unwrap();
     }
 }

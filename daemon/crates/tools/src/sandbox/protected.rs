@@ -50,10 +50,16 @@ impl ProtectedPaths {
             if repository.entry.is_file() {
                 paths.add(repository.entry.clone(), None)?;
             }
-            for path in repository.hooks_paths(home) {
-                if path.starts_with(&repository.top) {
-                    paths.add_folder(path)?;
-                }
+            let named = repository.named(home);
+            let is_of_it = |path: &&PathBuf| {
+                path.starts_with(&repository.top)
+                    || repository.folders.iter().any(|folder| path.starts_with(folder))
+            };
+            for path in named.hooks.iter().filter(is_of_it) {
+                paths.add_folder(path.clone())?;
+            }
+            for path in named.included.iter().filter(is_of_it) {
+                paths.add(path.clone(), Some(Placeholder::file(path.clone(), "")))?;
             }
         }
         paths.existing.sort();
@@ -79,7 +85,11 @@ impl ProtectedPaths {
                 Ok(())
             }
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                self.missing.extend(placeholder);
+                let first_missing = path.ancestors().skip(1).take_while(|above| !above.exists()).last();
+                self.missing.extend(match first_missing {
+                    Some(folder) => placeholder.map(|_| Placeholder::folder(folder.to_owned())),
+                    None => placeholder,
+                });
                 Ok(())
             }
             Err(source) => Err(ProtectError::Look { path, source }),

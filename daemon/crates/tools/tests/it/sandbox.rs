@@ -9,7 +9,13 @@ use abide_protocol::{
 };
 use abide_tools::Unasked;
 use serde_json::json;
-use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    os::unix::fs::symlink,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 /// Runs git in a folder, as a person does.
 #[expect(clippy::disallowed_methods, reason = "a person's git, which no sandbox confines")]
@@ -181,6 +187,50 @@ async fn there_is_no_network_but_loopback_of_its_own() {
     assert_eq!(run(&repository(), own).await, (Some(0), String::new()));
 }
 
+/// A read-only folder does not keep anybody from connecting to a socket in it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_other_programs_listen_on_cannot_be_reached() {
+    let home = tempfile::Builder::new().prefix("home").tempdir_in("/opt").unwrap();
+    for without in [&[][..], &["without-namespaces"]] {
+        let ground = Ground::at_home(home.path(), without);
+        let paths = [home.path().join("agent.sock"), ground.path("dev.sock")];
+        let listeners: Vec<_> =
+            paths.iter().map(|path| std::os::unix::net::UnixListener::bind(path).unwrap()).collect();
+        for path in &paths {
+            let connect = format!(
+                "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('{}')\"",
+                path.display()
+            );
+            all_refused(&ground, &[&connect]).await;
+        }
+        drop(listeners);
+        paths.iter().for_each(|path| fs::remove_file(path).unwrap());
+    }
+    // Its own work.
+    let ground = Ground::at_home(home.path(), &[]);
+    let own = "python3 -c \"import socket; l = socket.socket(socket.AF_UNIX); l.bind('own.sock'); l.listen(); socket.socket(socket.AF_UNIX).connect('own.sock')\"";
+    assert_eq!(run(&ground, own).await, (Some(0), String::new()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::disallowed_methods, reason = "the person's terminal")]
+async fn terminals_of_the_user_cannot_be_read() {
+    let open = "import os, pty, sys; print(os.ttyname(pty.openpty()[1]), flush=True); sys.stdin.read()";
+    let mut terminal = Command::new("python3")
+        .args(["-c", open])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut name = String::new();
+    BufReader::new(terminal.stdout.take().unwrap()).read_line(&mut name).unwrap();
+    for ground in [repository(), commit_in(Ground::with_landlock_only())] {
+        all_refused(&ground, &[&format!("exec < {}", name.trim())]).await;
+    }
+    drop(terminal.stdin.take());
+    terminal.wait().unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_other_process_can_be_seen_signalled_or_traced() {
     let ground = repository();
@@ -237,6 +287,8 @@ async fn the_sandbox_cannot_be_taken_off() {
                 "python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True); exit(0 if c.syscall(425, 1, 0) >= 0 else 1)'",
                 "python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True); exit(0 if c.syscall(321, 0, 0, 0) >= 0 else 1)'",
                 "python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True); exit(0 if c.syscall(0x40000000 + 39) >= 0 else 1)'",
+                // clone3 with CLONE_NEWUSER.
+                "python3 -c 'import ctypes, struct; c = ctypes.CDLL(None); a = struct.pack(\"8Q\", 0x10000000, 0, 0, 0, 17, 0, 0, 0); exit(0 if c.syscall(435, a, 64) >= 0 else 1)'",
             ],
         )
         .await;
@@ -306,6 +358,21 @@ async fn what_other_programs_run_cannot_be_changed_or_made() {
         assert!(fs::symlink_metadata(ground.path(gone)).is_err(), "the placeholder {gone} is gone");
     }
     assert_eq!(git(&ground.path(""), &["log", "--format=%s"]), "first\n", "the repository is whole");
+    // Files that the configuration includes, there or not.
+    git(&ground.path(""), &["config", "include.path", "../shared.gitconfig"]);
+    git(&ground.path(""), &["config", "--add", "include.path", "../deep/er/more"]);
+    git(&ground.path(""), &["config", "--add", "include.path", "inside"]);
+    fs::write(ground.path("shared.gitconfig"), "").unwrap();
+    for path in ["shared.gitconfig", "deep/er/more", ".git/inside"] {
+        let evil = format!("mkdir -p deep/er; printf '[alias]\\n\\tst = !touch evil\\n' > {path}");
+        all_refused(&ground, &[&evil]).await;
+        let edit = ground.assess_one("write", json!({ "path": path, "content": "" }));
+        let is_leaving = edit.why.as_ref().is_some_and(|why| why.contains("other programs"));
+        assert!(is_leaving || matches!(edit.permission, Permission::Denied(_)), "{path}: {edit:?}");
+    }
+    ground.tools.release(CONVERSATION);
+    assert!(!ground.path("deep").exists() && ground.text("shared.gitconfig").is_empty());
+    let config = ground.text(".git/config");
     // Its history can be destroyed, but not replaced by one that runs something.
     let _ = run(
         &ground,

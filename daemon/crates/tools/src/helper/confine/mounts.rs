@@ -34,6 +34,9 @@ const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 
 const TERMINALS: &str = "/dev/pts";
 
+/// How often a place may be replaced while it is covered.
+const REPLACED: usize = 16;
+
 const DEVICE_LINKS: [(&str, &str); 5] = [
     ("fd", "/proc/self/fd"),
     ("stdin", "/proc/self/fd/0"),
@@ -142,25 +145,29 @@ fn put(item: &Item<'_>, place: &Path, covers: &OwnedFd, name: &str) -> Result<Op
             set_attributes(tree, c"", Attributes { recursive: true, ..ONLY_READ })
                 .map_err(Failure::at("show", place))?;
         }
-        // What another item covers is hidden by it.
-        Item::Cover => match reach(place) {
-            Ok(there) => {
-                return cover(covers, name, &there, true).map(Some).map_err(Failure::at("hide", place));
-            }
-            Err(Errno::NOENT | Errno::NOTDIR) => {}
-            Err(error) => return Err(Failure::at("hide", place)(error)),
-        },
-        Item::Blank => match reach(place) {
-            Ok(there) => {
-                return cover(covers, name, &there, false).map(Some).map_err(Failure::at("hide", place));
-            }
-            Err(Errno::NOENT | Errno::NOTDIR) => {}
-            Err(error) => return Err(Failure::at("hide", place)(error)),
-        },
+        Item::Cover => return hide(place, covers, name, true),
+        Item::Blank => return hide(place, covers, name, false),
         Item::Pin => drop(pin(place).map_err(Failure::at("hold", place))?),
         Item::Guard(protected) => guard(protected).map_err(Failure::at("protect", place))?,
     }
     Ok(None)
+}
+
+/// Covers a place, if it is there: what another item covers is hidden by that, and a socket may be gone by now.
+fn hide(place: &Path, covers: &OwnedFd, name: &str, is_folder: bool) -> Result<Option<OwnedFd>, Failure> {
+    for _ in 0..REPLACED {
+        let there = match reach(place) {
+            Ok(there) => there,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(error) => return Err(Failure::at("hide", place)(error)),
+        };
+        match cover(covers, name, &there, is_folder) {
+            // It was removed, or replaced by something that is to be hidden too.
+            Err(Errno::NOENT) => {}
+            covered => return covered.map(Some).map_err(Failure::at("hide", place)),
+        }
+    }
+    Err(Failure::at("hide", place)(Errno::NOENT))
 }
 
 /// The place, opened without following links.
@@ -240,9 +247,13 @@ fn guard(protected: &Protected) -> Result<(), Errno> {
 /// Puts an empty folder or file, which is `name` in `covers`, over a place.
 fn cover(covers: &OwnedFd, name: &str, place: &OwnedFd, is_folder: bool) -> Result<OwnedFd, Errno> {
     if is_folder {
-        mkdirat(covers, name, Mode::from_raw_mode(0o755))?;
+        match mkdirat(covers, name, Mode::from_raw_mode(0o755)) {
+            // At the second try.
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error),
+        }
     } else {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
         drop(openat(covers, name, flags, Mode::from_raw_mode(0o644))?);
     }
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
