@@ -4,12 +4,14 @@
 //! They are in the workspace itself, because a mount needs a place. They are noted before they are made, counted while helpers
 //! use them, and removed with the last one, or at the next start. One that somebody has filled meanwhile stays.
 
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, unlinkat};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
-    fs,
-    io::{self, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    ffi::OsStr,
+    fs::{self, File},
+    io::{self, Read as _, Write as _},
+    os::{fd::OwnedFd, unix::fs::OpenOptionsExt as _},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -58,22 +60,24 @@ impl Placeholder {
     }
 
     fn make(&self) -> io::Result<()> {
+        let (folder, name) = self.place()?;
         match &self.text {
-            None => fs::DirBuilder::new().mode(0o700).create(&self.path),
+            None => Ok(mkdirat(folder, name, Mode::RWXU)?),
             Some(text) => {
-                let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.path);
-                file?.write_all(text.as_bytes())
+                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+                let file = openat(folder, name, flags, Mode::RUSR | Mode::WUSR)?;
+                File::from(file).write_all(text.as_bytes())
             }
         }
     }
 
     /// Removes it, if it is as it was made.
     fn remove(&self) {
-        let removed = match &self.text {
-            None => fs::remove_dir(&self.path),
-            Some(text) if is_text(&self.path, text) => fs::remove_file(&self.path),
+        let removed = self.place().and_then(|(folder, name)| match &self.text {
+            None => Ok(unlinkat(folder, name, AtFlags::REMOVEDIR)?),
+            Some(text) if is_text(&folder, name, text)? => Ok(unlinkat(folder, name, AtFlags::empty())?),
             Some(_) => Ok(()),
-        };
+        });
         match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 tracing::debug!(path = %self.path.display(), %error, "a placeholder stays");
@@ -81,13 +85,25 @@ impl Placeholder {
             _ => {}
         }
     }
+
+    /// Its folder, opened through no link, and its name: a command may change what is on the way meanwhile.
+    fn place(&self) -> io::Result<(OwnedFd, &OsStr)> {
+        let (Some(folder), Some(name)) = (self.path.parent(), self.path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok((openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?, name))
+    }
 }
 
 /// Whether this is a file, not a link, with exactly this text.
-fn is_text(path: &Path, text: &str) -> bool {
-    let is_file =
-        fs::symlink_metadata(path).is_ok_and(|there| there.is_file() && there.len() == text.len() as u64);
-    is_file && fs::read(path).is_ok_and(|found| found == text.as_bytes())
+fn is_text(folder: &OwnedFd, name: &OsStr, text: &str) -> io::Result<bool> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(openat(folder, name, flags, Mode::empty())?);
+    let there = file.metadata()?;
+    let mut found = Vec::new();
+    file.take(text.len() as u64 + 1).read_to_end(&mut found)?;
+    Ok(there.is_file() && found == text.as_bytes())
 }
 
 impl Placeholders {
@@ -175,6 +191,7 @@ impl Drop for Placed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::symlink;
 
     #[test]
     fn they_go_with_their_last_user_and_what_was_filled_stays() {
@@ -190,6 +207,24 @@ mod tests {
         fs::write(at("b"), "of a person").unwrap();
         drop(second);
         assert!(!at("a").exists() && at("b").is_file() && !at("note").exists());
+    }
+
+    #[test]
+    fn none_is_made_or_removed_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["inside", "outside", "outside/mine"] {
+            fs::create_dir(at(name)).unwrap();
+        }
+        let all = Placeholders::open(at("note"));
+        let placed = all.still().place(vec![Placeholder::folder(at("inside/mine"))]).unwrap();
+        fs::rename(at("inside"), at("away")).unwrap();
+        symlink(at("outside"), at("inside")).unwrap();
+        for new in [Placeholder::folder(at("inside/new")), Placeholder::file(at("inside/new"), "")] {
+            assert!(all.still().place(vec![new]).is_err());
+        }
+        drop(placed);
+        assert!(at("outside/mine").is_dir() && !at("outside/new").exists());
     }
 
     #[test]
