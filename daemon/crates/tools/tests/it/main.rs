@@ -15,4 +15,5 @@ mod rules;
 mod sandbox;
 mod shell;
 mod sub_tasks;
+mod swaps;
 mod tree;
