@@ -46,8 +46,18 @@ impl TestDaemon {
     pub fn new(config: &Config) -> Self {
         // Not `TMPDIR`, which may be long.
         let place = std::env::var_os("ABIDE_TEST_DIR").unwrap_or_else(|| "/tmp".into());
+        Self::beneath(Path::new(&place), config)
+    }
+
+    /// As [`Self::new`], with all folders beneath this one. (A command in the sandbox has a `/tmp` of its own, so that nothing beneath
+    /// the machine's can be reached anyway.)
+    ///
+    /// # Panics
+    /// The folders cannot be made.
+    #[must_use]
+    pub fn beneath(place: &Path, config: &Config) -> Self {
         let root =
-            tempfile::Builder::new().prefix("abide-").tempdir_in(&place).expect("a folder for the test");
+            tempfile::Builder::new().prefix("abide-").tempdir_in(place).expect("a folder for the test");
         let daemon =
             Self { root, environment: BTreeMap::new(), once: BTreeMap::new(), umask: None, child: None };
         for dir in [daemon.workspace(), daemon.user_home(), daemon.home().config_dir] {

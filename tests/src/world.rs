@@ -23,7 +23,7 @@ use abide_client::{
         task::{AgentTask, Approvals, Mode, Status},
     },
 };
-use std::cmp::Reverse;
+use std::{cmp::Reverse, path::Path};
 
 /// The three of them.
 pub struct World {
@@ -42,6 +42,13 @@ impl World {
     /// With this configuration.
     pub async fn configured(model: ModelServer, config: &Config) -> Self {
         Self::of(model, TestDaemon::new(config)).await
+    }
+
+    /// With all folders beneath this one, see [`TestDaemon::beneath`].
+    pub async fn beneath(place: &Path) -> Self {
+        let model = ModelServer::start().await;
+        let config = Config::with(&model);
+        Self::of(model, TestDaemon::beneath(place, &config)).await
     }
 
     /// With a daemon that is not started yet.

@@ -50,6 +50,8 @@ mod modes {
     mod tree;
 }
 mod sandbox {
+    mod repository;
+    mod tool;
     mod work;
 }
 mod undo {

@@ -75,14 +75,14 @@ impl Repository {
     }
 }
 
-/// Waits until what an ended task has changed is kept and the time of files has gone on, so that a change made now is a later one.
-/// (A task's end does not wait for its last checkpoint. What a person overwrites before that, nobody has seen.)
+/// Waits until what an ended task has changed is kept and the time of files has gone on, so that a change made now is a later one. (A
+/// task's end does not wait for its last checkpoint. What a person overwrites before that, nobody has seen.)
 pub(crate) async fn later(world: &World, task: StartTaskReply) {
     let home = world.daemon.home();
     abide_tests::wait::wait_until("the last checkpoint", async || {
         let lines = ledger::of(&home, task.conversation_id);
         let last = |kind: &str| lines.iter().rposition(|line| line.kind == kind);
-        last("checkpointed") > last("call_finished")
+        last("checkpointed") > last("call_started")
     })
     .await;
     // Two requests take longer than a tick of the kernel's clock is wide, but nobody promises that.
