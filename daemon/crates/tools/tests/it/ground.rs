@@ -15,6 +15,8 @@ use abide_tools::{
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
+    env,
+    ffi::OsString,
     fs,
     path::{Path, PathBuf},
     sync::{
@@ -26,8 +28,10 @@ use std::{
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// The program of `tests/process`.
-pub(crate) const PROCESS: &str = env!("CARGO_BIN_EXE_abide-tools-test-process");
+/// The program of `tests/process`; `ABIDE_TEST_PROCESS` names a copy, for a user who cannot reach the original.
+pub(crate) fn process() -> OsString {
+    env::var_os("ABIDE_TEST_PROCESS").unwrap_or_else(|| env!("CARGO_BIN_EXE_abide-tools-test-process").into())
+}
 
 pub(crate) const CONVERSATION: ConversationId = ConversationId(uuid::Uuid::from_u128(7));
 
@@ -42,6 +46,12 @@ pub(crate) struct Ground {
     pub(crate) sandbox: SandboxSettings,
     /// What the machine does not have.
     pub(crate) without: Vec<&'static str>,
+}
+
+/// A home that is not beneath `/tmp`, where the sandbox hides everything anyway. `ABIDE_TEST_PLACE` names a folder for it.
+pub(crate) fn home_of_its_own() -> TempDir {
+    let place = env::var_os("ABIDE_TEST_PLACE").unwrap_or_else(|| "/opt".into());
+    tempfile::Builder::new().prefix("home").tempdir_in(place).unwrap()
 }
 
 impl Ground {
@@ -85,7 +95,7 @@ impl Ground {
         }
         let at = |name: &str| folder.path().join(name);
         let options = Options {
-            helper: [PROCESS, "helper"].into_iter().chain(without.iter().copied()).map(Into::into).collect(),
+            helper: [process(), "helper".into()].into_iter().chain(without.iter().map(Into::into)).collect(),
             spool_dir: at("spool"),
             own_dirs: own.clone(),
             home: home.to_owned(),

@@ -1,6 +1,6 @@
 //! What rules do about calls, and how an allowed command runs.
 
-use crate::ground::Ground;
+use crate::ground::{Ground, home_of_its_own};
 use abide_protocol::{
     record::{CallAssessed, Permission},
     task::Approvals,
@@ -123,7 +123,7 @@ async fn a_program_that_the_task_could_have_written_is_not_allowed() {
     let refused = ground.finish(assessed).await.result;
     assert!(!refused.ok && refused.text().contains("nothing ran"), "{}", refused.text());
     // A folder that the configuration lets commands write to is no better than the workspace.
-    let tools = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let tools = home_of_its_own();
     fs::copy("/bin/ls", tools.path().join("planted")).unwrap();
     let path = format!("{}:/usr/bin:/bin", tools.path().display());
     assert_eq!(ground.assess_on(&path, "planted").permission, Permission::Rule);

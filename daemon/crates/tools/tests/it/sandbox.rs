@@ -1,6 +1,6 @@
 //! What a confined command can and cannot do, at each level.
 
-use crate::ground::{CONVERSATION, Ground, data};
+use crate::ground::{CONVERSATION, Ground, data, home_of_its_own};
 use abide_protocol::{
     message::CallOutcome,
     record::{CallAssessed, Permission},
@@ -15,6 +15,8 @@ use std::{
     os::unix::fs::symlink,
     path::Path,
     process::{Command, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
 };
 
 /// Runs git in a folder, as a person does.
@@ -121,7 +123,7 @@ async fn a_command_writes_to_its_workspace_and_nowhere_else() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_and_what_belongs_to_abide_are_hidden() {
-    let home = tempfile::Builder::new().prefix("home").tempdir_in("/opt").unwrap();
+    let home = home_of_its_own();
     for ground in [Ground::at_home(home.path(), &[]), Ground::at_home(home.path(), &["without-namespaces"])] {
         let secrets = [".ssh/id", ".netrc", ".config/gh/hosts.yml", "abide/data/abide.db"];
         for secret in secrets {
@@ -190,7 +192,7 @@ async fn there_is_no_network_but_loopback_of_its_own() {
 /// A read-only folder does not keep anybody from connecting to a socket in it.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_other_programs_listen_on_cannot_be_reached() {
-    let home = tempfile::Builder::new().prefix("home").tempdir_in("/opt").unwrap();
+    let home = home_of_its_own();
     for without in [&[][..], &["without-namespaces"]] {
         let ground = Ground::at_home(home.path(), without);
         let paths = [home.path().join("agent.sock"), ground.path("dev.sock")];
@@ -206,8 +208,27 @@ async fn what_other_programs_listen_on_cannot_be_reached() {
         drop(listeners);
         paths.iter().for_each(|path| fs::remove_file(path).unwrap());
     }
-    // Its own work.
+    // Some come and go all the time.
     let ground = Ground::at_home(home.path(), &[]);
+    let (is_over, path) = (AtomicBool::new(false), home.path().join("busy.sock"));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+                fs::remove_file(&path).unwrap();
+            }
+        });
+        let mut codes = Vec::new();
+        let runs = async {
+            for _ in 0..100 {
+                codes.push(ground.call("shell", json!({ "command": "echo x" })).await.result.ok);
+            }
+        };
+        tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(runs));
+        is_over.store(true, Ordering::Relaxed);
+        assert!(codes.iter().all(|ok| *ok), "{codes:?}");
+    });
+    // Its own work.
     let own = "python3 -c \"import socket; l = socket.socket(socket.AF_UNIX); l.bind('own.sock'); l.listen(); socket.socket(socket.AF_UNIX).connect('own.sock')\"";
     assert_eq!(run(&ground, own).await, (Some(0), String::new()));
 }
@@ -419,7 +440,7 @@ async fn git_works_in_a_work_tree_a_linked_one_and_a_submodule() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn temporary_files_and_caches_are_the_conversations_own() {
-    let home = tempfile::Builder::new().prefix("home").tempdir_in("/opt").unwrap();
+    let home = home_of_its_own();
     fs::create_dir_all(home.path().join(".cargo/registry")).unwrap();
     fs::write(home.path().join(".cargo/registry/crate"), "of the user").unwrap();
     let ground = Ground::at_home(home.path(), &[]);

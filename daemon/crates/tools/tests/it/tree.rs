@@ -1,6 +1,6 @@
 //! Nothing that a command started outlives it.
 
-use crate::ground::{Ground, PROCESS, call_id, processes, token, wait_until};
+use crate::ground::{Ground, call_id, process, processes, token, wait_until};
 use abide_protocol::{CallId, message::CallOutcome};
 use abide_tools::NoSubTasks;
 use std::process::{Child, ExitStatus, Stdio};
@@ -127,7 +127,7 @@ impl Daemon {
     #[expect(clippy::disallowed_methods, reason = "the process under test")]
     pub(crate) fn start(ground: &Ground, call: CallId, command: &str) -> Self {
         let arguments = serde_json::json!({ "command": command, "timeout_secs": 600 }).to_string();
-        let child = std::process::Command::new(PROCESS)
+        let child = std::process::Command::new(process())
             .arg("daemon")
             .arg(ground.root())
             .args([call.to_string(), arguments])
