@@ -10,9 +10,11 @@ mod hello;
 mod message;
 mod meter;
 mod record;
+mod rules;
 
 pub use answer::{sse_anthropic, sse_openai, sse_responses};
 pub use arguments::{Place, arguments};
 pub use hello::hello;
 pub use message::{frame, line};
 pub use record::stored_record;
+pub use rules::rules;

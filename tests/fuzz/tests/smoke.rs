@@ -103,6 +103,11 @@ fn arguments_of_tools() {
 }
 
 #[test]
+fn rules_of_commands() {
+    try_some("rules", |bytes| abide_fuzz::rules(&text(bytes)));
+}
+
+#[test]
 fn stored_records() {
     try_some("stored_record", |bytes| abide_fuzz::stored_record(&text(bytes)));
 }
@@ -121,6 +126,7 @@ fn write_corpus() {
         "sse_anthropic",
         "arguments",
         "stored_record",
+        "rules",
     ] {
         std::fs::create_dir_all(folder.join(target)).unwrap();
         for (number, bytes) in corpus::of(target).into_iter().enumerate() {
