@@ -83,7 +83,7 @@ async fn delete(conversation: String, yes: bool, json: bool) -> Result<Exit, Com
     let of_it = |rule: &RememberedRule| {
         rule.origin.as_ref().is_some_and(|origin| origin.conversation_id == conversation.id)
     };
-    let rules = rules::all(&mut daemon).await?;
+    let rules = rules::all(&mut daemon).await?.rules;
     let left_behind = rule::left_behind(rules.iter().filter(|rule| of_it(rule)).count());
     if !yes && !confirmed(&conversation, left_behind.as_deref()).await? {
         screen::note("nothing is deleted")?;

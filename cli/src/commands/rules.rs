@@ -12,10 +12,10 @@ use abide_client::protocol::{
     inbox::{RuleEffect, TextRule},
     method::{
         AddRule, ForgetRule, ListRules, TestRule,
-        rule::{AddRuleParams, ForgetRuleParams, ListRulesParams, RememberedRule, TestRuleParams},
+        rule::{AddRuleParams, ForgetRuleParams, ListRulesParams, ListRulesReply, TestRuleParams},
     },
 };
-use std::path::PathBuf;
+use std::{env, path::PathBuf};
 
 pub(crate) async fn rules(args: RulesArgs, json: bool) -> Result<Exit, CommandError> {
     match args.command {
@@ -52,7 +52,8 @@ async fn add(rule: TextRule, json: bool) -> Result<Exit, CommandError> {
 }
 
 async fn test(command: String, workspace: String, json: bool) -> Result<Exit, CommandError> {
-    let reply = Daemon::started().await?.call::<TestRule>(TestRuleParams { command, workspace }).await?;
+    let params = TestRuleParams { command, workspace, path: env::var("PATH").ok() };
+    let reply = Daemon::started().await?.call::<TestRule>(params).await?;
     if json {
         json::document(&reply)?;
     } else {
@@ -63,35 +64,32 @@ async fn test(command: String, workspace: String, json: bool) -> Result<Exit, Co
 
 async fn list(json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
-    let rules = all(&mut daemon).await?;
+    let ListRulesReply { rules, policy, .. } = all(&mut daemon).await?;
     if json {
-        json::document(&rules)?;
+        json::document(&ListRulesReply { rules, policy, before: None })?;
         return Ok(Exit::Done);
     }
-    let first = daemon.call::<ListRules>(ListRulesParams { before: None, limit: Some(1) }).await?;
-    if !first.policy.is_empty() {
-        screen::print(&rule::policy(&first.policy))?;
+    if !policy.is_empty() {
+        screen::print(&rule::policy(&policy))?;
     }
     if !rules.is_empty() {
         screen::print(&rule::rules(&rules, clock::now(), text::terminal_width()))?;
-    } else if first.policy.is_empty() {
+    } else if policy.is_empty() {
         screen::print("Nothing is remembered. `abide approve ID --always` remembers a decision.\n")?;
     }
     Ok(Exit::Done)
 }
 
-/// Newest first.
-pub(super) async fn all(daemon: &mut Daemon) -> Result<Vec<RememberedRule>, CommandError> {
-    let mut rules = Vec::new();
-    let mut params = ListRulesParams { before: None, limit: Some(PAGE) };
-    loop {
+/// All of them on one page, newest first.
+pub(super) async fn all(daemon: &mut Daemon) -> Result<ListRulesReply, CommandError> {
+    let mut all = daemon.call::<ListRules>(ListRulesParams { before: None, limit: Some(PAGE) }).await?;
+    while let Some(before) = all.before {
+        let params = ListRulesParams { before: Some(before), limit: Some(PAGE) };
         let page = daemon.call::<ListRules>(params).await?;
-        rules.extend(page.rules);
-        match page.before {
-            Some(before) => params.before = Some(before),
-            None => return Ok(rules),
-        }
+        all.rules.extend(page.rules);
+        all.before = page.before;
     }
+    Ok(all)
 }
 
 async fn forget(rule_id: String, json: bool) -> Result<Exit, CommandError> {

@@ -1,7 +1,7 @@
 use crate::{config::prompts::PromptError, persona::PersonaError};
 use abide_client::home::HomeError;
 use abide_protocol::limits::MAX_PROMPT;
-use abide_tools::UnusableFile;
+use abide_tools::UnusablePath;
 use std::{fmt, io};
 
 /// Why a task cannot be started as requested.
@@ -27,7 +27,7 @@ pub enum LaunchError {
     #[error(transparent)]
     Prompt(#[from] PromptError),
     #[error("a named file cannot be used: {0}")]
-    File(#[from] UnusableFile),
+    File(#[from] UnusablePath),
     #[error("the workspace {path:?} is not an absolute path")]
     RelativeWorkspace { path: String },
     #[error("the workspace {path:?} cannot be used: {source}")]

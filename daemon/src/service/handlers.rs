@@ -47,7 +47,7 @@ pub(super) async fn handle(
         Request::ListRules(params) => Reply::ListRules(rule::list(service, params).await?),
         Request::ForgetRule(params) => Reply::ForgetRule(rule::forget(service, caller, &params).await?),
         Request::AddRule(params) => Reply::AddRule(rule::add(service, caller, params).await?),
-        Request::TestRule(params) => Reply::TestRule(rule::test(service, &params).await?),
+        Request::TestRule(params) => Reply::TestRule(rule::test(service, params).await?),
         Request::CreateConversation(params) => {
             Reply::CreateConversation(conversation::create(service, params).await?)
         }

@@ -98,6 +98,9 @@ pub struct TestRuleParams {
     pub command: String,
     /// An absolute path.
     pub workspace: String,
+    /// The `PATH` in which its program is looked for; absent: the daemon's.
+    #[serde(default)]
+    pub path: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -95,7 +95,8 @@ async fn an_added_rule_stands_in_its_workspace_and_can_be_tested() {
     world.client.call::<AddRule>(rule("shell(ls *)", RuleEffect::Allow)).await.unwrap();
     world.client.call::<AddRule>(rule("shell(sudo *)", RuleEffect::Allow)).await.unwrap_err();
     let test = async |command: &str, workspace: &str| {
-        let params = TestRuleParams { command: command.to_owned(), workspace: workspace.to_owned() };
+        let (command, workspace) = (command.to_owned(), workspace.to_owned());
+        let params = TestRuleParams { command, workspace, path: Some("/usr/bin:/bin".to_owned()) };
         let reply = world.client.call::<TestRule>(params).await.unwrap();
         (reply.effect, reply.rule)
     };
@@ -104,5 +105,9 @@ async fn an_added_rule_stands_in_its_workspace_and_can_be_tested() {
     assert_eq!(test("$x", &workspace).await, (Some(RuleEffect::Ask), named("shell(rm *)")));
     assert_eq!(test("ls -a", &workspace).await, (Some(RuleEffect::Allow), named("shell(ls *)")));
     assert_eq!(test("ls -a | wc", &workspace).await, (None, None));
-    assert_eq!(test("rm x", "/elsewhere").await, (None, None));
+    let elsewhere = world.daemon.user_home().display().to_string();
+    assert_eq!(test("rm x", &elsewhere).await, (None, None));
+    // The program is looked for, as when the command is assessed.
+    world.client.call::<AddRule>(rule("shell(no-such-program *)", RuleEffect::Allow)).await.unwrap();
+    assert_eq!(test("no-such-program 1", &workspace).await, (None, None));
 }

@@ -2,10 +2,12 @@
 
 mod bounds;
 mod built_in;
+mod explain;
 mod permission;
 mod ruling;
 mod schemas;
 
+pub use explain::RuleQuestion;
 pub(crate) use schemas::Schemas;
 
 use bounds::{Bounds, Place};

@@ -43,11 +43,12 @@ mod tools;
 mod workspace;
 
 pub use abide_protocol::record::EditState;
+pub use assess::RuleQuestion;
 pub use checkpoint::{
     Changes, CheckpointFolders, Checkpoints, NoCheckpoint, Place, Take, Taken, UndoOrder, Undone, Window,
 };
 pub use error::Error;
-pub use named_files::UnusableFile;
+pub use named_files::UnusablePath;
 pub use run::Prepared;
 pub use sandbox::try_sandbox;
 pub use settings::{SandboxSettings, Unasked};

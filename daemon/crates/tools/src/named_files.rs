@@ -6,10 +6,10 @@ use crate::{
 };
 use std::{io, sync::Arc};
 
-/// Why a named file cannot be used.
+/// Why a path that a person names cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct UnusableFile(PathError);
+pub struct UnusablePath(pub(crate) PathError);
 
 impl Tools {
     /// The paths of these files relative to the workspace, without links, each once. Naming a file permits nothing: a path that tools
@@ -17,14 +17,14 @@ impl Tools {
     ///
     /// # Errors
     /// One of them is not a file in the workspace, or closed to tools.
-    pub fn named_files(&self, workspace: &str, paths: &[String]) -> Result<Vec<String>, UnusableFile> {
+    pub fn named_files(&self, workspace: &str, paths: &[String]) -> Result<Vec<String>, UnusablePath> {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
-        let workspace = Workspace::open(workspace, Arc::clone(&self.runner.closed)).map_err(UnusableFile)?;
+        let workspace = Workspace::open(workspace, Arc::clone(&self.runner.closed)).map_err(UnusablePath)?;
         let mut named: Vec<String> = Vec::new();
         for path in paths {
-            let path = named_file(&workspace, path).map_err(UnusableFile)?;
+            let path = named_file(&workspace, path).map_err(UnusablePath)?;
             if !named.contains(&path) {
                 named.push(path);
             }

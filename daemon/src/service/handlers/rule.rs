@@ -5,14 +5,15 @@ use crate::{
 };
 use abide_protocol::{
     error::{Error, ErrorKind},
-    inbox::{RuleEffect, TextRule, WiderRule},
+    inbox::TextRule,
     method::rule::{
         AddRuleParams, AddRuleReply, ForgetRuleParams, ForgetRuleReply, ListRulesParams, ListRulesReply,
         PolicyRule, TestRuleParams, TestRuleReply,
     },
 };
-use abide_rules::{Offer, Plain, Rule, Source, Standing, Verdict};
-use std::path::Path;
+use abide_rules::Rule;
+use abide_tools::RuleQuestion;
+use std::{env, path::Path};
 
 pub(super) async fn list(service: &Service, params: ListRulesParams) -> Result<ListRulesReply, RequestError> {
     let ListRulesParams { before, limit } = params;
@@ -45,50 +46,29 @@ pub(super) async fn add(
     Ok(AddRuleReply { rule: rule.ok_or_else(|| not_found("rule", &id.to_string()))? })
 }
 
-/// The verdict of the rules, as the assessment of a call has it; where the program is found is not looked at.
-pub(super) async fn test(service: &Service, params: &TestRuleParams) -> Result<TestRuleReply, RequestError> {
-    let TestRuleParams { command, workspace } = params;
-    absolute(workspace)?;
-    let book = rule_book::book(service.settings.now().await.policy(), service.store.rules_of(workspace));
-    let reply = |standing: Option<&Standing>, effect: Option<RuleEffect>, why: String| TestRuleReply {
-        effect,
-        rule: standing.map(|standing| standing.rule.text().to_owned()),
-        is_policy: standing.is_some_and(|standing| standing.source == Source::Policy),
-        why,
-        wider: abide_rules::wider(command)
-            .into_iter()
-            .map(|Offer { text, matches }| WiderRule { text, matches })
-            .collect(),
-    };
-    let matches = |standing: &Standing| format!("the rule matches {}", standing.rule.matches());
-    Ok(match book.shell(command) {
-        Verdict::Deny(standing) => reply(Some(standing), Some(RuleEffect::Deny), matches(standing)),
-        Verdict::MayDeny(standing, why) => {
-            let why = format!(
-                "the rule denies, and whether it matches is not known: {why}. It asks, also with --yes"
-            );
-            reply(Some(standing), Some(RuleEffect::Ask), why)
-        }
-        Verdict::Ask(standing, None) => reply(Some(standing), Some(RuleEffect::Ask), matches(standing)),
-        Verdict::Ask(standing, Some(why)) => {
-            let why = format!("whether the rule matches is not known: {why}");
-            reply(Some(standing), Some(RuleEffect::Ask), why)
-        }
-        Verdict::Allow(standing, _) => {
-            let why = format!("{}; it is executed without a shell", matches(standing));
-            reply(Some(standing), Some(RuleEffect::Allow), why)
-        }
-        Verdict::None => {
-            let why = match Plain::parse(command) {
-                _ if book.is_empty() => "there are no rules".to_owned(),
-                Some(_) => "no rule matches it".to_owned(),
-                None => "no rule denies or asks, and a rule allows only one plain command: a program and its words, \
-                         without variables, globs, pipes or redirects to files"
-                    .to_owned(),
-            };
-            reply(None, None, why)
-        }
-    })
+/// The verdict of the rules, as the assessment of a call has it.
+pub(super) async fn test(service: &Service, params: TestRuleParams) -> Result<TestRuleReply, RequestError> {
+    absolute(&params.workspace)?;
+    let catalog = service.settings.now().await;
+    let (tools, store) = (service.tools.clone(), service.store.clone());
+    let tested = tokio::task::spawn_blocking(move || {
+        let TestRuleParams { command, workspace, path } = &params;
+        let rules = rule_book::book(catalog.policy(), store.rules_of(workspace));
+        let sandbox = catalog.config().sandbox_settings(tools.home());
+        let path = path.clone().or_else(|| env::var("PATH").ok());
+        tools.test_rules(&RuleQuestion {
+            command,
+            workspace,
+            path: path.as_deref(),
+            rules: &rules,
+            sandbox: &sandbox,
+        })
+    });
+    let tested = tested.await.map_err(|error| {
+        tracing::error!("testing rules failed: {error}");
+        Error::new(ErrorKind::Internal, "testing the rules failed; this is a fault in Abide")
+    })?;
+    Ok(tested.map_err(|unusable| Error::new(ErrorKind::InvalidParams, unusable.to_string()))?)
 }
 
 fn absolute(workspace: &str) -> Result<(), Error> {

@@ -131,7 +131,11 @@ fn inbox() -> Vec<Request> {
         Request::ListRules(ListRulesParams { before: Some(Seq(1001)), limit: Some(50) }),
         Request::ForgetRule(ForgetRuleParams { rule_id: "beef0071".to_owned() }),
         Request::AddRule(AddRuleParams { rule: things::text_rule() }),
-        Request::TestRule(TestRuleParams { command: "cargo test".to_owned(), workspace: "/w".to_owned() }),
+        Request::TestRule(TestRuleParams {
+            command: "cargo test".to_owned(),
+            workspace: "/w".to_owned(),
+            path: Some("/usr/bin".to_owned()),
+        }),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! What the rules say about a call.
 
+use super::explain::does_not_count;
 use crate::{
     command,
     text::one_line,
@@ -141,7 +142,7 @@ impl Ruling {
     }
 
     fn not_allowed(standing: &Standing, why: &NotAllowed) -> Self {
-        Self::NotAllowed { why: format!("{} does not count: {why}", named(standing)) }
+        Self::NotAllowed { why: does_not_count(standing, why) }
     }
 
     /// The rule that decides, as it is written.
@@ -162,7 +163,7 @@ impl Ruling {
 }
 
 /// A rule in a sentence.
-fn named(standing: &Standing) -> String {
+pub(super) fn named(standing: &Standing) -> String {
     let place = match standing.source {
         Source::Policy => "in `[policy]`",
         Source::Workspace => "of this folder",
@@ -192,19 +193,22 @@ fn direct(plain: Plain, program: String) -> Direct {
 
 /// The rules that an approval of a call offers, the narrowest first. None that would not allow it.
 pub(super) fn offers(call: &dyn Call, programs: &Programs<'_>) -> Vec<WiderRule> {
-    if programs.workspace.is_broad() {
-        return Vec::new();
-    }
-    let offers = match call.subject() {
-        Subject::Line(line) => {
-            let can_run = Plain::parse(line).is_some_and(|plain| programs.allowed(&plain).is_ok());
-            if can_run { abide_rules::wider(line) } else { Vec::new() }
-        }
-        Subject::Edit(path) => match programs.workspace.names(path) {
-            Ok([_, real]) => abide_rules::wider_edit(&real),
+    match call.subject() {
+        Subject::Line(line) => line_offers(line, programs),
+        Subject::Edit(path) if !programs.workspace.is_broad() => match programs.workspace.names(path) {
+            Ok([_, real]) => on_wire(abide_rules::wider_edit(&real)),
             Err(_) => Vec::new(),
         },
-        Subject::Read(_) | Subject::Code | Subject::Nothing => Vec::new(),
-    };
+        Subject::Edit(_) | Subject::Read(_) | Subject::Code | Subject::Nothing => Vec::new(),
+    }
+}
+
+/// Those of a command line.
+pub(super) fn line_offers(line: &str, programs: &Programs<'_>) -> Vec<WiderRule> {
+    let can_run = Plain::parse(line).is_some_and(|plain| programs.allowed(&plain).is_ok());
+    if can_run { on_wire(abide_rules::wider(line)) } else { Vec::new() }
+}
+
+fn on_wire(offers: Vec<Offer>) -> Vec<WiderRule> {
     offers.into_iter().map(|Offer { text, matches }| WiderRule { text, matches }).collect()
 }
