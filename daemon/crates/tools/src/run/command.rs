@@ -59,7 +59,6 @@ impl Runner {
         };
         let plan = link.plan().clone();
         let ended = command::follow(link, limit, cancel, sub_tasks, show).await;
-        self.helpers.ask_in_advance(&plan);
         let outcome = match ended.how {
             How::Cancelled => CallOutcome::Cancelled,
             _ => CallOutcome::Done,
@@ -68,6 +67,8 @@ impl Runner {
         if plan.confinement != Confinement::None {
             result.diagnostics.extend(tool::maybe_refused(&ended));
         }
+        // The result does not wait for the next helper: to make one takes longer than a small command.
+        drop(tokio::task::spawn_blocking(move || self.helpers.ask_in_advance(&plan)));
         (outcome, result)
     }
 
