@@ -24,6 +24,7 @@ mod start;
 mod step;
 mod table;
 mod tree;
+mod verdict;
 mod waiting;
 
 use std::{env, fs, pin::Pin};
@@ -32,11 +33,12 @@ use table::Figure;
 type Group = fn() -> Pin<Box<dyn Future<Output = Vec<Figure>>>>;
 
 /// The groups of figures, in the order in which they run.
-const GROUPS: [(&str, Group); 12] = [
+const GROUPS: [(&str, Group); 13] = [
     ("step", || Box::pin(step::figures())),
     ("long", || Box::pin(step::long_figures())),
     ("modes", || Box::pin(modes::figures())),
     ("sandbox", || Box::pin(sandbox::figures())),
+    ("verdict", || Box::pin(verdict::figures())),
     ("tree", || Box::pin(tree::figures())),
     ("checkpoint", || Box::pin(checkpoint::figures())),
     ("start", || Box::pin(start::figures())),
