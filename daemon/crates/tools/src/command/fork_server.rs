@@ -29,6 +29,8 @@ pub(crate) struct ForkServer {
     /// Program and arguments.
     command: Vec<OsString>,
     running: Mutex<Option<Running>>,
+    /// The plans of helpers that are to be requested in advance.
+    wanted: Mutex<Vec<Plan>>,
 }
 
 /// A helper that waits for its order.
@@ -63,7 +65,7 @@ struct Asked {
 
 impl ForkServer {
     pub(crate) const fn new(command: Vec<OsString>) -> Self {
-        Self { command, running: Mutex::new(None) }
+        Self { command, running: Mutex::new(None), wanted: Mutex::new(Vec::new()) }
     }
 
     /// Takes the helper that was requested in advance for this plan, or requests one. Blocking.
@@ -82,6 +84,18 @@ impl ForkServer {
             server.end();
         }
         helper
+    }
+
+    /// Notes that a helper is to be requested in advance, for [`Self::ask_for_wanted`]. A release takes that back.
+    pub(crate) fn want(&self, plan: Plan) {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).push(plan);
+    }
+
+    /// Requests the helpers that are wanted. Blocking.
+    pub(crate) fn ask_for_wanted(&self) {
+        // Held until all are requested, so that a release either takes a plan back or finds its helper.
+        let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        wanted.drain(..).for_each(|plan| self.ask_in_advance(&plan));
     }
 
     /// Requests a helper in advance, so that the next command of this plan need not wait for it.
@@ -110,6 +124,7 @@ impl ForkServer {
 
     /// Ends the waiting helpers whose plan this is about: they will not be used again. Blocking.
     pub(crate) fn release(&self, is_meant: impl Fn(&Plan) -> bool) {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).retain(|plan| !is_meant(plan));
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(server) = &mut *running {
             while let Some(index) = server.asked.iter().position(|asked| is_meant(&asked.plan)) {

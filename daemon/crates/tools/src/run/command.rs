@@ -68,7 +68,8 @@ impl Runner {
             result.diagnostics.extend(tool::maybe_refused(&ended));
         }
         // The result does not wait for the next helper: to make one takes longer than a small command.
-        drop(tokio::task::spawn_blocking(move || self.helpers.ask_in_advance(&plan)));
+        self.helpers.want(plan);
+        drop(tokio::task::spawn_blocking(move || self.helpers.ask_for_wanted()));
         (outcome, result)
     }
 

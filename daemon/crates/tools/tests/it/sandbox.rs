@@ -221,12 +221,13 @@ async fn what_other_programs_listen_on_cannot_be_reached() {
         let mut codes = Vec::new();
         let runs = async {
             for _ in 0..100 {
-                codes.push(ground.call("shell", json!({ "command": "echo x" })).await.result.ok);
+                codes.push(ground.call("shell", json!({ "command": "echo x" })).await.result);
             }
         };
         tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(runs));
         is_over.store(true, Ordering::Relaxed);
-        assert!(codes.iter().all(|ok| *ok), "{codes:?}");
+        let failed: Vec<_> = codes.iter().filter(|result| !result.ok).collect();
+        assert!(failed.is_empty(), "{failed:?}");
     });
     // Its own work.
     let own = "python3 -c \"import socket; l = socket.socket(socket.AF_UNIX); l.bind('own.sock'); l.listen(); socket.socket(socket.AF_UNIX).connect('own.sock')\"";

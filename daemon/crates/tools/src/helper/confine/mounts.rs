@@ -164,7 +164,7 @@ fn hide(place: &Path, covers: &OwnedFd, name: &str, is_folder: bool) -> Result<O
         match cover(covers, name, &there, is_folder) {
             // It was removed, or replaced by something that is to be hidden too.
             Err(Errno::NOENT) => {}
-            covered => return covered.map(Some).map_err(Failure::at("hide", place)),
+            covered => return covered.map_err(Failure::at("hide", place)),
         }
     }
     Err(Failure::at("hide", place)(Errno::NOENT))
@@ -244,8 +244,8 @@ fn guard(protected: &Protected) -> Result<(), Errno> {
     set_attributes(&tree, c"", Attributes { recursive: true, ..ONLY_READ })
 }
 
-/// Puts an empty folder or file, which is `name` in `covers`, over a place.
-fn cover(covers: &OwnedFd, name: &str, place: &OwnedFd, is_folder: bool) -> Result<OwnedFd, Errno> {
+/// Puts an empty folder or file, which is `name` in `covers`, over a place. Returns that of a folder, which is closed later.
+fn cover(covers: &OwnedFd, name: &str, place: &OwnedFd, is_folder: bool) -> Result<Option<OwnedFd>, Errno> {
     if is_folder {
         match mkdirat(covers, name, Mode::from_raw_mode(0o755)) {
             // At the second try.
@@ -258,8 +258,12 @@ fn cover(covers: &OwnedFd, name: &str, place: &OwnedFd, is_folder: bool) -> Resu
     }
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     let cover = open_tree(covers, name, flags)?;
+    if !is_folder {
+        // Before it is attached: when somebody removes the covered file, the mount goes with it.
+        set_attributes(&cover, c"", ONLY_READ)?;
+    }
     attach(&cover, place)?;
-    Ok(cover)
+    Ok(is_folder.then_some(cover))
 }
 
 /// A detached mount of a new file system.
