@@ -20,6 +20,8 @@ pub enum Command {
     Confirm,
     PauseOrResume,
     Stop,
+    /// Shows what the task has changed in files; once that is shown, asks whether to take it back.
+    FileChanges,
     Approve,
     ApproveAlways,
     Reject,
@@ -188,6 +190,7 @@ pub static MAP: [(&str, &[Entry]); 6] = [
             does(Command::Stop, "Esc Esc", "stop the task"),
             does(Command::PauseOrResume, "Ctrl P", "pause, go on"),
             does(Command::FocusInput, "Ctrl L", "to the input"),
+            does(Command::FileChanges, "Ctrl Shift U", "what it changed in files; again: take that back"),
         ],
     ),
     (
@@ -322,6 +325,7 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
                 Command::Decline
             }
         }
+        Key::Character("u" | "U") if shift => Command::FileChanges,
         Key::Character(",") => Command::Settings,
         Key::Character("p" | "P") if shift => Command::Palette,
         Key::Character("p" | "P") => Command::PauseOrResume,

@@ -6,11 +6,12 @@ use crate::{
 };
 use abide_client::protocol::{
     ApprovalId, ConversationId, QuestionId, Seq, TaskId,
+    checkpoint::UndoFrom,
     inbox::Decision,
     method::{
         ArchiveConversation, CheckModel, DecideApproval, DeleteConversation, Focus, ForgetRule, GetConfig,
         Intervene, ListMessages, ListModels, ListPersonas, ListRules, ListTasks, ListTemplates, ListTools,
-        MarkRead, PauseTask, ResumeTask, Search, SetKey, StartTask, StopTask, TaskChanges, UndoTask,
+        MarkRead, PauseTask, ResumeTask, Search, SetKey, StartTask, Status, StopTask, TaskChanges, UndoTask,
         UpdateConfig, UpdateConversation, UserResponse,
         catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
         config::{ConfigReply, GetConfigParams, UpdateConfigParams},
@@ -18,7 +19,10 @@ use abide_client::protocol::{
             ArchiveConversationParams, ConversationParams, FocusParams, ListMessagesParams,
             ListMessagesReply, MarkReadParams, UpdateConversationParams,
         },
-        daemon::{CheckModelParams, CheckModelReply, ListModelsParams, ListModelsReply, SetKeyParams},
+        daemon::{
+            CheckModelParams, CheckModelReply, ListModelsParams, ListModelsReply, SandboxStatus,
+            SetKeyParams, StatusParams,
+        },
         inbox::{DecideApprovalParams, UserResponseParams},
         rule::{ForgetRuleParams, ListRulesParams, ListRulesReply},
         search::{SearchParams, SearchReply},
@@ -57,10 +61,10 @@ pub enum Request {
     Older(Timeline, Seq, u32),
     /// The first of the messages after the one and before the other.
     Between(Timeline, Seq, Seq),
-    /// What this root task has changed in files.
-    Changes(TaskId),
+    /// What this root task has changed in files, from there on.
+    Changes(TaskId, UndoFrom),
     /// Takes that back.
-    Undo(TaskId),
+    Undo(TaskId, UndoFrom),
     /// All tasks of a conversation, to show how they ended.
     Tasks(ConversationId),
     Update(UpdateConversationParams),
@@ -77,6 +81,8 @@ pub enum Request {
     Find(ConversationId, String),
     Config,
     ChangeConfig(UpdateConfigParams),
+    /// The sandbox of this machine.
+    Sandbox,
     /// The rules older than this one; with `None` the newest.
     Rules(Option<Seq>),
     ForgetRule(String),
@@ -160,6 +166,7 @@ pub enum Answer {
     Presets(Box<Presets>),
     Found(SearchReply),
     Config(ConfigReply),
+    Sandbox(SandboxStatus),
     Rules(ListRulesReply),
     Checked(CheckModelReply),
 }
@@ -230,10 +237,10 @@ impl Daemon {
                 };
                 Ok(Answer::Tasks(id, self.call::<ListTasks>(params).await?.tasks))
             }
-            Request::Changes(id) => {
-                Ok(Answer::Changes(Box::new(self.call::<TaskChanges>(changes_of(id)).await?)))
+            Request::Changes(id, from) => {
+                Ok(Answer::Changes(Box::new(self.call::<TaskChanges>(changes_of(id, from)).await?)))
             }
-            Request::Undo(id) => self.call::<UndoTask>(changes_of(id)).await.map(done),
+            Request::Undo(id, from) => self.call::<UndoTask>(changes_of(id, from)).await.map(done),
             Request::Update(params) => self.call::<UpdateConversation>(params).await.map(done),
             Request::Archive(id, archived) => {
                 let params = ArchiveConversationParams { conversation_id: id.to_string(), archived };
@@ -262,6 +269,9 @@ impl Daemon {
                 Ok(Answer::Found(self.call::<Search>(params).await?))
             }
             Request::Config => Ok(Answer::Config(self.call::<GetConfig>(GetConfigParams::default()).await?)),
+            Request::Sandbox => {
+                Ok(Answer::Sandbox(self.call::<Status>(StatusParams::default()).await?.sandbox))
+            }
             Request::ChangeConfig(params) => Ok(Answer::Config(self.call::<UpdateConfig>(params).await?)),
             Request::Rules(before) => {
                 let params = ListRulesParams { before, limit: None };
@@ -325,9 +335,14 @@ impl Daemon {
     }
 }
 
-/// All that a task has changed.
-fn changes_of(task: TaskId) -> TaskChangesParams {
-    TaskChangesParams { task_id: task.to_string(), step: None, redo: false }
+/// What a task has changed, from there on.
+fn changes_of(task: TaskId, from: UndoFrom) -> TaskChangesParams {
+    let (step, redo) = match from {
+        UndoFrom::Start => (None, false),
+        UndoFrom::Step(step) => (Some(step), false),
+        UndoFrom::LastUndo => (None, true),
+    };
+    TaskChangesParams { task_id: task.to_string(), step, redo }
 }
 
 fn done<T>(_: T) -> Answer {

@@ -155,6 +155,7 @@ mod window {
     mod sub_tasks;
     mod task;
     mod theme;
+    mod undo;
 }
 mod cli {
     mod answers;

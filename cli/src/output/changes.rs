@@ -104,6 +104,7 @@ mod tests {
             diff: "diff --git a/a b/a\n@@ -1 +1 @@\n-old\n+new\u{1b}[2J\n same\n".to_owned(),
             cut: true,
             steps: vec![1],
+            can_redo: false,
         };
         assert_snapshot!(plain(&all(&found)), @r"
         diff --git a/a b/a
@@ -117,7 +118,13 @@ mod tests {
         deleted   gone  +1 -2  changed since, not by the task: an undo keeps it
         added     logo.png
         ");
-        let nothing = TaskChangesReply { files: Vec::new(), diff: String::new(), cut: false, steps: vec![1] };
+        let nothing = TaskChangesReply {
+            files: Vec::new(),
+            diff: String::new(),
+            cut: false,
+            steps: vec![1],
+            can_redo: false,
+        };
         assert_snapshot!(plain(&all(&nothing)), @"nothing is changed: the task has changed no file, or all are what they were");
     }
 

@@ -545,7 +545,7 @@ impl Conversation {
                 self.project();
                 return self.seek();
             }
-            (Request::Changes(of), Answer::Changes(reply)) => self.know_changes(*of, reply),
+            (Request::Changes(of, from), Answer::Changes(reply)) => self.know_changes(*of, *from, reply),
             (_, Answer::Rules(page)) => {
                 self.is_remembered = page.rules.iter().any(|rule| rule.is_of(self.id));
             }
@@ -565,7 +565,7 @@ impl Conversation {
         if self.has_intervened(request) {
             self.failed_to_intervene();
         }
-        if matches!(request, Request::Changes(of) if self.changed_by() == Some(*of)) {
+        if matches!(request, Request::Changes(of, _) if self.changed_by() == Some(*of)) {
             self.menu = Menu::Closed;
         }
         if matches!(request, Request::Find(id, _) if *id == self.id) {

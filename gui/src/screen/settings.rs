@@ -12,7 +12,7 @@ use abide_client::protocol::{
     Seq,
     method::{
         config::{ConfigReply, ModelChoice, UpdateConfigParams},
-        daemon::CheckModelReply,
+        daemon::{CheckModelReply, SandboxStatus},
         rule::RememberedRule,
     },
 };
@@ -24,6 +24,7 @@ pub struct Screen {
     /// As the daemon sent it.
     config: Option<ConfigReply>,
     rules: Option<Rules>,
+    sandbox: Option<SandboxStatus>,
     typing: Option<Typing>,
     /// By provider.
     checks: HashMap<String, Check>,
@@ -124,6 +125,7 @@ impl Screen {
             Effect::Ask(Request::Config),
             Effect::Ask(Request::Rules(None)),
             Effect::Ask(Request::Models),
+            Effect::Ask(Request::Sandbox),
         ]
     }
 
@@ -208,6 +210,7 @@ impl Screen {
                     return vec![Effect::Ask(Request::Models)];
                 }
             }
+            (_, Answer::Sandbox(sandbox)) => self.sandbox = Some(sandbox.clone()),
             (Request::Rules(before), Answer::Rules(page)) => {
                 let known = self.rules.take().filter(|_| before.is_some()).map(|rules| rules.known);
                 let mut known = known.unwrap_or_default();

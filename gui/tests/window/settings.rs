@@ -6,10 +6,11 @@ use abide_client::protocol::{
     inbox::Rule,
     method::{
         config::{ConfigReply, ModelChoice, UpdateConfigParams},
-        daemon::{CheckModelReply, ConfigStatus, ListModelsReply},
+        daemon::{CheckModelReply, ConfigStatus, ListModelsReply, SandboxStatus},
         rule::{ListRulesReply, RememberedRule, RuleOrigin},
     },
     provider::{DefaultModel, KeyState, ProviderInfo},
+    sandbox::SandboxLevel,
     task::{Limits, Mode},
 };
 use abide_gui::{
@@ -92,6 +93,21 @@ fn control_comma_opens_the_settings_and_escape_leaves_them() {
     assert_eq!(person.app.page(), Page::Fresh);
     person.clicks("Settings");
     assert_eq!(person.app.page(), Page::Settings);
+}
+
+#[test]
+fn what_confines_commands_is_said() {
+    let mut person = open();
+    let mut tell = |level, require| {
+        let sandbox =
+            SandboxStatus { level, why_not: vec!["no `full`: it\u{202e} failed".to_owned()], require };
+        person.tell(Message::Answered(Request::Sandbox, Ok(Answer::Sandbox(sandbox))));
+        let lacks = person.finds("`[sandbox] require` is full, so nothing runs unattended here.").is_some();
+        (lacks, person.finds("no `full`: it\\u{202e} failed").is_some())
+    };
+    assert_eq!(tell(SandboxLevel::Full, SandboxLevel::Landlock), (false, true));
+    assert_eq!(tell(SandboxLevel::Landlock, SandboxLevel::Full), (true, true));
+    assert!(person.finds("landlock: commands are confined, and each asks.").is_some());
 }
 
 #[test]

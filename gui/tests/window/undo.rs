@@ -5,7 +5,7 @@ use crate::{
     preset::{self, CONVERSATION, TASK},
 };
 use abide_client::protocol::{
-    checkpoint::{ChangeKind, ChangedFile},
+    checkpoint::{ChangeKind, ChangedFile, UndoFrom},
     method::task::TaskChangesReply,
     notification::Snapshot,
     task::Status,
@@ -14,7 +14,7 @@ use abide_gui::{
     Message,
     request::{Answer, Request},
 };
-use iced_test::core::keyboard::key::Named;
+use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
 fn file(path: &str, kept: bool) -> ChangedFile {
     ChangedFile { path: path.to_owned(), kind: ChangeKind::Modified, added: Some(2), removed: Some(1), kept }
@@ -29,11 +29,19 @@ fn before(files: Vec<ChangedFile>) -> Person {
     person.asked();
     person.clicks("⋯");
     person.clicks("File changes");
-    assert!(person.sent().contains(&Request::Changes(TASK)));
+    assert!(person.sent().contains(&Request::Changes(TASK, UndoFrom::Start)));
     let diff = "diff --git a/src/a.rs b/src/a.rs\n+let a = 2;\n".to_owned();
-    let reply = TaskChangesReply { files, diff, cut: false, steps: vec![1] };
-    person.tell(Message::Answered(Request::Changes(TASK), Ok(Answer::Changes(Box::new(reply)))));
+    told(&mut person, UndoFrom::Start, TaskChangesReply { files, diff, ..reply() });
     person
+}
+
+fn reply() -> TaskChangesReply {
+    TaskChangesReply { files: Vec::new(), diff: String::new(), cut: false, steps: vec![1, 3], can_redo: true }
+}
+
+/// The daemon says what the task has changed from there on.
+fn told(person: &mut Person, from: UndoFrom, reply: TaskChangesReply) {
+    person.tell(Message::Answered(Request::Changes(TASK, from), Ok(Answer::Changes(Box::new(reply)))));
 }
 
 #[test]
@@ -49,12 +57,30 @@ fn an_undo_names_what_it_keeps_and_asks() {
         person.clicks("Undo…");
         let asked = "Take back what the task changed in 2 files? b\\u{202e}.rs was changed since by somebody else: kept.";
         assert!(person.finds(asked).is_some());
-        assert!(!person.sent().contains(&Request::Undo(TASK)), "it asks first");
+        assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start)), "it asks first");
         person.wait(1000);
         confirm(&mut person);
-        assert!(person.sent().contains(&Request::Undo(TASK)));
+        assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start)));
         assert!(person.finds(asked).is_none());
     }
+}
+
+#[test]
+fn the_keyboard_shows_asks_and_confirms() {
+    let mut person = before(vec![file("a", false)]);
+    person.named(Named::Escape);
+    let changes =
+        |person: &mut Person| person.press(Key::Character("u".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    changes(&mut person);
+    assert!(person.sent().contains(&Request::Changes(TASK, UndoFrom::Start)));
+    changes(&mut person);
+    assert!(person.finds("Take back").is_none(), "nothing is shown yet");
+    told(&mut person, UndoFrom::Start, TaskChangesReply { files: vec![file("a", false)], ..reply() });
+    changes(&mut person);
+    assert!(person.finds("Take back what the task changed in 1 file?").is_some());
+    person.wait(1000);
+    person.named(Named::Enter);
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start)));
 }
 
 #[test]
@@ -63,7 +89,7 @@ fn nothing_is_taken_back_that_was_not_confirmed_or_is_not_there() {
     person.clicks("Undo…");
     person.named(Named::Escape);
     assert!(person.finds("Take back").is_none());
-    assert!(!person.sent().contains(&Request::Undo(TASK)));
+    assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start)));
 
     let mut person = before(vec![file("a", true)]);
     assert!(
@@ -81,4 +107,31 @@ fn the_diff_can_be_read_as_a_whole() {
     let mut person = before(vec![file("src/a.rs", false)]);
     person.clicks("Show diff");
     assert!(person.finds("Changed: 1 file").is_some());
+}
+
+#[test]
+fn a_later_step_and_the_last_undo_are_taken_back_only_when_they_are_shown() {
+    let step = UndoFrom::Step(3);
+    let mut person = before(vec![file("a", false), file("b", false)]);
+    person.clicks("step 3");
+    assert!(person.sent().contains(&Request::Changes(TASK, step)));
+    assert!(person.finds("Undo…").is_none(), "what is shown is of another beginning");
+    // An answer that came late.
+    told(&mut person, UndoFrom::Start, TaskChangesReply { files: vec![file("a", false)], ..reply() });
+    assert!(person.finds("Undo…").is_none());
+    told(&mut person, step, TaskChangesReply { files: vec![file("b", false)], ..reply() });
+    person.clicks("Undo…");
+    assert!(person.finds("Take back what the task changed from step 3 on, in 1 file?").is_some());
+    person.wait(1000);
+    person.clicks("Take back");
+    assert!(person.sent().contains(&Request::Undo(TASK, step)));
+
+    let mut person = before(vec![file("a", false)]);
+    person.clicks("the last undo");
+    told(&mut person, UndoFrom::LastUndo, TaskChangesReply { files: vec![file("b", false)], ..reply() });
+    person.clicks("Bring back…");
+    assert!(person.finds("Bring back what the last undo took from 1 file?").is_some());
+    person.wait(1000);
+    person.named(Named::Enter);
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::LastUndo)));
 }

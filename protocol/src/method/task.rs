@@ -211,6 +211,9 @@ pub struct TaskChangesReply {
     pub cut: bool,
     /// The steps of the task that have changed files.
     pub steps: Vec<u32>,
+    /// Changes of it were taken back, so that its newest undo can be taken back (`redo`).
+    #[serde(default)]
+    pub can_redo: bool,
 }
 
 /// An undo is done.

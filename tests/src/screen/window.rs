@@ -220,6 +220,17 @@ impl Window<'_> {
         self.press_until("Return", "asked of the daemon").await;
     }
 
+    /// Takes back what the task has changed in files: one key shows it, then asks, and Enter confirms.
+    pub async fn take_back(&self) {
+        let said = "asked of the daemon";
+        let before = self.logged(said);
+        wait::wait_until("the undo to be asked for", async || {
+            self.press(&["ctrl+shift+u", "Return"]).await;
+            self.logged(said) > before
+        })
+        .await;
+    }
+
     /// Presses a key again and again until the log says that it had its effect: a card ignores keys at first.
     async fn press_until(&self, key: &str, said: &str) {
         let before = self.logged(said);

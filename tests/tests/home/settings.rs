@@ -37,7 +37,7 @@ async fn a_forgotten_decision_asks_again_also_after_a_crash_and_a_rebuild() {
 
     let cli = world.daemon.cli();
     let rules = cli.json(&["rules"]).await;
-    let [rule] = &rules.as_array().unwrap()[..] else { panic!("one rule: {rules}") };
+    let [rule] = &rules["rules"].as_array().unwrap()[..] else { panic!("one rule: {rules}") };
     assert_eq!((&rule["allow"], &rule["origin"]["rule"]["tool"]), (&json!(true), &json!("shell")));
     let id = rule["id"].as_str().unwrap();
     let short = &id[id.len() - 8..];
@@ -46,7 +46,7 @@ async fn a_forgotten_decision_asks_again_also_after_a_crash_and_a_rebuild() {
 
     let forgotten = cli.ok(&["rules", "forget", short]).await;
     assert!(forgotten.starts_with(&format!("{short} forgotten")), "{forgotten}");
-    assert_eq!(cli.json(&["rules"]).await, json!([]));
+    assert_eq!(cli.json(&["rules"]).await["rules"], json!([]));
     let again = cli.run(&["rules", "forget", short]).await;
     assert_eq!(again.code, Some(1), "{again:?}");
     assert!(again.stderr.contains("there is no remembered decision"), "{again:?}");
@@ -76,12 +76,12 @@ async fn a_decision_of_a_deleted_conversation_can_be_forgotten() {
     world.wait_end(task).await;
     let cli = world.daemon.cli();
     cli.ok(&["conversations", "delete", "--yes", &task.conversation_id.to_string()]).await;
-    let rules = cli.json(&["rules"]).await;
+    let rules = &cli.json(&["rules"]).await["rules"];
     assert_eq!((&rules[0]["allow"], &rules[0]["origin"]), (&json!(false), &Value::Null), "{rules}");
     let listed = cli.ok(&["rules"]).await;
     assert!(listed.contains("reject") && listed.contains("deleted"), "{listed}");
     cli.ok(&["rules", "forget", rules[0]["id"].as_str().unwrap()]).await;
-    assert_eq!(cli.json(&["rules"]).await, json!([]));
+    assert_eq!(cli.json(&["rules"]).await["rules"], json!([]));
 }
 
 #[tokio::test]

@@ -19,14 +19,15 @@ pub(super) async fn changes(
     params: &TaskChangesParams,
 ) -> Result<TaskChangesReply, RequestError> {
     let Asked { place, trail, first, .. } = find(service, params).await?;
-    let (checkpoints, steps, chain) = (service.tools.checkpoints().clone(), trail.steps(), trail.chain);
+    let (steps, can_redo) = (trail.steps(), trail.first(UndoFrom::LastUndo).is_some());
+    let (checkpoints, chain) = (service.tools.checkpoints().clone(), trail.chain);
     let shown = tokio::task::spawn_blocking(move || checkpoints.changes(&place, &chain, first)).await;
     let shown = match shown {
         Ok(Ok(shown)) => shown,
         Ok(Err(error)) => return Err(Error::new(ErrorKind::IllegalState, error.to_string()).into()),
         Err(error) => return Err(Error::new(ErrorKind::Internal, error.to_string()).into()),
     };
-    Ok(TaskChangesReply { files: shown.files, diff: shown.diff, cut: shown.is_cut, steps })
+    Ok(TaskChangesReply { files: shown.files, diff: shown.diff, cut: shown.is_cut, steps, can_redo })
 }
 
 pub(super) async fn undo(

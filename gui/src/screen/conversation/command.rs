@@ -46,6 +46,10 @@ impl Conversation {
             Command::ToggleDetails => Message::DetailsToggled,
             Command::AsText => Message::AsTextPressed,
             Command::CopyAll => Message::CopyAllPressed,
+            Command::FileChanges if self.can_undo() => Message::Undo(undo::Message::UndoPressed),
+            Command::FileChanges if self.changed_by().is_some() && !self.is_undoing() => {
+                Message::Undo(undo::Message::ChangesPressed)
+            }
             Command::Confirm if self.is_undoing() => Message::Undo(undo::Message::Confirmed),
             Command::Confirm if self.is_confirming() => Message::DeleteConfirmed,
             Command::Again => Message::AgainPressed,

@@ -9,7 +9,11 @@ use crate::{
     words,
 };
 use abide_client::{
-    protocol::{TaskId, checkpoint::ChangedFile, method::task::TaskChangesReply},
+    protocol::{
+        TaskId,
+        checkpoint::{ChangedFile, UndoFrom},
+        method::task::TaskChangesReply,
+    },
     text::visible_line,
 };
 use iced::{
@@ -20,12 +24,18 @@ use iced::{
 /// The most files that are named.
 const NAMED: usize = 4;
 
+/// The most steps that are offered, the newest.
+const STEPS: usize = 5;
+
 /// What a task has changed, as far as it is known.
 #[derive(Debug)]
 pub(super) struct Shown {
     task: TaskId,
+    from: UndoFrom,
     /// `None`: the daemon has not said yet.
     changes: Option<Box<TaskChangesReply>>,
+    /// `changes` is of another beginning; the daemon has not said yet what it is from `from` on.
+    is_old: bool,
     /// It is asked whether to take it back.
     asks: bool,
 }
@@ -34,6 +44,8 @@ pub(super) struct Shown {
 pub enum Message {
     /// Asks for what the newest task has changed in files.
     ChangesPressed,
+    /// Asks for what it is from there on.
+    FromPressed(UndoFrom),
     /// Opens the diff of it.
     DiffPressed,
     UndoPressed,
@@ -43,7 +55,8 @@ pub enum Message {
 impl Conversation {
     pub(super) fn handle_undo(&mut self, message: &Message) -> Vec<Effect> {
         match message {
-            Message::ChangesPressed => self.show_changes(),
+            Message::ChangesPressed => self.show_changes(UndoFrom::Start),
+            Message::FromPressed(from) => self.show_changes(*from),
             Message::DiffPressed => self.read_changes(),
             Message::UndoPressed => self.ask_to_undo(),
             Message::Confirmed => self.undo(),
@@ -55,24 +68,32 @@ impl Conversation {
         self.sub_task.is_none().then(|| self.current()).flatten().map(|task| task.id)
     }
 
-    fn show_changes(&mut self) -> Vec<Effect> {
+    fn show_changes(&mut self, from: UndoFrom) -> Vec<Effect> {
         let Some(task) = self.changed_by() else { return Vec::new() };
-        self.menu = Menu::Changes(Shown { task, changes: None, asks: false });
-        vec![Effect::Ask(Request::Changes(task))]
+        let changes = match std::mem::replace(&mut self.menu, Menu::Closed) {
+            Menu::Changes(Shown { task: of, changes, .. }) if of == task => changes,
+            _ => None,
+        };
+        let is_old = changes.is_some();
+        self.menu = Menu::Changes(Shown { task, from, changes, is_old, asks: false });
+        vec![Effect::Ask(Request::Changes(task, from))]
     }
 
     /// The daemon has said what a task has changed.
-    pub(super) fn know_changes(&mut self, of: TaskId, reply: &TaskChangesReply) {
+    pub(super) fn know_changes(&mut self, of: TaskId, from: UndoFrom, reply: &TaskChangesReply) {
         if let Menu::Changes(shown) = &mut self.menu
-            && shown.task == of
+            && (shown.task, shown.from) == (of, from)
         {
             shown.changes = Some(Box::new(reply.clone()));
+            shown.is_old = false;
         }
     }
 
     /// Opens the whole diff.
     fn read_changes(&self) -> Vec<Effect> {
-        let Menu::Changes(Shown { changes: Some(changes), .. }) = &self.menu else { return Vec::new() };
+        let Menu::Changes(Shown { changes: Some(changes), is_old: false, .. }) = &self.menu else {
+            return Vec::new();
+        };
         let cut = if changes.cut { "\nThe rest of the diff is left out.\n" } else { "" };
         let text = format!("{}{cut}", changes.diff);
         let title = format!("Changed: {}", words::counted(changes.files.len() as u64, "file"));
@@ -81,16 +102,27 @@ impl Conversation {
 
     /// Asks whether to take it back. Enter answers that, so no field may have it.
     fn ask_to_undo(&mut self) -> Vec<Effect> {
-        if let Menu::Changes(shown) = &mut self.menu {
+        if let Menu::Changes(shown) = &mut self.menu
+            && !shown.is_old
+        {
             shown.asks = true;
         }
         vec![Effect::Unfocus]
     }
 
     fn undo(&mut self) -> Vec<Effect> {
-        match std::mem::replace(&mut self.menu, Menu::Closed) {
-            Menu::Changes(Shown { task, .. }) => vec![Effect::Ask(Request::Undo(task))],
-            _ => Vec::new(),
+        let Menu::Changes(Shown { task, from, asks: true, .. }) = self.menu else { return Vec::new() };
+        self.menu = Menu::Closed;
+        vec![Effect::Ask(Request::Undo(task, from))]
+    }
+
+    /// Whether something is shown that can be taken back.
+    pub(super) fn can_undo(&self) -> bool {
+        match &self.menu {
+            Menu::Changes(Shown { changes: Some(changes), is_old: false, asks: false, .. }) => {
+                changes.files.iter().any(|file| !file.kept)
+            }
+            _ => false,
         }
     }
 
@@ -103,37 +135,65 @@ impl Conversation {
 impl Shown {
     pub(super) fn view(&self, look: Look) -> Element<'_, Above> {
         let small = |button: Press<'static, Above>| button.padding(style::button_padding(look.is_low));
-        let Some(changes) = &self.changes else {
-            return row![secondary("Looking at the files…").width(Fill), word("Close", Above::MenuClosed)]
+        let waiting = || {
+            row![secondary("Looking at the files…").width(Fill), word("Close", Above::MenuClosed)]
                 .align_y(Center)
-                .into();
         };
+        let Some(changes) = &self.changes else { return waiting().into() };
+        if self.is_old {
+            return column![waiting()].push(self.beginnings(changes)).spacing(space::XS).into();
+        }
         let restored = changes.files.iter().filter(|file| !file.kept).count() as u64;
-        let (said, buttons) = if self.asks {
-            let undo = action("Take back", Some(key("↵").style(style::key_bad)));
+        let (said, buttons, beginnings) = if self.asks {
+            let verb = if self.from == UndoFrom::LastUndo { "Bring back" } else { "Take back" };
+            let undo = action(verb, Some(key("↵").style(style::key_bad)));
             let buttons = row![
                 small(undo).style(style::danger).on_press(Above::Undo(Message::Confirmed)).passed_by(),
                 small(action("Keep", Some(key("Esc")))).style(style::quiet).on_press(Above::MenuClosed),
             ];
-            (question(changes, restored), buttons)
+            (question(self.from, changes, restored), buttons, None)
         } else {
             let diff = (!changes.files.is_empty())
                 .then(|| word("Show diff", Above::Undo(Message::DiffPressed)).into());
-            let undo = (restored > 0).then(|| word("Undo…", Above::Undo(Message::UndoPressed)).into());
+            let undo = if self.from == UndoFrom::LastUndo { "Bring back…" } else { "Undo…" };
+            let undo = (restored > 0).then(|| word(undo, Above::Undo(Message::UndoPressed)).into());
             let buttons = row![].extend(diff).extend(undo).push(word("Close", Above::MenuClosed));
-            (summary(&changes.files), buttons)
+            (summary(self.from, &changes.files), buttons, Some(self.beginnings(changes)))
         };
         let (said, buttons) = (secondary(said), buttons.spacing(space::S));
-        if look.is_low {
+        let told: Element<'_, Above> = if look.is_low {
             column![said, buttons].spacing(space::XS).into()
         } else {
             row![said.width(Fill), buttons].spacing(space::S).align_y(Center).into()
+        };
+        column![told].extend(beginnings).spacing(space::XS).into()
+    }
+
+    /// From where on changes can be shown and taken back, if there is a choice.
+    fn beginnings(&self, changes: &TaskChangesReply) -> Element<'static, Above> {
+        let steps = changes.steps.get(1..).unwrap_or_default();
+        let newest = steps.iter().skip(steps.len().saturating_sub(STEPS));
+        let redo = changes.can_redo.then_some(UndoFrom::LastUndo);
+        let offered: Vec<UndoFrom> = newest.map(|step| UndoFrom::Step(*step)).chain(redo).collect();
+        if offered.is_empty() {
+            return column![].into();
         }
+        let choice = |from: UndoFrom| {
+            let label = match from {
+                UndoFrom::Start => "the start".to_owned(),
+                UndoFrom::Step(step) => format!("step {step}"),
+                UndoFrom::LastUndo => "the last undo".to_owned(),
+            };
+            let style = if from == self.from { style::chosen } else { style::quiet };
+            word(label, Above::Undo(Message::FromPressed(from))).style(style).into()
+        };
+        let choices = [UndoFrom::Start].into_iter().chain(offered).map(choice);
+        row![secondary("Since")].extend(choices).spacing(space::XS).align_y(Center).wrap().into()
     }
 }
 
 /// `3 files changed: src/a.rs (+1 −2), b (deleted)`
-fn summary(files: &[ChangedFile]) -> String {
+fn summary(from: UndoFrom, files: &[ChangedFile]) -> String {
     if files.is_empty() {
         return "No file is changed, or all are what they were.".to_owned();
     }
@@ -146,12 +206,18 @@ fn summary(files: &[ChangedFile]) -> String {
     if files.len() > NAMED {
         named.push(format!("and {} more", files.len() - NAMED));
     }
-    format!("{} changed: {}", words::counted(files.len() as u64, "file"), named.join(", "))
+    let by = if from == UndoFrom::LastUndo { " since the last undo began" } else { "" };
+    format!("{} changed{by}: {}", words::counted(files.len() as u64, "file"), named.join(", "))
 }
 
-fn question(changes: &TaskChangesReply, restored: u64) -> String {
+fn question(from: UndoFrom, changes: &TaskChangesReply, restored: u64) -> String {
     let kept: Vec<_> = changes.files.iter().filter(|file| file.kept).collect();
-    let mut said = format!("Take back what the task changed in {}?", words::counted(restored, "file"));
+    let files = words::counted(restored, "file");
+    let mut said = match from {
+        UndoFrom::Start => format!("Take back what the task changed in {files}?"),
+        UndoFrom::Step(step) => format!("Take back what the task changed from step {step} on, in {files}?"),
+        UndoFrom::LastUndo => format!("Bring back what the last undo took from {files}?"),
+    };
     if let [first, more @ ..] = &*kept {
         let names = match more.len() {
             0 => visible_line(&first.path).into_owned(),

@@ -12,8 +12,12 @@ use crate::{
 use abide_client::{
     protocol::{
         inbox::{RuleEffect, TextRule},
-        method::{daemon::ListModelsReply, rule::RememberedRule},
+        method::{
+            daemon::{ListModelsReply, SandboxStatus},
+            rule::RememberedRule,
+        },
         provider::{KeyState, ProviderInfo},
+        sandbox::SandboxLevel,
     },
     text::visible_line,
 };
@@ -42,6 +46,7 @@ impl Screen {
         let content = column![
             head,
             section("Models", self.models(models)),
+            section("Sandbox", self.sandbox()),
             section("Notifications", self.notifications()),
             section("Look", appearance(settings)),
             section("Remembered decisions", self.rules(look)),
@@ -137,6 +142,26 @@ impl Screen {
             None => secondary(visible_line(provider.problem.as_deref()?).into_owned()),
         };
         Some(words.into())
+    }
+
+    /// What confines commands on this machine, and why nothing better does.
+    fn sandbox(&self) -> Element<'_, Message> {
+        let Some(SandboxStatus { level, why_not, require }) = &self.sandbox else {
+            return secondary("Asking the daemon…").into();
+        };
+        let about = match level {
+            SandboxLevel::Full => {
+                "full: commands and code work in a sandbox. Where what they do can be undone, they do not ask."
+            }
+            SandboxLevel::Landlock => "landlock: commands are confined, and each asks.",
+            SandboxLevel::None => "none: commands can do all that you can, and each asks.",
+        };
+        let lacks = (level < require).then(|| {
+            let words = format!("`[sandbox] require` is {require}, so nothing runs unattended here.");
+            secondary(words).style(style::bad).into()
+        });
+        let reasons = why_not.iter().map(|why| secondary(visible_line(why).into_owned()).into());
+        column![prose(about)].extend(lacks).extend(reasons).spacing(space::S).into()
     }
 
     fn notifications(&self) -> Element<'_, Message> {

@@ -68,6 +68,7 @@ fn tasks() -> Vec<Reply> {
             diff: "+a\n".to_owned(),
             cut: true,
             steps: vec![1, 3],
+            can_redo: true,
         }),
         Reply::UndoTask(UndoTaskReply { restored: 2, kept: vec![things::kept_file()] }),
         Reply::GetTask(GetTaskReply {

@@ -1,0 +1,33 @@
+//! What a task did to files is shown and taken back, in a real window with real keys.
+
+use crate::undo::repository::{Repository, later};
+use abide_tests::{model_server::Turn, screen::Screen, wait, world::World};
+use serde_json::json;
+
+#[tokio::test]
+async fn a_task_s_changes_are_shown_and_taken_back() {
+    let world = World::start().await;
+    let Some(screen) = Screen::start("a_task_s_changes_are_shown_and_taken_back").await else {
+        return;
+    };
+    let repository = Repository::new(&world.daemon);
+    let script = [
+        Turn::new().call("write", json!({ "path": "a.txt", "content": "by the agent\n" })),
+        Turn::shell("echo more >> b.txt; echo new > new.txt"),
+        Turn::done("All is written."),
+    ];
+    let task = world.run_asking("write", script).await;
+    world.wait_end(task).await;
+    later(&world, task).await;
+    let window = screen.open(&world.daemon).await;
+    window.press(&["ctrl+Down"]).await;
+    window.reads("All is written.").await;
+    window.press(&["ctrl+shift+u"]).await;
+    window.keep_picture("changes").await;
+    window.take_back().await;
+    window.reads("you took back the task's changes: 3 files restored").await;
+    assert_eq!(repository.text("a.txt").unwrap(), "a\n");
+    assert_eq!(repository.text("b.txt").unwrap(), "b\n");
+    wait::wait_until("the new file to be gone", async || repository.text("new.txt").is_none()).await;
+    window.keep_picture("undone").await;
+}
