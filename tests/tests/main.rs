@@ -145,6 +145,7 @@ mod terminal {
     mod demo;
     mod high_risk;
     mod look;
+    mod rules;
 }
 mod window {
     mod attention;
