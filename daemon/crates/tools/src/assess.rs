@@ -30,6 +30,7 @@ use abide_protocol::{
 };
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use std::cell::OnceCell;
 
 /// The longest summary, in characters.
 const SUMMARY: usize = 120;
@@ -154,6 +155,7 @@ impl<'a> Assessor<'a> {
             runner: self.runner,
             checkpoints: self.checkpoints,
             path: self.scope.path,
+            repository: OnceCell::new(),
         };
         let (sandbox, bounds) = place.of(call);
         Ok(Looked { outlook, ruling, sandbox, bounds, is_broad: workspace.is_broad() })

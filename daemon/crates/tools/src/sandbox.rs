@@ -12,6 +12,7 @@ mod protected;
 mod sockets;
 
 pub(crate) use confinement::{Cache, Confinement, Hidden, Network, Private, Protected, View};
+pub(crate) use git::Repository;
 pub use level::try_sandbox;
 pub(crate) use level::{Found, Levels};
 pub(crate) use placeholder::{Placed, Placeholders};

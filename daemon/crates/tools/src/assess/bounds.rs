@@ -4,13 +4,13 @@ use super::built_in;
 use crate::{
     Checkpoints, SandboxSettings, Unasked, checkpoint,
     run::Runner,
-    sandbox::{Network, Sandbox},
+    sandbox::{Network, Repository, Sandbox},
     text::one_line,
     tool::{Call, Subject},
     workspace::Workspace,
 };
 use abide_protocol::sandbox::SandboxLevel;
-use std::path::Path;
+use std::{cell::OnceCell, path::Path};
 use tokio_util::sync::CancellationToken;
 
 /// The longest reason of a model that is shown, in characters.
@@ -39,6 +39,8 @@ pub(super) struct Place<'a> {
     pub(super) checkpoints: &'a Checkpoints,
     /// The commands' `PATH`.
     pub(super) path: Option<&'a str>,
+    /// The repository that the workspace belongs to, once it is looked for.
+    pub(super) repository: OnceCell<Option<Repository>>,
 }
 
 impl Bounds {
@@ -112,7 +114,13 @@ impl Place<'_> {
             self.settings.protect.iter().any(|protected| Path::new(name).starts_with(protected))
         };
         names.iter().any(|name| abide_rules::is_protected(name) || is_configured(name))
-            || self.runner.planner.is_named_by_git(self.workspace, &names)
+            || self.repository().is_some_and(|repository| {
+                self.runner.planner.is_named_by_git(self.workspace, repository, &names)
+            })
+    }
+
+    fn repository(&self) -> Option<&Repository> {
+        self.repository.get_or_init(|| self.runner.planner.repository(self.workspace)).as_ref()
     }
 
     fn level(&self) -> SandboxLevel {
@@ -130,13 +138,13 @@ impl Place<'_> {
         if self.workspace.is_broad() {
             return Some("this folder holds more than one project".to_owned());
         }
-        if !self.runner.is_scratch(self.workspace) && self.runner.planner.repository(self.workspace).is_none()
-        {
+        if !self.runner.is_scratch(self.workspace) && self.repository().is_none() {
             return Some(
                 "this folder is in no git work tree, so what is done could not be undone".to_owned(),
             );
         }
-        if let Err(error) = self.runner.planner.can_protect(self.workspace, self.settings) {
+        if let Err(error) = self.runner.planner.can_protect(self.workspace, self.repository(), self.settings)
+        {
             return Some(error.to_string());
         }
         let place = checkpoint::Place {

@@ -151,19 +151,22 @@ impl Planner {
     pub(crate) fn can_protect(
         &self,
         workspace: &Workspace,
+        repository: Option<&Repository>,
         settings: &SandboxSettings,
     ) -> Result<(), ProtectError> {
-        let repository = self.repository(workspace);
         let still = self.placeholders.still();
-        self.protected(&still, workspace.real(), repository.as_ref(), settings).map(drop)
+        self.protected(&still, workspace.real(), repository, settings).map(drop)
     }
 
     /// Whether git takes programs from one of these names, relative to the workspace, because its configuration says so.
-    pub(crate) fn is_named_by_git(&self, workspace: &Workspace, names: &[String]) -> bool {
-        self.repository(workspace).is_some_and(|repository| {
-            let named = repository.named(&self.home);
-            names.iter().any(|name| named.all().any(|path| workspace.real().join(name).starts_with(path)))
-        })
+    pub(crate) fn is_named_by_git(
+        &self,
+        workspace: &Workspace,
+        repository: &Repository,
+        names: &[String],
+    ) -> bool {
+        let named = repository.named(&self.home);
+        names.iter().any(|name| named.all().any(|path| workspace.real().join(name).starts_with(path)))
     }
 
     fn protected(
