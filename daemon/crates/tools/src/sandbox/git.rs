@@ -56,8 +56,12 @@ impl Repository {
     pub(crate) fn named(&self, home: &Path) -> Named {
         let own =
             self.folders.iter().flat_map(|folder| [folder.join("config"), folder.join("config.worktree")]);
+        let users = [home.join(".gitconfig"), home.join(".config/git/config")];
         let mut named = Named::default();
-        for file in own.chain([home.join(".gitconfig"), home.join(".config/git/config")]) {
+        // A link leads to the file that git reads, perhaps in a work tree of such files.
+        let linked = users.iter().filter_map(|file| fs::canonicalize(file).ok().filter(|real| real != file));
+        named.included.extend(linked);
+        for file in own.chain(users) {
             named.read(&file, &self.top, home, 0);
         }
         named
@@ -135,18 +139,16 @@ fn settings(text: &str) -> Vec<Setting> {
             rest = after;
             continue;
         }
-        let end = rest.find(['=', '\n']).unwrap_or(rest.len());
-        let (key, after) = rest.split_at(end);
+        let is_comment = rest.starts_with(['#', ';']);
+        let ends: &[char] = if is_comment { &['\n'] } else { &['=', '\n'] };
+        let (key, after) = rest.split_at(rest.find(ends).unwrap_or(rest.len()));
         let Some(after) = after.strip_prefix('=') else {
             rest = after;
             continue;
         };
         let (value, after) = value(after);
         rest = after;
-        let key = key.trim().to_ascii_lowercase();
-        if !key.starts_with(['#', ';']) {
-            found.push(Setting { section: section.clone(), key, value });
-        }
+        found.push(Setting { section: section.clone(), key: key.trim().to_ascii_lowercase(), value });
     }
 }
 
@@ -210,6 +212,7 @@ mod tests {
             ("[core]\nhooksPath = a\\\\b \n", vec!["/w/a\\b"], vec![]),
             ("# [core]\n[user]\nhooksPath = x", vec![], vec![]),
             ("[core]\n# hooksPath = x\nbare\n", vec![], vec![]),
+            ("[core]\n# x = y\\\nhooksPath = z", vec!["/w/z"], vec![]),
             ("[core]\nbare = false\n[user]\nname = x\n[core]\nhooksPath = ~/y", vec!["/home/y"], vec![]),
             ("[include]\npath = ../.gitconfig", vec![], vec!["/w/.gitconfig"]),
             ("[includeIf \"onbranch:x\"]path=more", vec![], vec!["/w/.git/more"]),
@@ -223,6 +226,17 @@ mod tests {
             let expected = Named { hooks: paths(hooks), included: paths(included) };
             assert_eq!(repository.named(&at("/home")), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn the_user_s_configuration_may_be_a_link_into_the_work_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("w/.git")).unwrap();
+        fs::write(at("w/gitconfig"), "").unwrap();
+        std::os::unix::fs::symlink(at("w/gitconfig"), at(".gitconfig")).unwrap();
+        let repository = Repository { top: at("w"), entry: at("w/.git"), folders: vec![at("w/.git")] };
+        assert_eq!(repository.named(folder.path()).included, [at("w/gitconfig")]);
     }
 
     #[test]

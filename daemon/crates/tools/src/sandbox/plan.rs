@@ -1,8 +1,8 @@
 //! Plans the confinement of a command.
 
 use super::{
-    Confinement, Hidden, Lease, Network, Placed, Placeholders, Private, PrivateFolders, Protected, Sandbox,
-    Sockets, View,
+    Confinement, Hidden, Lease, Network, Placed, Placeholders, PrivateFolders, Protected, Sandbox, Sockets,
+    View,
     git::Repository,
     hidden,
     placeholder::Still,
@@ -99,7 +99,7 @@ impl Planner {
             let confinement = Confinement::Landlock(view);
             return Ok(Plan { conversation: Some(conversation), ..Plan::of(confinement) });
         }
-        view.hidden.append(&mut self.sockets(&view.private));
+        view.hidden.extend(self.sockets(&view));
         let still = self.placeholders.still();
         let paths = self.protected(&still, workspace.real(), repository.as_ref(), settings)?;
         let missing: Vec<PathBuf> = paths.missing.iter().map(|missing| missing.path.clone()).collect();
@@ -124,11 +124,14 @@ impl Planner {
     }
 
     /// Sockets of other programs that a command would see. (At the other level it has no sockets.)
-    fn sockets(&self, private: &[Private]) -> Vec<Hidden> {
-        let own = self.own.iter().map(PathBuf::as_path);
+    fn sockets(&self, view: &View) -> Vec<Hidden> {
+        let private = view.private.iter().map(|private| &*private.at);
         let unseen: Vec<&Path> =
-            private.iter().map(|private| &*private.at).chain(own).chain([RUN.as_ref()]).collect();
-        self.sockets.hidden(&unseen)
+            private.chain(self.own.iter().map(PathBuf::as_path)).chain([RUN.as_ref()]).collect();
+        self.sockets.hidden(|path| {
+            let is_beneath = |folder: &&Path| path.starts_with(folder);
+            view.writable.iter().any(|folder| path.starts_with(folder)) || !unseen.iter().any(is_beneath)
+        })
     }
 
     /// What is hidden everywhere, and this besides.

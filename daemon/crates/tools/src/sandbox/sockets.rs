@@ -16,28 +16,25 @@ const TABLE: &str = "/proc/net/unix";
 /// For how long the table is not read again.
 const RECENT: Duration = Duration::from_secs(1);
 
-/// The sockets that were found last, and when.
+/// The paths of sockets that were found last, and when.
 #[derive(Debug, Default)]
-pub(crate) struct Sockets(Mutex<Option<(Instant, Vec<Hidden>)>>);
+pub(crate) struct Sockets(Mutex<Option<(Instant, Vec<PathBuf>)>>);
 
 impl Sockets {
-    /// Those that are to be hidden, but for those in these folders, which no command sees anyway. (They are the same for all.) Blocking.
+    /// Those that a command would see, which are to be hidden. Blocking.
     ///
     /// One whose name is relative is not found: the table does not say in which folder it is.
-    pub(super) fn hidden(&self, unseen: &[&Path]) -> Vec<Hidden> {
+    pub(super) fn hidden(&self, is_seen: impl Fn(&Path) -> bool) -> Vec<Hidden> {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, hidden)) = &*found
-            && at.elapsed() < RECENT
-        {
-            return hidden.clone();
+        let is_recent = found.as_ref().is_some_and(|(at, _)| at.elapsed() < RECENT);
+        if !is_recent {
+            let table = fs::read(TABLE).unwrap_or_default();
+            *found = Some((Instant::now(), paths(&String::from_utf8_lossy(&table))));
         }
-        let table = fs::read(TABLE).unwrap_or_default();
-        let paths = paths(&String::from_utf8_lossy(&table));
-        let is_seen = |path: &PathBuf| unseen.iter().all(|folder| !path.starts_with(folder));
-        let mut hidden: Vec<Hidden> = paths.into_iter().filter(is_seen).filter_map(there).collect();
+        let paths = found.iter().flat_map(|(_, paths)| paths);
+        let mut hidden: Vec<Hidden> = paths.filter(|path| is_seen(path)).filter_map(there).collect();
         hidden.sort_by(|a, b| a.path().cmp(b.path()));
         hidden.dedup();
-        *found = Some((Instant::now(), hidden.clone()));
         hidden
     }
 }
@@ -50,7 +47,7 @@ fn paths(table: &str) -> Vec<PathBuf> {
 }
 
 /// The socket, without links; `None` if it is gone.
-fn there(path: PathBuf) -> Option<Hidden> {
+fn there(path: &PathBuf) -> Option<Hidden> {
     let path = fs::canonicalize(path).ok()?;
     fs::metadata(&path).ok()?.file_type().is_socket().then_some(Hidden::File(path))
 }

@@ -193,8 +193,12 @@ async fn there_is_no_network_but_loopback_of_its_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_other_programs_listen_on_cannot_be_reached() {
     let home = home_of_its_own();
-    for without in [&[][..], &["without-namespaces"]] {
-        let ground = Ground::at_home(home.path(), without);
+    // The last one's workspace lies in `/tmp`, of which a command sees nothing else.
+    for ground in [
+        Ground::at_home(home.path(), &[]),
+        Ground::at_home(home.path(), &["without-namespaces"]),
+        Ground::new(),
+    ] {
         let paths = [home.path().join("agent.sock"), ground.path("dev.sock")];
         let listeners: Vec<_> =
             paths.iter().map(|path| std::os::unix::net::UnixListener::bind(path).unwrap()).collect();
