@@ -16,6 +16,9 @@ const STEPS: usize = 400;
 /// Tasks of two commands, each in a folder of its own, so that no helper waits for the first.
 const FOLDERS: usize = 40;
 
+/// Between two tasks.
+const PAUSE: Duration = Duration::from_millis(100);
+
 const KEY: &str = "sandbox";
 
 pub(crate) async fn figures() -> Vec<Figure> {
@@ -80,6 +83,8 @@ async fn first(setup: &Setup, kind: &str) -> Vec<Duration> {
         setup::begin(&setup.client, StartTaskParams { workspace, ..task(setup, &key) }).await;
         setup.idle().await;
         times.extend(gaps(&setup.model.exchanges(&key)));
+        // What ends after the task (helpers that waited, their namespaces) does not slow the next one.
+        tokio::time::sleep(PAUSE).await;
     }
     times
 }
