@@ -186,8 +186,8 @@ impl Tools {
         (found.level, &found.why_not)
     }
 
-    /// Ends what waits for further commands of a conversation, and for checkpoints of any: none comes for now. Drops what its commands
-    /// have changed in caches, if that is too much. Blocking.
+    /// Ends the helpers that wait for a conversation's next command, and those that wait for the next checkpoint of any conversation. Drops
+    /// what the conversation's commands have changed in caches, if that is too much. Blocking.
     pub fn release(&self, conversation: ConversationId) {
         self.runner.helpers.release(|plan| match plan.conversation {
             Some(other) => other == conversation,

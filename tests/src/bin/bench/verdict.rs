@@ -1,4 +1,4 @@
-//! What the rules cost: the verdict on a command line, beside the same request where no rule stands.
+//! What rules cost: `testRule` in a folder with rules, beside the same request for a folder without any.
 
 use crate::{
     model::{self, Model},

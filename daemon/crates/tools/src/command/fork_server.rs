@@ -31,6 +31,8 @@ pub(crate) struct ForkServer {
     running: Mutex<Option<Running>>,
     /// The plans of helpers that are to be requested in advance.
     wanted: Mutex<Vec<Plan>>,
+    /// Held while wanted helpers are requested, so that a release either takes a plan back or finds its helper.
+    asking: Mutex<()>,
 }
 
 /// A helper that waits for its order.
@@ -65,7 +67,7 @@ struct Asked {
 
 impl ForkServer {
     pub(crate) const fn new(command: Vec<OsString>) -> Self {
-        Self { command, running: Mutex::new(None), wanted: Mutex::new(Vec::new()) }
+        Self { command, running: Mutex::new(None), wanted: Mutex::new(Vec::new()), asking: Mutex::new(()) }
     }
 
     /// Takes the helper that was requested in advance for this plan, or requests one. Blocking.
@@ -93,9 +95,12 @@ impl ForkServer {
 
     /// Requests the helpers that are wanted. Blocking.
     pub(crate) fn ask_for_wanted(&self) {
-        // Held until all are requested, so that a release either takes a plan back or finds its helper.
-        let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
-        wanted.drain(..).for_each(|plan| self.ask_in_advance(&plan));
+        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        // The end of a command notes what it wants meanwhile, without waiting.
+        let next = || self.wanted.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        while let Some(plan) = next() {
+            self.ask_in_advance(&plan);
+        }
     }
 
     /// Requests a helper in advance, so that the next command of this plan need not wait for it.
@@ -124,6 +129,7 @@ impl ForkServer {
 
     /// Ends the waiting helpers whose plan this is about: they will not be used again. Blocking.
     pub(crate) fn release(&self, is_meant: impl Fn(&Plan) -> bool) {
+        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).retain(|plan| !is_meant(plan));
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(server) = &mut *running {

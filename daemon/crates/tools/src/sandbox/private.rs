@@ -21,6 +21,9 @@ const CACHES: [(&str, &str); 4] = [
     (".npm", "npm"),
 ];
 
+/// Where changes of caches are moved before they are removed.
+const DROPPED: &str = "dropped";
+
 /// What a conversation's commands change in caches is kept up to this much, in bytes.
 const MAX_CACHES: u64 = 2 << 30;
 
@@ -95,14 +98,26 @@ impl PrivateFolders {
     }
 
     fn trim_to(&self, conversation: ConversationId, most: u64) {
-        // Held, so that no helper begins to use it meanwhile.
-        let leased = self.leased.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = self.root.join(conversation.to_string());
         let caches = CACHES.map(|(_, name)| folder.join(name));
-        if !leased.contains_key(&conversation) && !fits(&caches, most) {
-            tracing::info!(%conversation, "its changes of caches are dropped: they are more than {most} bytes");
-            caches.iter().for_each(|cache| remove(cache));
+        if fits(&caches, most) {
+            return;
         }
+        let dropped = folder.join(DROPPED);
+        // What an earlier daemon began.
+        remove(&dropped);
+        {
+            // Every new helper waits for this lock, so the folders are only moved while it is held.
+            let leased = self.leased.lock().unwrap_or_else(PoisonError::into_inner);
+            if leased.contains_key(&conversation) || fs::create_dir(&dropped).is_err() {
+                return;
+            }
+            for (cache, (_, name)) in caches.iter().zip(CACHES) {
+                let _ = fs::rename(cache, dropped.join(name));
+            }
+        }
+        tracing::info!(%conversation, "its changes of caches are dropped: they are more than {most} bytes");
+        remove(&dropped);
     }
 
     /// Removes the folders of a conversation. Blocking.

@@ -153,7 +153,7 @@ fn put(item: &Item<'_>, place: &Path, covers: &OwnedFd, name: &str) -> Result<Op
     Ok(None)
 }
 
-/// Covers a place, if it is there: what another item covers is hidden by that, and a socket may be gone by now.
+/// Covers a place. It may be missing: a folder above it may be covered already, and a socket may have been removed since the plan.
 fn hide(place: &Path, covers: &OwnedFd, name: &str, is_folder: bool) -> Result<Option<OwnedFd>, Failure> {
     for _ in 0..REPLACED {
         let there = match reach(place) {
