@@ -19,6 +19,11 @@ impl Identity {
         Ok(Self { pid: pid.as_raw_nonzero().get(), start, boot: boot()? })
     }
 
+    /// When it started, in ticks since boot; `None` if that was before the last boot.
+    pub(super) fn started_at(&self) -> Option<u64> {
+        boot().ok().filter(|boot| *boot == self.boot).map(|_| self.start)
+    }
+
     /// The process, if it still runs.
     pub(crate) fn open(&self) -> Option<(Pid, OwnedFd)> {
         if boot().ok()? != self.boot {

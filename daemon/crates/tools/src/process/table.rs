@@ -1,8 +1,19 @@
-use rustix::process::Pid;
+use rustix::{
+    process::Pid,
+    thread::{Timespec, nanosleep},
+};
 use std::{
     collections::{HashMap, HashSet},
     fs, io,
+    time::{Duration, Instant},
 };
+
+/// How long a look at the table waits, in all, for processes that are executing a program.
+const EXECUTION: Duration = Duration::from_millis(500);
+/// `PF_KTHREAD` of the flags in /proc/PID/stat, include/linux/sched.h.
+const KERNEL_THREAD: u32 = 0x0020_0000;
+/// The pause between two looks at such a process.
+const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000 };
 
 /// A process when the table was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,24 +70,67 @@ pub(super) fn descendants(root: Pid) -> io::Result<Vec<Process>> {
     Ok(found)
 }
 
-/// All processes whose environment has `name` set to `value`.
-pub(super) fn marked(name: &str, value: &str) -> io::Result<Vec<Process>> {
+/// All processes whose environment has `name` set to `value`, of those that started at `since` or later (ticks since boot).
+///
+/// While a process executes a program, the kernel shows no environment of it, or the beginning of one, and it would be missed. So it is
+/// read again until it is complete, but not for long: a process may have none on purpose.
+pub(super) fn marked(name: &str, value: &str, since: u64) -> io::Result<Vec<Process>> {
     let mark = format!("{name}={value}");
-    let is_marked = |pid: &Pid| {
-        fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()))
-            .is_ok_and(|all| all.split(|b| *b == 0).any(|entry| entry == mark.as_bytes()))
-    };
+    let deadline = Instant::now() + EXECUTION;
     // The start time is read first: if the pid is reused in between, the descriptor will not match it.
     let process = |pid: Pid| {
-        let (_, start) = stat(pid).ok()?;
-        is_marked(&pid).then_some(Process { pid, start })
+        let (_, start) = stat(pid).ok().filter(|(_, start)| *start >= since)?;
+        let environment = loop {
+            let read = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).ok()?;
+            let is_complete = environment_length(pid)? == read.len() && !read.is_empty();
+            if is_complete || Instant::now() >= deadline {
+                break read;
+            }
+            let _ = nanosleep(&LOOK_AGAIN);
+        };
+        let is_marked = environment.split(|b| *b == 0).any(|entry| entry == mark.as_bytes());
+        is_marked.then_some(Process { pid, start })
     };
     Ok(all()?.filter_map(process).collect())
+}
+
+/// The length of a process's environment, in bytes. `None`: it has ended, or is a thread of the kernel. (proc_pid_stat(5): `state`,
+/// `flags`, `env_start` and `env_end`, the last two of which are equal while a program is being executed.)
+fn environment_length(pid: Pid) -> Option<usize> {
+    let line = fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    let end = line.iter().rposition(|b| *b == b')')?;
+    let mut fields = std::str::from_utf8(&line[end + 1..]).ok()?.split_ascii_whitespace();
+    if matches!(fields.next()?, "Z" | "X") {
+        return None;
+    }
+    let flags: u32 = fields.nth(5)?.parse().ok()?;
+    let (from, to): (usize, usize) = (fields.nth(40)?.parse().ok()?, fields.next()?.parse().ok()?);
+    (flags & KERNEL_THREAD == 0).then(|| to.saturating_sub(from))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One look in fifty or so meets it while it executes.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the process under test")]
+    fn a_process_that_executes_all_the_time_is_never_missed() {
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", r#"exec sh -c "$AGAIN""#])
+            .env("AGAIN", r#"exec sh -c "$AGAIN""#)
+            .env("ABIDE_TEST_MARK", "executes")
+            .spawn()
+            .unwrap();
+        let pid = Pid::from_child(&child);
+        let (_, since) = stat(pid).unwrap();
+        let looks = (0..1000).map(|_| marked("ABIDE_TEST_MARK", "executes", since).unwrap());
+        let missed = looks.filter(|found| found.is_empty()).count();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(missed, 0);
+        assert_eq!(marked("ABIDE_TEST_MARK", "executes", since).unwrap(), []);
+    }
 
     #[test]
     fn a_hostile_name_does_not_shift_the_fields() {

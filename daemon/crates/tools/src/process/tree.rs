@@ -66,8 +66,10 @@ pub(crate) fn end_call(helper: Option<&Identity>, call: &str, patience: Duration
         let _ = pidfd_send_signal(&handle, Signal::KILL);
         wait_gone(&handle, patience);
     }
+    // All processes of the call are younger than its helper.
+    let since = helper.and_then(Identity::started_at).unwrap_or(0);
     let marked = || {
-        let mut found = table::marked(super::MARK, call)?;
+        let mut found = table::marked(super::MARK, call, since)?;
         found.retain(|process| process.pid != getpid());
         Ok(found)
     };
