@@ -17,7 +17,7 @@ use super::{
 use crate::{clock, runner::Attempt};
 use abide_engine::{
     Effect,
-    driver::{Driver, Wants},
+    driver::{Driver, Predecessor, Wants},
 };
 use abide_protocol::{ConversationId, TaskId};
 use abide_store::StorageState;
@@ -56,7 +56,7 @@ impl Actor {
             sessions,
             mailbox,
             mail,
-            driver: Driver::new(id, checkpoint::SPACING),
+            driver: Driver::new(id, checkpoint::SPACING, Predecessor::Ended),
             pending: None,
             running: HashMap::new(),
             gate: watch::channel(false).0,

@@ -39,10 +39,21 @@ pub fn handle(history: &mut History, input: Input, mint: &mut Mint) -> Result<Ve
 /// Folds what the tasks do next by themselves into `history`. One task acts at a time, each before its parent, which may depend on it.
 /// Empty if all of them wait.
 pub fn advance(history: &mut History, mint: &mut Mint) -> Vec<NewRecord> {
+    advance_those(history, mint, |_, _| true)
+}
+
+/// [`advance`], but only of tasks that may act.
+pub(crate) fn advance_those(
+    history: &mut History,
+    mint: &mut Mint,
+    may_act: impl Fn(&History, &Task) -> bool,
+) -> Vec<NewRecord> {
     let mut all = Vec::new();
     loop {
         let acts = |task| Some(next(history, task, mint)).filter(|records| !records.is_empty());
-        let Some(records) = history.live().find_map(acts) else { return all };
+        let Some(records) = history.live().filter(|task| may_act(history, task)).find_map(acts) else {
+            return all;
+        };
         let mut records = with_relatives(history, records, &mut Shown::new(), mint);
         for record in &records {
             history.fold(record);

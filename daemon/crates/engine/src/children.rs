@@ -7,7 +7,7 @@ use crate::{
     mint::Mint,
     mode::rules,
     prompt::{CHILD, Note},
-    task::{Stage, Task},
+    task::{CallStage, Stage, Task},
 };
 use abide_protocol::{
     CallId, TaskId,
@@ -305,4 +305,14 @@ pub(crate) fn keep_from_ending(history: &History, task: &Task) -> Option<String>
     });
     let reasons: Vec<String> = [unread, at_work].into_iter().flatten().collect();
     (!reasons.is_empty()).then(|| reasons.join(" And "))
+}
+
+/// Whether code that is running has started the task, or one above it: the code may wait for it.
+pub(crate) fn serve_code(history: &History, task: &Task) -> bool {
+    let is_of_running_code = |task: &Task| {
+        let caller = task.head.parent_id.and_then(|parent| history.task(parent));
+        let call = caller.zip(task.head.forked_by).and_then(|(caller, by)| caller.call(by.call_id));
+        call.is_some_and(|call| matches!(call.stage, CallStage::Started { .. }))
+    };
+    is_of_running_code(task) || history.ancestors(task.id).any(is_of_running_code)
 }

@@ -41,7 +41,7 @@ pub use order::{Append, AppendId, Applied, CutOff, Failure, Gate, Order, Started
 
 use crate::{
     accept::{accept, ends_at},
-    advance::handle,
+    advance::{advance, advance_those},
     children,
     command::Command,
     effects::{Effect, effects, wake_at},
@@ -87,6 +87,8 @@ pub struct Driver<H: Host> {
     /// Attempts that were started and neither cancelled nor ended, in the order in which they were started.
     running: Vec<Effect>,
     duty: Duty,
+    /// How the daemon before this one ended.
+    predecessor: Predecessor,
     state: State<H>,
     /// The replies of sub-tasks that were not recorded before the message that is being handled. Its records may cut them off.
     unrecorded: BTreeMap<RecordId, TaskId>,
@@ -97,11 +99,24 @@ pub struct Driver<H: Host> {
     orders: VecDeque<Order<H>>,
 }
 
+/// How the daemon before the driver's own ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Predecessor {
+    /// It died or was stopped: tasks that were at work are interrupted, and their restart policy applies.
+    #[default]
+    Ended,
+    /// It brought all tasks to a boundary and went over to this daemon's program: tasks without an attempt under way just go on.
+    HandedOver,
+}
+
 /// How much work the actor does; less and less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Duty {
     /// Inputs are recorded, tasks act, and attempts are started.
     Full,
+    /// The daemon wants all tasks at a boundary, and may go on afterwards. Inputs are still recorded and running attempts may end, but
+    /// tasks do not act until the hold is released, except those that running code has started: it may wait for them. The actor stays.
+    Hold,
     /// The daemon drains. Inputs are still recorded and running attempts may end, but tasks no longer act; the next daemon continues
     /// them.
     Drain,
@@ -129,7 +144,7 @@ impl<H: Host> Driver<H> {
     /// A driver whose first order is to load the conversation's records. A checkpoint is kept when it saves the next load at least
     /// `checkpoint_spacing` records.
     #[must_use]
-    pub fn new(conversation: ConversationId, checkpoint_spacing: usize) -> Self {
+    pub fn new(conversation: ConversationId, checkpoint_spacing: usize, predecessor: Predecessor) -> Self {
         Self {
             conversation,
             history: History::default(),
@@ -137,6 +152,7 @@ impl<H: Host> Driver<H> {
             checkpoint_spacing,
             running: Vec::new(),
             duty: Duty::Full,
+            predecessor,
             state: State::Loading(LoadReason::ActorStarted),
             unrecorded: BTreeMap::new(),
             deferred: VecDeque::new(),
@@ -204,6 +220,8 @@ impl<H: Host> Driver<H> {
             }
             Event::Erased(result) => self.erased(result),
             Event::Disk { full } => self.is_disk_full = full,
+            Event::Hold => self.duty = self.duty.max(Duty::Hold),
+            Event::Release => self.release(),
             Event::Drain => self.duty = self.duty.max(Duty::Drain),
             Event::CutOff => self.cut_off(),
             Event::LingerOver => self.linger_over(),
@@ -324,7 +342,7 @@ impl<H: Host> Driver<H> {
                 let records = self.stop_all(shown, mint);
                 self.append(records, true, append::Waiter::Deletion(reply));
             }
-            Message::Fork { reply, .. } if self.duty != Duty::Full => {
+            Message::Fork { reply, .. } if self.duty > Duty::Hold => {
                 self.reply(reply, Err(Failure::ShuttingDown));
             }
             Message::Fork { fork, reply } => {
@@ -374,14 +392,16 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Folds an input's records into the history and returns them, for one append. Unless the daemon drains, the records of the tasks'
-    /// next actions are among them.
+    /// Folds an input's records into the history and returns them, for one append. The records of the next actions of tasks that may act
+    /// are among them.
     fn apply(&mut self, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
-        if self.duty == Duty::Full {
-            handle(&mut self.history, input, mint)
-        } else {
-            self.record(input, mint)
+        let mut records = self.record(input, mint)?;
+        match self.duty {
+            Duty::Full => records.append(&mut advance(&mut self.history, mint)),
+            Duty::Hold => records.append(&mut advance_those(&mut self.history, mint, children::serve_code)),
+            Duty::Drain | Duty::RecordOnly => {}
         }
+        Ok(records)
     }
 
     /// Folds only the input's own records; no task acts.
@@ -389,6 +409,14 @@ impl<H: Host> Driver<H> {
         let records = accept(&self.history, input, mint)?;
         records.iter().for_each(|record| self.history.fold(record));
         Ok(records)
+    }
+
+    /// Lets tasks act again after a hold. The message makes them do so, as soon as one can be handled.
+    fn release(&mut self) {
+        if self.duty == Duty::Hold {
+            self.duty = Duty::Full;
+            self.deferred.push_back(Message::Wake);
+        }
     }
 
     /// Stops the root task, and with it all its sub-tasks, before a deletion.
@@ -429,7 +457,9 @@ impl<H: Host> Driver<H> {
 
     /// Sets the alarm for the earliest wake-up time of the live tasks.
     fn set_alarm(&mut self) {
-        let alarm = self.history.live().filter_map(wake_at).min();
+        // A held task does not act at its time. The alarm would ring again and again.
+        let is_held = |task: &Task| self.duty == Duty::Hold && !children::serve_code(&self.history, task);
+        let alarm = self.history.live().filter(|task| !is_held(task)).filter_map(wake_at).min();
         self.orders.push_back(Order::SetAlarm(alarm));
     }
 

@@ -105,9 +105,10 @@ impl<H: Host> Driver<H> {
             };
             records.iter().any(begins)
         };
-        let is_full = self.duty == Duty::Full;
-        let is_missing =
-            |effect: &Effect| (is_full || effect.ends_with_its_task()) && !self.running.contains(effect);
+        let begins_work_on_files = self.duty <= Duty::Hold;
+        let is_missing = |effect: &Effect| {
+            (begins_work_on_files || effect.ends_with_its_task()) && !self.running.contains(effect)
+        };
         let new = effects(&self.history).into_iter().filter(is_missing);
         let (after_commit, now): (Vec<_>, Vec<_>) = new.partition(|effect| is_new(effect.task()));
         for effect in now {
@@ -120,7 +121,7 @@ impl<H: Host> Driver<H> {
     fn restart_work_on_files(&mut self) {
         let is_missing = |effect: &Effect| !effect.ends_with_its_task() && !self.running.contains(effect);
         let missing = effects(&self.history).into_iter().find(is_missing);
-        if let Some(effect) = missing.filter(|_| self.duty == Duty::Full) {
+        if let Some(effect) = missing.filter(|_| self.duty <= Duty::Hold) {
             self.start(effect, Gate::Open);
         }
     }

@@ -37,6 +37,10 @@ pub enum Event<H: Host> {
     Disk {
         full: bool,
     },
+    /// No new work begins until [`Event::Release`].
+    Hold,
+    /// The hold is over: tasks go on.
+    Release,
     /// The daemon drains: no new work begins.
     Drain,
     /// The daemon no longer waits for running attempts. Repeated as long as [`super::Driver::wants`] asks for messages.

@@ -37,10 +37,13 @@ impl<H: Host> Leaving<H> {
 }
 
 impl<H: Host> Driver<H> {
-    /// How long the actor waits for a message before it leaves. `None`: it stays, because an attempt runs or a task is at work.
+    /// How long the actor waits for a message before it leaves. `None`: it stays, because an attempt runs, a task is at work, or the
+    /// daemon holds.
     pub(super) fn linger(&self) -> Option<Duration> {
         match self.duty {
             _ if !self.running.is_empty() => None,
+            // What it begins at the release is known to no other actor.
+            Duty::Hold => None,
             Duty::Full => (!self.history.live().any(is_at_work)).then_some(LINGER),
             Duty::Drain | Duty::RecordOnly => Some(Duration::ZERO),
         }

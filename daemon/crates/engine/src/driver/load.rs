@@ -1,8 +1,9 @@
 //! Loads the records, and recovers the work that was interrupted.
 
-use super::{Driver, Duty, Host, Message, Order, StartedCall, State, append::Waiter};
+use super::{Driver, Duty, Host, Message, Order, Predecessor, StartedCall, State, append::Waiter};
 use crate::{
     advance::advance,
+    effects::{Effect, effects},
     history::{History, Tail},
     input::{Finding, Input},
     mint::Mint,
@@ -42,7 +43,7 @@ impl<H: Host> Driver<H> {
         // Checkpoints and undos begin again, so a late outcome of a cancelled attempt is dropped.
         let counts = |message: &Message<H>| !matches!(message, Message::Outcome { effect, .. } if !effect.ends_with_its_task());
         self.deferred.retain(counts);
-        if self.duty != Duty::Full {
+        if self.duty > Duty::Hold {
             self.duty = Duty::RecordOnly;
             return;
         }
@@ -85,9 +86,16 @@ impl<H: Host> Driver<H> {
     fn recover(&mut self, reason: LoadReason, findings: Vec<Finding>, mint: &mut Mint) {
         // After a failed append, clients have been shown text of replies that do not run any more.
         self.unrecorded = self.unrecorded();
-        let input = Input::Interrupted { cause: reason.cause(), findings };
-        // This input is never refused.
-        let mut records = self.record(input, mint).unwrap_or_default();
+        let was_handed_over = reason == LoadReason::ActorStarted
+            && self.predecessor == Predecessor::HandedOver
+            && !effects(&self.history).iter().any(Effect::ends_with_its_task);
+        let mut records = if was_handed_over {
+            Vec::new()
+        } else {
+            let input = Input::Interrupted { cause: reason.cause(), findings };
+            // This input is never refused.
+            self.record(input, mint).unwrap_or_default()
+        };
         if self.duty == Duty::Full {
             records.append(&mut advance(&mut self.history, mint));
         }

@@ -6,7 +6,7 @@ use crate::{
 };
 use abide_engine::{
     Command, Effect, Fork, Input, Mint, Reading, Refusal, Replied, Shown, Start, Tail, Traces,
-    driver::{AppendId, Driver, Event, Failure, Host, Message, Order, Wants},
+    driver::{AppendId, Driver, Event, Failure, Host, Message, Order, Predecessor, Wants},
     effects,
 };
 use abide_protocol::{
@@ -37,7 +37,7 @@ fn orders(driver: &mut Driver<Numbered>) -> Vec<Order<Numbered>> {
 fn the_disk_is_watched_only_for_an_append_that_would_wait_for_room() {
     let mut mint = Mint::new(Timestamp(1), 1);
     let task = TaskId(Uuid::from_u128(1));
-    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100);
+    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);
     driver.on(Event::Loaded { history: Box::default(), tail: Tail::default() }, &mut mint);
     let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new() };
     let command = |command, reply| Event::Message(Message::Command { command, reply });
@@ -56,7 +56,7 @@ fn the_disk_is_watched_only_for_an_append_that_would_wait_for_room() {
 fn running_code() -> (Driver<Numbered>, Mint, TaskId, CallId) {
     let mut mint = Mint::new(Timestamp(1), 1);
     let (task, call) = (TaskId(Uuid::from_u128(1)), CallId(Uuid::from_u128(2)));
-    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100);
+    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);
     let mut now = |driver: &mut Driver<Numbered>, event| {
         driver.on(event, &mut mint);
         orders(driver);
@@ -81,12 +81,54 @@ fn running_code() -> (Driver<Numbered>, Mint, TaskId, CallId) {
     (driver, mint, task, call)
 }
 
+/// A hold lets what runs end and begins nothing; the actor stays, and its release is enough for the task to go on.
+#[test]
+fn a_held_task_begins_nothing_until_its_release() {
+    let mut mint = Mint::new(Timestamp(1), 1);
+    let task = TaskId(Uuid::from_u128(1));
+    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);
+    let mut now = |driver: &mut Driver<Numbered>, event| {
+        driver.on(event, &mut mint);
+        orders(driver)
+    };
+    let begins = |orders: &[Order<Numbered>]| orders.iter().any(|order| matches!(order, Order::Start { .. }));
+    now(&mut driver, Event::Loaded { history: Box::default(), tail: Tail::default() });
+    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new() };
+    let command = Command::Start(Box::new(start));
+    now(&mut driver, Event::Message(Message::Command { command, reply: 1 }));
+    assert!(begins(&now(&mut driver, Event::Committed(AppendId(1)))));
+
+    now(&mut driver, Event::Hold);
+    let effect = effects(driver.history())[0];
+    let Effect::Model { item, .. } = effect else { panic!("a model is asked: {effect:?}") };
+    let call = CallId(Uuid::from_u128(2));
+    let plans = [read("a.txt")];
+    let replied = Replied {
+        reply: reply(StopReason::ToolCalls, "", &plans, &[call], 0),
+        reading: Reading::default(),
+        assessed: vec![plans[0].assessed(call)],
+        traces: Traces::default(),
+    };
+    let input = Box::new(Input::Replied { task, item, replied: Box::new(replied) });
+    assert!(!begins(&now(&mut driver, Event::Message(Message::Outcome { effect, input }))));
+    assert!(!begins(&now(&mut driver, Event::Committed(AppendId(2)))));
+    assert_eq!(driver.wants(), Wants::Message { linger: None }, "an actor with a task at work stays");
+
+    now(&mut driver, Event::Release);
+    assert_eq!(driver.wants(), Wants::HandleDeferred);
+    let ordered = now(&mut driver, Event::HandleDeferred);
+    assert!(begins(&ordered), "the call begins: {ordered:?}");
+    now(&mut driver, Event::Drain);
+    now(&mut driver, Event::Release);
+    assert_ne!(driver.wants(), Wants::HandleDeferred, "a release does not end a drain");
+}
+
 /// Seen in the simulation: the call was allowed while the daemon drained, and no later daemon loaded the conversation to start it.
 #[test]
 fn a_sub_task_whose_call_waited_for_a_checkpoint_needs_the_next_daemon() {
     let mut mint = Mint::new(Timestamp(1), 1);
     let task = TaskId(Uuid::from_u128(1));
-    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100);
+    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);
     let mut now = |driver: &mut Driver<Numbered>, event| {
         driver.on(event, &mut mint);
         orders(driver)
@@ -215,7 +257,7 @@ fn outcomes_that_come_during_a_commit_are_one_append() {
     let (mut mint, id) = (Mint::new(Timestamp(1), 1), |n| Uuid::from_u128(n));
     let task = TaskId(id(1));
     let calls = [2, 3, 4, 5, 6].map(|n| CallId(id(n)));
-    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100);
+    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);
     let mut now = |driver: &mut Driver<Numbered>, event| {
         driver.on(event, &mut mint);
         orders(driver)
@@ -291,7 +333,7 @@ fn outcomes_that_come_during_a_commit_are_one_append() {
 #[test]
 fn no_message_is_taken_while_an_unreadable_conversation_is_erased() {
     let mut mint = Mint::new(Timestamp(1), 1);
-    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100);
+    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);
     driver.on(Event::LoadFailed("damaged"), &mut mint);
     assert_eq!(driver.wants(), Wants::Message { linger: None });
     driver.on(Event::Message(Message::Delete { reply: 1 }), &mut mint);

@@ -5,12 +5,14 @@ use super::{
     life::{Event, Life},
 };
 use abide_engine::{
-    Checkpoint, Effect, Refusal, Shown,
-    driver::{self, Append, AppendId, CutOff, Driver, Gate, Host, Lane, Order, StartedCall, Wants},
+    CallStage, Checkpoint, Effect, History, Refusal, Shown,
+    driver::{
+        self, Append, AppendId, CutOff, Driver, Gate, Host, Lane, Order, Predecessor, StartedCall, Wants,
+    },
     effects, wake_at,
 };
 use abide_protocol::{
-    ConversationId, RecordId,
+    ConversationId, RecordId, TaskId,
     record::{NewRecord, RecordBody},
 };
 use std::{
@@ -52,13 +54,17 @@ pub(super) struct Actor {
     knows_full: bool,
     /// The driver was sent [`driver::Event::Drain`].
     knows_drain: bool,
+    /// The driver was sent [`driver::Event::Hold`], and no [`driver::Event::Release`] since.
+    knows_hold: bool,
+    /// An append of a hold was withdrawn, and its records are in the next one.
+    withdrew_held: bool,
     linger_scheduled: bool,
     /// The messages for the next actor, once this one has left.
     passed_on: Option<Vec<Message>>,
-    /// Records that were appended before the daemon drained.
-    before_drain: BTreeSet<RecordId>,
+    /// Records that were appended while work might begin: before the daemon drained, and outside of holds.
+    before_rest: BTreeSet<RecordId>,
     /// The attempts that should be running after the newest of them.
-    wanted_before_drain: Vec<Effect>,
+    wanted_before_rest: Vec<Effect>,
 }
 
 #[derive(Clone, Copy)]
@@ -68,10 +74,10 @@ struct Current {
     urgent: bool,
 }
 
-impl Default for Actor {
-    fn default() -> Self {
+impl Actor {
+    pub(super) fn after(predecessor: Predecessor) -> Self {
         Self {
-            driver: Driver::new(CONVERSATION, CHECKPOINT_SPACING),
+            driver: Driver::new(CONVERSATION, CHECKPOINT_SPACING, predecessor),
             jobs: Vec::new(),
             urgent: VecDeque::new(),
             commands: VecDeque::new(),
@@ -80,10 +86,12 @@ impl Default for Actor {
             is_recovering: true,
             knows_full: false,
             knows_drain: false,
+            knows_hold: false,
+            withdrew_held: false,
             linger_scheduled: false,
             passed_on: None,
-            before_drain: BTreeSet::new(),
-            wanted_before_drain: Vec::new(),
+            before_rest: BTreeSet::new(),
+            wanted_before_rest: Vec::new(),
         }
     }
 }
@@ -94,6 +102,27 @@ impl Actor {
             Lane::Urgent => self.urgent.push_back(message),
             Lane::Command => self.commands.push_back(message),
         }
+    }
+
+    /// No work may begin, except what a load found interrupted.
+    const fn rests(&self) -> bool {
+        self.knows_drain || (self.knows_hold && !self.is_recovering)
+    }
+
+    /// The tasks' next actions are in the append that is made now. An append that was withdrawn is the beginning of the next one.
+    pub(super) fn takes_acts(&mut self) -> bool {
+        !self.knows_hold && !std::mem::take(&mut self.withdrew_held)
+    }
+
+    /// An append was withdrawn in which the tasks do (or do not) act.
+    pub(super) const fn withdrew(&mut self, acts: bool) {
+        self.withdrew_held = !acts;
+    }
+
+    /// No attempt runs.
+    pub(super) fn is_at_boundary(&self) -> bool {
+        let waits = matches!(self.driver.wants(), Wants::Message { .. });
+        self.knows_hold && self.jobs.is_empty() && waits
     }
 
     fn is_lingering(&self) -> bool {
@@ -110,6 +139,7 @@ impl Life {
     /// Runs the actor until it waits for an event of the simulation.
     pub(super) fn work(&mut self) {
         loop {
+            self.announce_hold();
             self.announce_drain();
             while let Some(order) = self.actor().and_then(|actor| actor.driver.next_order()) {
                 self.carry_out(order);
@@ -151,6 +181,14 @@ impl Life {
         self.running_actor().driver.on(event, &mut mint);
     }
 
+    /// Sends a hold or its release before any other event, once.
+    fn announce_hold(&mut self) {
+        let holding = self.daemon.as_ref().is_some_and(|daemon| daemon.holding);
+        if self.actor().is_some_and(|a| std::mem::replace(&mut a.knows_hold, holding) != holding) {
+            self.send(if holding { driver::Event::Hold } else { driver::Event::Release });
+        }
+    }
+
     /// Sends a drain before any other event, once.
     fn announce_drain(&mut self) {
         let draining = self.daemon.as_ref().is_some_and(|daemon| daemon.draining);
@@ -164,8 +202,7 @@ impl Life {
             (self.disk.full, self.daemon.as_ref()?.draining, self.daemon.as_ref()?.cutting);
         let Some(actor) = self.actor() else {
             if draining {
-                self.cover("a drain");
-                self.crash();
+                self.drained();
             }
             return None;
         };
@@ -312,7 +349,7 @@ impl Life {
         }
     }
 
-    /// Checks that a task's attempts were killed before its end is recorded, and that nothing begins while the daemon drains.
+    /// Checks that a task's attempts were killed before its end is recorded, and that nothing begins while the daemon drains or holds.
     fn check_append(&mut self, records: &[NewRecord]) {
         for record in records {
             if let RecordBody::TaskEnded(_) = record.body {
@@ -324,17 +361,28 @@ impl Life {
                 assert_eq!(alive, None, "an end is recorded while an attempt of the task runs");
             }
             let actor = self.running_actor();
-            if !actor.knows_drain {
-                actor.before_drain.insert(record.id);
+            if !actor.rests() {
+                actor.before_rest.insert(record.id);
             } else if matches!(record.body, RecordBody::ModelRequested(_) | RecordBody::CallStarted(_)) {
-                let before = actor.before_drain.contains(&record.id);
-                assert!(before, "an attempt is recorded while the daemon drains: {record:?}");
+                let before = actor.before_rest.contains(&record.id);
+                let may_act = record.task_id.is_some_and(|task| self.may_act_in_hold(task));
+                assert!(
+                    before || may_act,
+                    "an attempt is recorded while the daemon drains or holds: {record:?}"
+                );
             }
         }
         let actor = self.running_actor();
-        if !actor.knows_drain {
-            actor.wanted_before_drain = effects(actor.driver.history());
+        if !actor.rests() {
+            actor.wanted_before_rest = effects(actor.driver.history());
         }
+    }
+
+    /// In a hold a task acts if running code has started it, or one above it. The code may have ended in the append that is made now.
+    fn may_act_in_hold(&mut self, task: TaskId) -> bool {
+        let actor = self.running_actor();
+        let is_hold = !actor.knows_drain;
+        is_hold && (serves_code(actor.driver.history(), task) || serves_code(&self.disk.published, task))
     }
 
     pub(super) fn answered(&mut self, number: u64) {
@@ -376,10 +424,12 @@ impl Life {
     // Attempts.
 
     fn start_effect(&mut self, effect: Effect, gate: Gate) {
+        let may_act = self.may_act_in_hold(effect.task());
         let daemon = self.daemon.as_mut().expect("it has an actor");
         let actor = daemon.actor.take().expect("it gives the order");
-        let may_begin = !actor.knows_drain || actor.wanted_before_drain.contains(&effect);
-        assert!(may_begin, "an attempt begins while the daemon drains: {effect:?}");
+        let in_hold = !actor.knows_drain && !effect.ends_with_its_task();
+        let may_begin = !actor.rests() || actor.wanted_before_rest.contains(&effect) || in_hold || may_act;
+        assert!(may_begin, "an attempt begins while the daemon drains or holds: {effect:?}");
         let history = actor.driver.history();
         let job = match effect {
             Effect::Model { .. } => Some(self.ask_model(effect, history)),
@@ -432,7 +482,9 @@ impl Life {
         }
         let published = &self.disk.published;
         let next = published.live().filter_map(wake_at).min();
-        assert_eq!(daemon.alarm, next, "the alarm is set for the earliest wake-up time");
+        if !actor.knows_hold {
+            assert_eq!(daemon.alarm, next, "the alarm is set for the earliest wake-up time");
+        }
         let wanted = effects(published);
         for effect in &wanted {
             let was_started = actor.jobs.iter().any(|(started, _)| started == effect);
@@ -443,6 +495,18 @@ impl Life {
             assert!(!alive || wanted.contains(effect), "{effect:?} runs and is not wanted");
         }
     }
+}
+
+fn serves_code(history: &History, task: TaskId) -> bool {
+    let mut next = history.task(task);
+    while let Some(task) = next {
+        next = task.head.parent_id.and_then(|parent| history.task(parent));
+        let call = next.zip(task.head.forked_by).and_then(|(caller, by)| caller.call(by.call_id));
+        if call.is_some_and(|call| matches!(call.stage, CallStage::Started { .. })) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether the append has the outcomes of several attempts.

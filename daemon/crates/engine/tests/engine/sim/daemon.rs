@@ -4,7 +4,11 @@ use super::{
     actor::{Actor, Message, has_several_replies},
     life::{Event, Life},
 };
-use abide_engine::{advance, driver::Failure, is_at_work};
+use abide_engine::{
+    Effect, advance,
+    driver::{Failure, Predecessor},
+    effects, is_at_work,
+};
 use abide_protocol::{
     Timestamp,
     record::{Interruption, NewRecord, RecordBody},
@@ -15,9 +19,15 @@ use abide_protocol::{
 pub(super) struct Daemon {
     pub(super) actor: Option<Actor>,
     pub(super) alarm: Option<Timestamp>,
+    pub(super) holding: bool,
     pub(super) draining: bool,
     /// It no longer waits for running attempts.
     pub(super) cutting: bool,
+    /// It drains for another program, with all tasks at a boundary.
+    handing_over: bool,
+    predecessor: Predecessor,
+    /// At its start, attempts were listed as running.
+    is_cut_off: bool,
     /// It has committed records of tasks. Its first ones may recover the work of the daemon before it.
     has_written: bool,
 }
@@ -28,7 +38,9 @@ impl Life {
             return;
         }
         self.generation += 1;
-        self.daemon = Some(Daemon::default());
+        let predecessor = std::mem::take(&mut self.predecessor);
+        let is_cut_off = effects(&self.disk.published).iter().any(Effect::ends_with_its_task);
+        self.daemon = Some(Daemon { predecessor, is_cut_off, ..Daemon::default() });
         self.drop_settled_notes();
         self.disk.broken = false;
         self.set_alarm(self.disk.projections.values().filter_map(|task| task.wake_at).min());
@@ -59,6 +71,39 @@ impl Life {
         self.after(5000, Event::Start);
     }
 
+    /// Afterwards the daemon drains if all tasks are at a boundary, and goes on otherwise, as it does when a new program is there.
+    pub(super) fn hold(&mut self) {
+        if let Some(daemon) = self.daemon.as_mut().filter(|daemon| !daemon.holding) {
+            daemon.holding = true;
+            self.in_this_daemon(6000, Event::Release);
+        }
+    }
+
+    pub(super) fn release(&mut self) {
+        let at_boundary = self.actor().is_none_or(|actor| actor.is_at_boundary());
+        let goes_over = at_boundary && self.one_in(2);
+        let Some(daemon) = self.daemon.as_mut().filter(|daemon| !daemon.draining) else { return };
+        if goes_over {
+            // The hold lasts to the end.
+            daemon.handing_over = true;
+            return self.drain();
+        }
+        daemon.holding = false;
+        self.cover(if at_boundary { "a hold up to a boundary" } else { "a hold in vain" });
+    }
+
+    /// The daemon has drained, and ends.
+    pub(super) fn drained(&mut self) {
+        self.cover("a drain");
+        let daemon = self.daemon.as_ref().expect("it drained");
+        let is_hand_over = daemon.handing_over && !daemon.cutting;
+        self.crash();
+        if is_hand_over {
+            self.cover("a hand-over");
+            self.predecessor = Predecessor::HandedOver;
+        }
+    }
+
     pub(super) fn drain(&mut self) {
         if let Some(daemon) = &mut self.daemon {
             daemon.draining = true;
@@ -73,7 +118,7 @@ impl Life {
     fn ensure_actor(&mut self) {
         let daemon = self.daemon.as_mut().expect("only in a daemon");
         if daemon.actor.is_none() {
-            daemon.actor = Some(Actor::default());
+            daemon.actor = Some(Actor::after(daemon.predecessor));
         }
     }
 
@@ -118,9 +163,15 @@ impl Life {
             _ => None,
         });
         for cause in found {
-            let own = self.daemon.as_ref().expect("it appends").has_written;
-            let expected = if own { Interruption::AppendFailed } else { Interruption::DaemonRestarted };
-            assert_eq!(cause, expected, "the daemon has committed records before: {own}");
+            let daemon = self.daemon.as_ref().expect("it appends");
+            let was_handed_over = daemon.predecessor == Predecessor::HandedOver;
+            let may = match cause {
+                Interruption::DaemonRestarted => {
+                    !daemon.has_written && (daemon.is_cut_off || !was_handed_over)
+                }
+                Interruption::AppendFailed => daemon.has_written || was_handed_over,
+            };
+            assert!(may, "{cause:?} is no cause here");
             self.cover(&format!("{cause:?}"));
         }
         if let Some(daemon) = &mut self.daemon {

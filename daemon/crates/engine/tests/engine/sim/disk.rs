@@ -36,6 +36,8 @@ struct Append {
     records: Vec<NewRecord>,
     tasks: Vec<Projection>,
     urgent: bool,
+    /// The tasks' next actions are in it.
+    acts: bool,
     /// The actor no longer waits for it.
     withdrawn: bool,
     stored: Option<Result<(), AppendError>>,
@@ -162,7 +164,8 @@ impl Life {
         let number = self.disk.appends;
         let fails = may_fail && self.one_in(self.nature.refusals);
         let stored = fails.then_some(Err(AppendError::Refused));
-        self.disk.queue.insert(number, Append { records, tasks, urgent, withdrawn: false, stored });
+        let acts = self.actor().is_none_or(super::actor::Actor::takes_acts);
+        self.disk.queue.insert(number, Append { records, tasks, urgent, acts, withdrawn: false, stored });
         // While a slow commit is under way, outcomes come together.
         let within = self.pick(&[20, 20, 20, 200]);
         self.in_this_daemon(within, Event::Commit(number));
@@ -174,6 +177,7 @@ impl Life {
         let too_late = self.one_in(3);
         let Some(withdrawn) = self.disk.queue.get_mut(&append) else { return };
         withdrawn.withdrawn = true;
+        let acts = withdrawn.acts;
         match withdrawn.stored {
             Some(Ok(())) => self.cover("a withdrawn append that committed"),
             // The actor ignores the answer.
@@ -183,6 +187,7 @@ impl Life {
             }
             None | Some(Err(_)) => drop(self.disk.queue.remove(&append)),
         }
+        self.running_actor().withdrew(acts);
     }
 
     /// The writer commits an append; on a full disk only an urgent one.
@@ -211,7 +216,7 @@ impl Life {
     fn store(&mut self, number: u64) {
         let append = self.disk.queue.get_mut(&number).expect("it is in the queue");
         let records = append.records.clone();
-        let (tasks, withdrawn) = (append.tasks.clone(), append.withdrawn);
+        let (tasks, acts, withdrawn) = (append.tasks.clone(), append.acts, append.withdrawn);
         self.log(|| format!("    {}", records.iter().map(outside::short).collect::<Vec<_>>().join(", ")));
         self.check_stops(&records);
         let stored = self.disk.store(&records, &tasks);
@@ -221,7 +226,7 @@ impl Life {
         match stored {
             Ok(()) => {
                 self.check_causes(&records);
-                let whole = self.daemon.as_ref().is_some_and(|daemon| !daemon.draining);
+                let whole = acts && self.daemon.as_ref().is_some_and(|daemon| !daemon.draining);
                 self.audit.append(&records, &self.disk.published, whole);
                 self.check_starts(&records);
                 records.iter().for_each(|record| self.cover_record(record));

@@ -2,7 +2,7 @@
 
 use super::{actor::Message, daemon::Daemon, disk::Disk, nature::Nature, outside::Outside, people::People};
 use crate::{audit::Audit, world::DAWN};
-use abide_engine::{Effect, Input, Mint, Stage, Task, effects, is_at_work, status};
+use abide_engine::{Effect, Input, Mint, Stage, Task, driver::Predecessor, effects, is_at_work, status};
 use abide_protocol::{TaskId, Timestamp};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -41,6 +41,10 @@ pub(super) enum Event {
     FilesEnd(u64),
     DiskFull,
     DiskRoom,
+    /// The daemon wants all tasks at a boundary, to hand over to another program.
+    Hold,
+    /// It goes on instead.
+    Release,
     /// `abide daemon stop`.
     Drain,
     /// The daemon stops waiting for running attempts.
@@ -60,6 +64,8 @@ pub(super) struct Life {
     queue: BTreeMap<(Timestamp, u64), (Option<u64>, Event)>,
     pub(super) disk: Disk,
     pub(super) daemon: Option<Daemon>,
+    /// How the last daemon ended.
+    pub(super) predecessor: Predecessor,
     /// The number of daemons so far.
     pub(super) generation: u64,
     pub(super) outside: Outside,
@@ -84,6 +90,7 @@ impl Life {
             queue: BTreeMap::new(),
             disk: Disk::default(),
             daemon: None,
+            predecessor: Predecessor::Ended,
             generation: 0,
             outside: Outside::default(),
             people: People::default(),
@@ -137,6 +144,8 @@ impl Life {
             Event::FilesEnd(job) => self.files_end(job),
             Event::DiskFull => self.disk.full = true,
             Event::DiskRoom => self.free_disk(),
+            Event::Hold => self.hold(),
+            Event::Release => self.release(),
             Event::Drain => self.drain(),
             Event::CutOff => self.cut_off(),
             Event::Crash => self.crash(),
@@ -157,6 +166,9 @@ impl Life {
             self.soon(Event::DiskFull);
             self.after(4000, Event::DiskRoom);
         }
+        if self.one_in(nature.holds) {
+            self.soon(Event::Hold);
+        }
         if self.one_in(nature.drains) {
             self.soon(Event::Drain);
         }
@@ -168,7 +180,9 @@ impl Life {
     fn end_faults(&mut self) {
         self.log(|| "no more faults".to_owned());
         self.nature = Nature::calm();
-        self.queue.retain(|_, (_, event)| !matches!(event, Event::Crash | Event::Drain | Event::DiskFull));
+        self.queue.retain(|_, (_, event)| {
+            !matches!(event, Event::Crash | Event::Hold | Event::Drain | Event::DiskFull)
+        });
         if self.disk.broken {
             self.crash();
         }

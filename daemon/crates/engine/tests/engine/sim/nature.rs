@@ -7,6 +7,7 @@ use abide_engine::Mint;
 pub(super) struct Nature {
     pub(super) crashes: u64,
     pub(super) full_disks: u64,
+    pub(super) holds: u64,
     pub(super) drains: u64,
     /// Appends that the store refuses.
     pub(super) refusals: u64,
@@ -39,6 +40,7 @@ impl Nature {
         Self {
             crashes: one_of(&[0, 15, 40, 100]),
             full_disks: one_of(&[0, 0, 30, 80]),
+            holds: one_of(&[0, 0, 25]),
             drains: one_of(&[0, 0, 60]),
             refusals: one_of(&[0, 0, 20, 60]),
             broken_disks: one_of(&[0, 0, 0, 60]),
@@ -59,6 +61,7 @@ impl Nature {
         Self {
             crashes: 0,
             full_disks: 0,
+            holds: 0,
             drains: 0,
             refusals: 0,
             broken_disks: 0,
