@@ -2,18 +2,27 @@
 //!
 //! * The lock file in the data folder is held for life; its content (pid, socket, version) leads clients to the socket.
 //! * Only the holder of the lock replaces the socket, and only if no daemon answers there.
+//! * A socket that a service manager or the daemon before gives is used as it is, wherever it is: see [`Inherited`].
 //! * A peer must be the same user and no descendant of a tool, because a tool must not approve its own calls.
 
 mod folder;
+mod inherited;
 mod lock;
 mod peer;
 mod socket;
 
 pub use folder::private_folder;
+pub use inherited::Inherited;
 pub use peer::{Refused, descends_from, peer};
 
+use inherited::Giver;
 use interprocess::local_socket::tokio::Listener;
-use std::{fs::File, io, path::PathBuf};
+use std::{
+    fs::File,
+    io,
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+};
 
 /// Why this process is not the daemon of this home.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +66,18 @@ impl InstanceError {
 pub struct Instance {
     lock: File,
     lock_path: PathBuf,
+    /// A listening socket that was inherited, until [`Self::listen`] uses it.
+    inherited: Option<(OwnedFd, Owner)>,
     socket: Option<socket::Bound>,
+}
+
+/// Whose the file of a listening socket is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// Ours: it is removed at the end.
+    Daemon,
+    /// A service manager's, which goes on listening when this process has ended.
+    ServiceManager,
 }
 
 impl Instance {
@@ -68,18 +88,61 @@ impl Instance {
     pub fn take(lock_path: impl Into<PathBuf>) -> Result<Self, InstanceError> {
         let lock_path = lock_path.into();
         let lock = lock::take(&lock_path)?;
-        Ok(Self { lock, lock_path, socket: None })
+        Ok(Self { lock, lock_path, inherited: None, socket: None })
     }
 
-    /// Opens the socket, replacing a dead daemon's, and announces it in the lock file. Needs a tokio runtime.
+    /// The same with an inherited socket. The daemon before hands its lock over with it; for a service manager, a daemon that runs
+    /// without one is asked to end.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub fn inherit(lock_path: impl Into<PathBuf>, inherited: Inherited) -> Result<Self, InstanceError> {
+        let lock_path = lock_path.into();
+        let Inherited { listener, from } = inherited;
+        let (lock, owner) = match from {
+            Giver::ServiceManager => (lock::take_over(&lock_path)?, Owner::ServiceManager),
+            Giver::Predecessor { lock, owns_socket } => {
+                let owner = if owns_socket { Owner::Daemon } else { Owner::ServiceManager };
+                (lock::keep(lock, &lock_path)?, owner)
+            }
+        };
+        Ok(Self { lock, lock_path, inherited: Some((listener, owner)), socket: None })
+    }
+
+    /// Opens the socket, replacing a dead daemon's, or uses the inherited one, and announces it in the lock file. Needs a tokio runtime.
     ///
     /// # Errors
     /// The path has something other than a dead daemon's socket, or cannot be bound.
     pub fn listen(&mut self, socket: impl Into<PathBuf>, version: &str) -> Result<Listener, InstanceError> {
-        let (listener, bound) = socket::bind(socket.into())?;
+        let (listener, bound) = match self.inherited.take() {
+            None => socket::bind(socket.into())?,
+            Some((listener, owner)) => socket::adopt(listener, owner, socket.into())?,
+        };
         lock::announce(&self.lock, &self.lock_path, bound.path(), version)?;
         self.socket = Some(bound);
         Ok(listener)
+    }
+
+    /// Where this daemon listens; `None` before [`Self::listen`].
+    #[must_use]
+    pub fn socket(&self) -> Option<&Path> {
+        self.socket.as_ref().map(socket::Bound::path)
+    }
+
+    /// Leaves socket and lock open for the program that this process executes next: clients that connect meanwhile wait for it, and no
+    /// other daemon can start. Returns the environment variable that names them.
+    ///
+    /// # Errors
+    /// There is no socket yet, or the descriptors cannot be made to stay open.
+    #[cfg(unix)]
+    pub fn hand_over(mut self) -> io::Result<(&'static str, String)> {
+        let Some(bound) = self.socket.take() else { return Err(io::ErrorKind::NotConnected.into()) };
+        let lock = self.lock.try_clone()?;
+        let (listener, owner) = bound.into_parts();
+        let variable = inherited::variable(&listener, &lock, owner == Owner::Daemon)?;
+        // They stay open until this process executes the program, or ends.
+        std::mem::forget((listener, lock));
+        Ok(variable)
     }
 }
 

@@ -13,8 +13,39 @@ use std::{
 const MAX_BYTES: u64 = 16 * 1024;
 
 pub(super) fn take(path: &Path) -> Result<File, InstanceError> {
+    take_within(path, open(path)?, PATIENCE)
+}
+
+/// Takes the lock. A daemon that holds it is asked to end first, and gets the time that it needs to come to a boundary.
+#[cfg(unix)]
+pub(super) fn take_over(path: &Path) -> Result<File, InstanceError> {
+    use rustix::process::{Pid, Signal, kill_process};
+
     let file = open(path)?;
-    if !lock(&file).map_err(InstanceError::io("lock", path))? {
+    if lock(&file, PATIENCE).map_err(InstanceError::io("lock", path))? {
+        return take_within(path, file, PATIENCE);
+    }
+    let pid = holder(&file).and_then(|holder| Pid::from_raw(i32::try_from(holder.pid).ok()?));
+    if let Some(pid) = pid {
+        tracing::info!(%pid, "another daemon runs for this home; it is asked to end, and this one goes on");
+        // If it cannot be asked, it is waited for all the same.
+        let _ = kill_process(pid, Signal::TERM);
+    }
+    take_within(path, file, HANDOVER)
+}
+
+#[cfg(not(unix))]
+pub(super) fn take_over(path: &Path) -> Result<File, InstanceError> {
+    take(path)
+}
+
+/// The lock that the daemon before held, whose file is still open.
+pub(super) fn keep(file: File, path: &Path) -> Result<File, InstanceError> {
+    take_within(path, file, PATIENCE)
+}
+
+fn take_within(path: &Path, file: File, patience: Duration) -> Result<File, InstanceError> {
+    if !lock(&file, patience).map_err(InstanceError::io("lock", path))? {
         let holder = holder(&file).map(|said| (said.pid, said.socket));
         return Err(InstanceError::Running { holder });
     }
@@ -84,11 +115,13 @@ fn check_not_replaced(_: &File, _: &Path) -> Result<(), InstanceError> {
 
 /// A process that holds the lock longer than this is taken for a daemon.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// How long a daemon that was asked to end may take: it drains for 5 s.
+const HANDOVER: Duration = Duration::from_secs(15);
 
 /// Takes the lock, unless a daemon holds it. Two others hold it briefly and are waited for: a client that checks for a daemon, and a
 /// process that a daemon was starting when it died, between fork and exec.
-fn lock(file: &File) -> io::Result<bool> {
-    let patience = Instant::now() + PATIENCE;
+fn lock(file: &File, patience: Duration) -> io::Result<bool> {
+    let patience = Instant::now() + patience;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(true),

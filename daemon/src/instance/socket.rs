@@ -1,18 +1,37 @@
-use super::InstanceError;
+use super::{InstanceError, Owner};
 use interprocess::local_socket::tokio::Listener;
-use std::path::{Path, PathBuf};
+use std::{
+    os::fd::{AsFd as _, OwnedFd},
+    path::{Path, PathBuf},
+};
 
-/// The socket's file, which is removed by the process that bound it.
+/// The listening socket, and its file.
 #[derive(Debug)]
 pub(super) struct Bound {
+    /// For a program that this process executes.
+    listener: OwnedFd,
+    owner: Owner,
     path: PathBuf,
-    /// Device and inode.
+    /// Device and inode of the file.
     identity: (u64, u64),
 }
 
 impl Bound {
+    fn of(listener: &Listener, owner: Owner, path: PathBuf) -> Result<Self, InstanceError> {
+        use std::os::unix::fs::MetadataExt as _;
+        let Listener::UdSocket(socket) = listener;
+        let copy = socket.as_fd().try_clone_to_owned();
+        let listener = copy.map_err(InstanceError::io("listen at", &path))?;
+        let found = std::fs::symlink_metadata(&path).map_err(InstanceError::io("look at", &path))?;
+        Ok(Self { listener, owner, identity: (found.dev(), found.ino()), path })
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(super) fn into_parts(self) -> (OwnedFd, Owner) {
+        (self.listener, self.owner)
     }
 }
 
@@ -26,7 +45,7 @@ pub(super) fn bind(path: PathBuf) -> Result<(Listener, Bound), InstanceError> {
         local_socket::{GenericFilePath, ListenerOptions, ToFsName as _},
         os::unix::local_socket::ListenerOptionsExt as _,
     };
-    use std::{io::ErrorKind, os::unix::fs::MetadataExt as _};
+    use std::io::ErrorKind;
 
     fits(&path)?;
     clear(&path)?;
@@ -40,8 +59,27 @@ pub(super) fn bind(path: PathBuf) -> Result<(Listener, Bound), InstanceError> {
         other => other,
     };
     let listener = bound.map_err(InstanceError::io("listen at", &path))?;
-    let found = std::fs::symlink_metadata(&path).map_err(InstanceError::io("look at", &path))?;
-    Ok((listener, Bound { identity: (found.dev(), found.ino()), path }))
+    let bound = Bound::of(&listener, Owner::Daemon, path)?;
+    Ok((listener, bound))
+}
+
+/// Uses a socket that is open already. `expected` is where it is if its own address cannot be read.
+#[cfg(unix)]
+pub(super) fn adopt(
+    listener: OwnedFd,
+    owner: Owner,
+    expected: PathBuf,
+) -> Result<(Listener, Bound), InstanceError> {
+    use interprocess::os::unix::uds_local_socket::tokio as uds;
+
+    let listener = std::os::unix::net::UnixListener::from(listener);
+    let address = listener.local_addr().ok();
+    let path = address.and_then(|address| address.as_pathname().map(Path::to_path_buf)).unwrap_or(expected);
+    let adopted =
+        listener.set_nonblocking(true).and_then(|()| uds::Listener::try_from(OwnedFd::from(listener)));
+    let listener = Listener::from(adopted.map_err(InstanceError::io("listen at", &path))?);
+    let bound = Bound::of(&listener, owner, path)?;
+    Ok((listener, bound))
 }
 
 #[cfg(not(unix))]
@@ -112,8 +150,11 @@ fn answers(path: &Path) -> std::io::Result<bool> {
 }
 
 impl Bound {
-    /// Removes the file if it is still the one that was bound.
+    /// Removes the file if it is ours, and still the one that was bound.
     pub(super) fn remove(self) {
+        if self.owner != Owner::Daemon {
+            return;
+        }
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt as _;
