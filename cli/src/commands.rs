@@ -34,6 +34,7 @@ mod templates;
 mod tools;
 mod tree;
 mod undo;
+mod update;
 mod wait;
 mod watch;
 

@@ -7,6 +7,7 @@ use crate::{
 use abide_client::{
     AtHome, CallError, Client, Home, Live, LiveOptions, Options, Update, autostart,
     protocol::{
+        ErrorKind,
         method::{Method, Status, daemon::StatusParams, subscription::Scope},
         notification::DaemonUpdate,
     },
@@ -49,18 +50,31 @@ impl Daemon {
         }
     }
 
+    /// Waits until the daemon has handed over to another program, and connects to that one.
+    pub(crate) async fn until_replaced(&mut self) -> Result<(), CommandError> {
+        let mut notifications = self.client.notifications();
+        while notifications.next().await.is_some() {}
+        self.client = autostart::connect_or_start(&self.home, options()).await?;
+        Ok(())
+    }
+
     /// Sends a request once: after a cut connection its effect is unknown, so it is not sent again.
     pub(crate) async fn call<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError> {
         Ok(self.ask::<M>(params).await?)
     }
 
-    /// Sends a request again if the connection is cut meanwhile: only for requests that may be repeated without harm.
+    /// Sends a request again if the daemon ends meanwhile, perhaps to hand over to another program: only for requests that may be repeated
+    /// without harm.
     pub(crate) async fn call_again<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError>
     where
         M::Params: Clone,
     {
         match self.ask::<M>(params.clone()).await {
             Err(CallError::Disconnected(_)) => self.call::<M>(params).await,
+            Err(CallError::Daemon(refusal)) if refusal.kind() == ErrorKind::ShuttingDown => {
+                self.until_replaced().await?;
+                self.call::<M>(params).await
+            }
             settled => Ok(settled?),
         }
     }

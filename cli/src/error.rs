@@ -59,6 +59,11 @@ impl CommandError {
         self.refusal.as_ref().is_some_and(|refusal| refusal.kind() == kind)
     }
 
+    /// Whether the daemon ended, or was about to, so that the request was not carried out or its reply did not come.
+    pub(crate) fn is_end_of_daemon(&self) -> bool {
+        self.kind == Kind::NoDaemon || self.is(ErrorKind::ShuttingDown)
+    }
+
     pub(crate) fn hinted(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -45,6 +45,7 @@ pub struct Config {
     pub policy: PolicyConfig,
     pub sandbox: SandboxConfig,
     pub notify: NotifyConfig,
+    pub daemon: DaemonConfig,
     /// By `provider/model`; an entry overrides the built-in price.
     pub prices: BTreeMap<String, Price>,
     /// By name; an entry overrides the file of that persona.
@@ -58,6 +59,26 @@ pub struct Config {
 pub struct ModelConfig {
     /// `provider/model`, for tasks and conversations that name none.
     pub default: Option<String>,
+}
+
+/// The daemon itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DaemonConfig {
+    pub update: UpdatePolicy,
+}
+
+/// What to do with a new program that replaces the daemon's own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UpdatePolicy {
+    /// Go over to it as soon as nothing is cut off by that.
+    #[default]
+    Auto,
+    /// Tell clients, and wait for a person.
+    Ask,
+    /// Say nothing unless asked for the status.
+    Manual,
 }
 
 /// A model provider.

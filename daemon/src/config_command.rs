@@ -24,7 +24,7 @@ pub(crate) fn run(what: &str) -> ExitCode {
 
 /// Reads the files that a starting daemon reads first. It starts with the configuration before instead of an invalid one, if it has
 /// understood one before.
-fn check() -> anyhow::Result<String> {
+pub(crate) fn check() -> anyhow::Result<String> {
     let home = Home::from_env()?;
     let file = home.config_file();
     let text = Config::read(&file)?;

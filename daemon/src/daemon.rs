@@ -4,7 +4,7 @@ use crate::{
     allocator, clock,
     config::ConfigError,
     events::Hub,
-    instance::{Instance, InstanceError, private_folder},
+    instance::{Inherited, Instance, InstanceError, private_folder},
     ipc,
     keys::{KeyError, KeyStore},
     launch::Launcher,
@@ -14,8 +14,10 @@ use crate::{
     session::{Alarm, Sessions},
     settings::Settings,
     supervisor::{Ending, Supervisor},
+    update::Updater,
 };
 use abide_client::home::{Home, HomeError};
+use abide_engine::driver::Predecessor;
 use abide_protocol::{
     ErrorKind,
     method::daemon::{CutOff, CutWork, ShutdownReply},
@@ -23,7 +25,12 @@ use abide_protocol::{
 use abide_store::{Integrity, OpenError, Options as StoreOptions, ReadError, Store};
 use abide_tools::{CheckpointFolders, Options as ToolOptions, Tools};
 use futures_util::future::LocalBoxFuture;
-use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 use tokio::sync::watch;
 
 /// The size of the disk reserve: deleted when the disk is full, so that stops and answers can still be committed.
@@ -33,12 +40,27 @@ const READERS: usize = 2;
 /// How long the daemon's parts may take to end once it has drained.
 const END: Duration = Duration::from_secs(3);
 
-/// The home and the helper command of a daemon.
-#[derive(Debug, Clone)]
+/// How long the last commits may take once all tasks are at a boundary.
+const LAST_COMMITS: Duration = Duration::from_secs(5);
+
+/// What a daemon is made of.
+#[derive(Debug)]
 pub struct Options {
     pub home: Home,
+    /// This process's program. Another that replaces it there takes over.
+    pub program: PathBuf,
     /// The command that runs [`abide_tools::helper::main`].
     pub helper: Vec<OsString>,
+    /// The socket, if this process was given one.
+    pub inherited: Option<Inherited>,
+}
+
+/// A program to execute in this process, which goes on with the socket and the lock.
+#[derive(Debug)]
+pub struct HandOver {
+    pub program: PathBuf,
+    /// Names the open descriptors.
+    pub variable: (&'static str, String),
 }
 
 /// Why a daemon did not start, or ended.
@@ -56,6 +78,10 @@ pub enum Error {
     Open(#[from] OpenError),
     #[error(transparent)]
     Tools(#[from] abide_tools::Error),
+    #[error(
+        "the socket cannot be handed over to the new program ({0}); nothing is lost, start the daemon again"
+    )]
+    HandOver(std::io::Error),
     #[error("cannot find this user's home folder; set HOME")]
     NoHome,
     #[error(
@@ -64,24 +90,27 @@ pub enum Error {
     StoreFailed(String),
 }
 
-/// Runs a daemon until `ending` is set: by a signal, by the `shutdown` method, or when the store fails.
+/// Runs a daemon until `ending` is set: by a signal, by the `shutdown` method, by the updater, or when the store fails.
 ///
 /// # Errors
 /// It could not start, or its store failed.
 pub fn run(
     options: Options,
     ending: Arc<watch::Sender<Option<Ending>>>,
-) -> LocalBoxFuture<'static, Result<(), Error>> {
+) -> LocalBoxFuture<'static, Result<Option<HandOver>, Error>> {
     // Boxed, so that the future is compiled in this crate and not again in the binary.
     Box::pin(serve(options, ending))
 }
 
-async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> Result<(), Error> {
-    let Options { home, helper } = options;
+async fn serve(
+    options: Options,
+    ending: Arc<watch::Sender<Option<Ending>>>,
+) -> Result<Option<HandOver>, Error> {
+    let Options { home, program, helper, inherited } = options;
     for folder in [&home.config_dir, &home.data_dir, &home.state_dir, &home.run_dir, &home.spool_dir()] {
         private_folder(folder)?;
     }
-    let mut instance = Instance::take(home.lock_file())?;
+    let (mut instance, predecessor) = take_place(&home, inherited)?;
     let keys = Arc::new(KeyStore::open(&home.key_file())?);
     let variable = Arc::new(|name: &str| std::env::var(name).ok());
     let settings = Settings::open(&home.config_file(), home.last_good_config(), keys.clone(), variable)?;
@@ -110,14 +139,23 @@ async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> 
         supervisor: supervisor.clone(),
     };
     let alarm = Alarm::default();
-    let sessions =
-        Sessions::new(store.clone(), hub.clone(), runner, supervisor.clone(), alarm.clone(), ending.clone());
+    let sessions = Sessions::new(runner, alarm.clone(), predecessor, ending.clone());
 
     let drained = Arc::new(watch::channel(None).0);
     let (socket, database) = (home.socket()?, home.database());
     let listener = instance.listen(&socket, env!("CARGO_PKG_VERSION"))?;
+    let socket = instance.socket().map_or(socket, Path::to_path_buf);
     tracing::info!(socket = %socket.display(), version = env!("CARGO_PKG_VERSION"), "listening");
     let home = Arc::new(home);
+    let updater = Updater {
+        program,
+        home: home.clone(),
+        store: store.clone(),
+        sessions: sessions.clone(),
+        settings: settings.clone(),
+        hub: hub.clone(),
+        ending: ending.clone(),
+    };
     let service = Service {
         store: store.clone(),
         hub: hub.clone(),
@@ -132,6 +170,7 @@ async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> 
         started_at: clock::now(),
         ending: ending.clone(),
         drained: drained.clone(),
+        updates: updater.start(&supervisor),
     };
     supervisor.spawn("ipc", ipc::serve(listener, service));
     supervisor.spawn("storage state", watch_storage(store.clone(), hub.clone(), supervisor.clone()));
@@ -153,11 +192,46 @@ async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> 
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
     supervisor.spawn("allocator", allocator::trim_after_unload(sessions.clone(), supervisor.clone()));
 
+    let why = drain(&sessions, &store, &hub, &ending, &drained).await;
+    supervisor.end(END).await;
+    let _ = tokio::task::spawn_blocking(move || tools.close()).await;
+    store.close().await;
+    match why {
+        Ending::Asked { .. } => Ok(None),
+        Ending::HandOver { program } => hand_over(instance, program),
+        Ending::StoreFailed { reason } => Err(Error::StoreFailed(reason)),
+    }
+}
+
+/// Takes this home's lock, and finds out how the daemon before ended.
+fn take_place(home: &Home, inherited: Option<Inherited>) -> Result<(Instance, Predecessor), Error> {
+    let Some(inherited) = inherited else {
+        return Ok((Instance::take(home.lock_file())?, Predecessor::Ended));
+    };
+    let was_handed_over = inherited.is_from_predecessor();
+    let predecessor = if was_handed_over { Predecessor::HandedOver } else { Predecessor::Ended };
+    Ok((Instance::inherit(home.lock_file(), inherited)?, predecessor))
+}
+
+/// Waits until the daemon is asked to end, and lets its tasks come to a boundary. Returns why it ends.
+async fn drain(
+    sessions: &Sessions,
+    store: &Store,
+    hub: &Hub,
+    ending: &watch::Sender<Option<Ending>>,
+    drained: &watch::Sender<Option<Drained>>,
+) -> Ending {
     let mut endings = ending.subscribe();
     let mut why = wait_for_ending(&mut endings).await;
-    hub.daemon(|state| state.shutting_down = true);
-    while let Ending::Asked { drain } = why {
-        tracing::info!("shutting down");
+    if !matches!(why, Ending::HandOver { .. }) {
+        hub.daemon(|state| state.shutting_down = true);
+    }
+    while let Ending::Asked { .. } | Ending::HandOver { .. } = &why {
+        let drain = match &why {
+            Ending::Asked { drain } => *drain,
+            _ => LAST_COMMITS,
+        };
+        tracing::info!(?why, "shutting down");
         tokio::select! {
             () = sessions.drain(drain) => break,
             // A second signal with a shorter deadline, or a failed store.
@@ -165,18 +239,23 @@ async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> 
         }
     }
     if matches!(why, Ending::Asked { .. }) {
-        drained.send_replace(Some(shutdown_report(&sessions, &store).await));
+        drained.send_replace(Some(shutdown_report(sessions, store).await));
         // The `shutdown` request gets its reply before connections are closed.
         let _ = tokio::time::timeout(END, drained.closed()).await;
     }
-    supervisor.end(END).await;
-    let _ = tokio::task::spawn_blocking(move || tools.close()).await;
-    store.close().await;
-    drop(instance);
-    match why {
-        Ending::Asked { .. } => Ok(()),
-        Ending::StoreFailed { reason } => Err(Error::StoreFailed(reason)),
-    }
+    why
+}
+
+#[cfg(unix)]
+fn hand_over(instance: Instance, program: PathBuf) -> Result<Option<HandOver>, Error> {
+    let variable = instance.hand_over().map_err(Error::HandOver)?;
+    Ok(Some(HandOver { program, variable }))
+}
+
+/// Never asked for: no other program is ever found on this system.
+#[cfg(not(unix))]
+fn hand_over(_: Instance, _: PathBuf) -> Result<Option<HandOver>, Error> {
+    Ok(None)
 }
 
 /// The shutdown's report, made when nothing is written any more.

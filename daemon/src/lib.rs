@@ -6,7 +6,7 @@
 //! * [`session`]: one actor for each conversation; [`runner`]: model calls and tool calls
 //! * [`events`]: notifications to clients; [`notify`]: desktop notifications
 //! * [`config`], [`settings`]: the user's configuration; [`keys`], [`providers`], [`catalog`]: the available models
-//! * [`doctor`]: diagnosis and repair
+//! * [`doctor`]: diagnosis and repair; [`update`]: goes over to a new program
 //! * `replace_file`: writes the configuration and the key file; `text_file`: reads the user's prompts
 //! * [`allocator`], [`instance`], [`logging`], [`supervisor`], [`clock`]: the process
 
@@ -33,3 +33,4 @@ pub mod session;
 pub mod settings;
 pub mod supervisor;
 mod text_file;
+pub mod update;

@@ -1,5 +1,6 @@
 //! The `abided` process: arguments, log, runtime, signals.
 
+mod check_command;
 mod config_command;
 mod doctor_command;
 mod personas_command;
@@ -8,23 +9,25 @@ mod prompts_command;
 use abide_client::home::Home;
 use abide_daemon::{
     allocator,
-    daemon::{self, Options},
-    instance::private_folder,
+    daemon::{self, HandOver, Options},
+    instance::{Inherited, private_folder},
     logging,
     supervisor::Ending,
 };
-use std::{ffi::OsString, process::ExitCode, sync::Arc, time::Duration};
+use std::{ffi::OsString, path::Path, process::ExitCode, sync::Arc, time::Duration};
 use tokio::{runtime::Runtime, sync::watch};
 
 const USAGE: &str = "abided: the Abide daemon. `abide` starts it when it is needed.
 
 Usage: abided [--foreground]
        abided doctor [--json] [--rebuild | --backup FILE [--force] | --accept-loss [--yes]]
+       abided check
        abided config check | reference
        abided prompts [--json] [--write]
        abided personas --write [--json]
 
   --foreground   log to stderr too
+  check          say whether this program could start: configuration, keys and the database's version
   --version      print the version
   --help         print this help
 
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
     match arguments.as_slice() {
         [TOOL_HELPER] => abide_tools::helper::main(),
         ["doctor", ..] => doctor_command::run(std::env::args_os().skip(2)),
+        ["check"] => check_command::run(),
         ["config", what] => config_command::run(what),
         ["personas", arguments @ ..] => personas_command::run(arguments),
         ["prompts", arguments @ ..] => prompts_command::run(arguments),
@@ -60,7 +64,11 @@ fn usage() -> ExitCode {
 }
 
 fn run(foreground: bool) -> ExitCode {
-    match try_run(foreground) {
+    let ended = try_run(foreground).and_then(|hand_over| match hand_over {
+        Some(HandOver { program, variable }) => execute(&program, variable, foreground),
+        None => Ok(()),
+    });
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             tracing::error!("{e}");
@@ -70,7 +78,28 @@ fn run(foreground: bool) -> ExitCode {
     }
 }
 
-fn try_run(foreground: bool) -> anyhow::Result<()> {
+/// Executes the program in this process, with the same arguments. Returns only if that fails.
+#[cfg(unix)]
+#[expect(clippy::disallowed_methods, reason = "no process is started: this one goes on as the new program")]
+fn execute(program: &Path, (name, value): (&str, String), foreground: bool) -> anyhow::Result<()> {
+    use std::os::unix::process::CommandExt as _;
+    let arguments = foreground.then_some("--foreground");
+    let error = std::process::Command::new(program).args(arguments).env(name, value).exec();
+    Err(anyhow::anyhow!(
+        "cannot go over to {}: {error}; nothing is lost, the next client starts the daemon",
+        program.display()
+    ))
+}
+
+#[cfg(not(unix))]
+fn execute(_: &Path, _: (&str, String), _: bool) -> anyhow::Result<()> {
+    Ok(())
+}
+
+fn try_run(foreground: bool) -> anyhow::Result<Option<HandOver>> {
+    // Before anything is opened.
+    let inherited = Inherited::from_env();
+    let program = std::env::current_exe()?;
     allocator::limit_arenas();
     let home = Home::from_env()?;
     private_folder(&home.state_dir)?;
@@ -81,7 +110,7 @@ fn try_run(foreground: bool) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let ran = runtime.block_on(async {
         let signals = until_signal(ending.clone())?;
-        let daemon = daemon::run(Options { home, helper }, ending.clone());
+        let daemon = daemon::run(Options { home, program, helper, inherited }, ending.clone());
         tokio::pin!(signals, daemon);
         let ran = tokio::select! {
             ran = &mut daemon => ran,

@@ -18,6 +18,7 @@ use crate::{
     session::Sessions,
     settings::Settings,
     supervisor::{Ending, Supervisor},
+    update::Updates,
 };
 use abide_client::home::Home;
 use abide_protocol::{Error, Timestamp, method::daemon::ShutdownReply};
@@ -44,6 +45,7 @@ pub struct Service {
     pub ending: Arc<watch::Sender<Option<Ending>>>,
     /// Set once the daemon has drained.
     pub drained: Arc<watch::Sender<Option<Drained>>>,
+    pub updates: Updates,
 }
 
 /// The unfinished tasks at shutdown, or why they cannot be counted.

@@ -5,11 +5,13 @@
 
 mod actor;
 mod alarm;
+mod hold;
 mod mailbox;
 mod recover;
 mod sub_tasks;
 
 pub use alarm::Alarm;
+pub use hold::Held;
 
 use crate::{
     events::Hub,
@@ -18,7 +20,7 @@ use crate::{
 };
 use abide_engine::{
     Command, Refusal,
-    driver::{self, Applied, Failure},
+    driver::{self, Applied, Failure, Predecessor},
 };
 use abide_protocol::{ConversationId, method::daemon::CutOff};
 use abide_store::{ReadError, Store};
@@ -26,7 +28,10 @@ use actor::Actor;
 use mailbox::{Lane, Mailbox, Message};
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 use tokio::sync::{Notify, oneshot, watch};
@@ -87,7 +92,12 @@ struct Inner {
     runner: Runner,
     supervisor: Supervisor,
     alarm: Alarm,
+    predecessor: Predecessor,
     open: Mutex<HashMap<ConversationId, Mailbox>>,
+    /// No new work begins; see [`Sessions::hold`].
+    holding: AtomicBool,
+    /// Notified when a held actor has come to rest.
+    rested: Notify,
     /// Cancelled when the daemon begins to drain.
     draining: CancellationToken,
     /// Cancelled when running attempts are cut off.
@@ -102,20 +112,21 @@ struct Inner {
 impl Sessions {
     #[must_use]
     pub fn new(
-        store: Store,
-        hub: Hub,
         runner: Runner,
-        supervisor: Supervisor,
         alarm: Alarm,
+        predecessor: Predecessor,
         ending: Arc<watch::Sender<Option<Ending>>>,
     ) -> Self {
         let inner = Inner {
-            store,
-            hub,
+            store: runner.store.clone(),
+            hub: runner.hub.clone(),
+            supervisor: runner.supervisor.clone(),
             runner,
-            supervisor,
             alarm,
+            predecessor,
             open: Mutex::default(),
+            holding: AtomicBool::new(false),
+            rested: Notify::new(),
             draining: CancellationToken::new(),
             cutting: CancellationToken::new(),
             cut: Mutex::default(),
@@ -138,6 +149,10 @@ impl Sessions {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.open().is_empty()
+    }
+
+    fn is_holding(&self) -> bool {
+        self.inner.holding.load(Ordering::Acquire)
     }
 
     fn is_draining(&self) -> bool {

@@ -1,7 +1,7 @@
 //! The only place that spawns tasks: each has a name, is told to end, and is waited for.
 
 use futures_util::FutureExt as _;
-use std::{future::Future, panic::AssertUnwindSafe, time::Duration};
+use std::{future::Future, panic::AssertUnwindSafe, path::PathBuf, time::Duration};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// Why the daemon ends.
@@ -9,6 +9,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 pub enum Ending {
     /// A request or a signal; running attempts may take this long to finish.
     Asked { drain: Duration },
+    /// All tasks are at a boundary, and this process executes another program.
+    HandOver { program: PathBuf },
     /// The database can no longer be written: only a restart tells what is on disk.
     StoreFailed { reason: String },
 }

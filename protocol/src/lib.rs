@@ -33,6 +33,7 @@ pub mod shape;
 pub mod task;
 mod time;
 pub mod transcript;
+pub mod update;
 
 pub use error::{Candidate, Error, ErrorKind, MAX_CANDIDATES};
 pub use ids::{

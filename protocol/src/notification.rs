@@ -11,6 +11,7 @@ use crate::{
     message::{CallView, Message},
     record::Record,
     task::AgentTask,
+    update::UpdateStage,
 };
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
@@ -174,6 +175,9 @@ pub struct DaemonUpdate {
     #[serde(default)]
     pub storage_damaged: bool,
     pub shutting_down: bool,
+    /// Another program is on disk; `status` says more.
+    #[serde(default)]
+    pub update: Option<UpdateStage>,
 }
 
 /// The state at the start of a subscription.

@@ -2,9 +2,11 @@
 
 mod cli;
 mod config;
+mod program;
 
 pub use cli::{Cli, CliOutput, CliRun};
 pub use config::{Config, WIRES};
+pub use program::Program;
 
 use crate::{
     process::{self, Found},
@@ -34,6 +36,7 @@ pub struct TestDaemon {
     environment: BTreeMap<String, String>,
     once: BTreeMap<String, String>,
     umask: Option<String>,
+    program: PathBuf,
     child: Option<Child>,
 }
 
@@ -58,8 +61,14 @@ impl TestDaemon {
     pub fn beneath(place: &Path, config: &Config) -> Self {
         let root =
             tempfile::Builder::new().prefix("abide-").tempdir_in(place).expect("a folder for the test");
-        let daemon =
-            Self { root, environment: BTreeMap::new(), once: BTreeMap::new(), umask: None, child: None };
+        let daemon = Self {
+            root,
+            environment: BTreeMap::new(),
+            once: BTreeMap::new(),
+            umask: None,
+            program: process::built("abided"),
+            child: None,
+        };
         for dir in [daemon.workspace(), daemon.user_home(), daemon.home().config_dir] {
             fs::create_dir_all(&dir).expect("a folder for the test");
         }
@@ -138,7 +147,7 @@ impl TestDaemon {
         assert!(self.child.is_none(), "the daemon runs already");
         let log =
             File::options().create(true).append(true).open(self.output_file()).expect("the output's file");
-        let program = process::built("abided");
+        let program = &self.program;
         let mut command = match &self.umask {
             None => process::blocking_program(program),
             Some(umask) => {
@@ -165,7 +174,7 @@ impl TestDaemon {
     /// It cannot be started.
     #[must_use]
     pub fn another(&self) -> tokio::process::Child {
-        let mut command = process::program(process::built("abided"));
+        let mut command = process::program(&self.program);
         command.arg("--foreground").env_clear().envs(self.variables()).current_dir(self.root.path());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().expect("abided can be started")
@@ -306,7 +315,7 @@ impl TestDaemon {
             ("HOME".to_owned(), path(self.user_home())),
             ("LANG".to_owned(), "C.UTF-8".to_owned()),
             ("ABIDE_HOME".to_owned(), path(self.abide_home())),
-            ("ABIDE_DAEMON".to_owned(), path(process::built("abided"))),
+            ("ABIDE_DAEMON".to_owned(), path(self.program.clone())),
         ]);
         // For debugging a failed test.
         variables.extend(std::env::var("ABIDE_LOG").ok().map(|filter| ("ABIDE_LOG".to_owned(), filter)));

@@ -126,6 +126,7 @@ mod soak {
 }
 mod upgrade {
     mod drain;
+    mod hand_over;
     mod older_home;
 }
 mod storm {

@@ -172,6 +172,15 @@ pub(crate) enum DaemonCommand {
     Stop,
     /// Stop it and start it again
     Restart,
+    /// Let the program that is installed now take over, if nothing is cut off by that
+    #[command(after_help = "\
+By itself the daemon goes over to a newly installed program as soon as nothing is cut off by that; see
+`[daemon] update` in `abide config reference`. `abide daemon restart` does not wait for that.")]
+    Update {
+        /// How long to wait until all tasks are at a boundary; meanwhile none begins anything
+        #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+        patience: u64,
+    },
     /// Say whether it runs, and what it does
     Status,
     /// Print its newest log

@@ -60,6 +60,7 @@ pub(crate) async fn daemon(command: DaemonCommand, json: bool) -> Result<Exit, C
             }
             print_status(&mut Daemon::started().await?, json).await
         }
+        DaemonCommand::Update { patience } => super::update::update(patience, json).await,
         DaemonCommand::Status => print_status(&mut Daemon::running().await?, json).await,
         DaemonCommand::Logs(args) => super::logs::logs(&args, json).await,
     }

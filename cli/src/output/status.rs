@@ -7,10 +7,13 @@ use crate::output::{
     text,
 };
 use abide_client::protocol::{
-    method::daemon::{CutWork, RefusedConfig, SandboxStatus, ShutdownReply, StatusReply, TaskCounts},
+    method::daemon::{
+        CutWork, RefusedConfig, SandboxStatus, ShutdownReply, StatusReply, TaskCounts, UpdateDaemonReply,
+    },
     notification::DaemonUpdate,
     sandbox::SandboxLevel,
     transcript::EffectClass,
+    update::{UpdateStage, UpdateStatus},
 };
 use std::fmt::Write as _;
 
@@ -30,9 +33,12 @@ pub(crate) fn daemon(status: &StatusReply) -> String {
     let memory =
         if status.memory_bytes == 0 { "unknown".to_owned() } else { measure::bytes(status.memory_bytes) };
     let waits = measure::count(status.inbox);
+    let update = status.update.as_ref().map(update_words);
+    let update_style = if update.is_some() { NEEDS_YOU } else { PLAIN };
     let rows = [
         ("state", state.0.to_owned(), state.1),
         ("version", status.version.clone(), PLAIN),
+        ("update", update.unwrap_or_else(|| "none: this is the installed program".to_owned()), update_style),
         ("process", format!("{}, for {}", status.pid, measure::duration(status.uptime_ms)), PLAIN),
         ("memory", memory, PLAIN),
         (
@@ -55,6 +61,42 @@ pub(crate) fn daemon(status: &StatusReply) -> String {
     let rows: Vec<_> =
         rows.iter().map(|(name, value, style)| [cell(FAINT, name), cell(*style, value)]).collect();
     table(["", ""], &rows, None)
+}
+
+/// The reply to `abide daemon update`.
+pub(crate) fn updated(reply: &UpdateDaemonReply) -> String {
+    match &reply.update {
+        None => format!("the daemon runs the installed program, version {}\n", reply.version),
+        Some(update) => format!("the daemon runs version {}; {}\n", reply.version, update_words(update)),
+    }
+}
+
+fn update_words(update: &UpdateStatus) -> String {
+    let UpdateStatus { stage, program, version, waits_for, refused } = update;
+    let program = text::one_line(program);
+    let version = version
+        .as_ref()
+        .map_or_else(|| "another version".to_owned(), |v| format!("version {}", text::one_line(v)));
+    let mut words = match stage {
+        UpdateStage::Ready => {
+            format!("{version} is installed at {program}: `abide daemon update` lets it take over")
+        }
+        UpdateStage::Waiting if waits_for.is_empty() => {
+            format!("{version} takes over from {program} at the next boundary of all tasks")
+        }
+        UpdateStage::Waiting => {
+            format!("{version} takes over from {program} when nothing is cut off by it; at work:")
+        }
+        UpdateStage::HandingOver => format!("{version} takes over now"),
+        UpdateStage::Refused => {
+            let why = refused.as_deref().map(text::one_line).unwrap_or_default();
+            return format!("the program at {program} cannot take over: {why}");
+        }
+    };
+    for line in waits_for {
+        let _ = write!(words, "\n  {}", text::one_line(line));
+    }
+    words
 }
 
 fn sandbox(sandbox: &SandboxStatus) -> String {
@@ -191,11 +233,17 @@ mod tests {
             sessions: 2,
             tasks: TaskCounts { running: 1, waiting: 2, paused: 0 },
             inbox: 2,
-            daemon: DaemonUpdate { storage_full: true, storage_damaged: false, shutting_down: false },
+            daemon: DaemonUpdate {
+                storage_full: true,
+                storage_damaged: false,
+                shutting_down: false,
+                update: None,
+            },
             data_dir: "/d".into(),
             socket: "/s".into(),
             keys: vec![],
             config: ConfigStatus { path: "/c".into(), read_at: fixture::START, refused: None },
+            update: None,
             sandbox: SandboxStatus {
                 level: SandboxLevel::Landlock,
                 why_not: vec!["no `full`: it failed".into()],

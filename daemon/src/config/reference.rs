@@ -218,6 +218,20 @@ const TABLES: &[Table] = &[
         }],
     },
     Table {
+        header: "daemon",
+        meaning: "The daemon itself.",
+        applies: "within a minute",
+        keys: &[Key {
+            name: "update",
+            kind: "`\"auto\"`, `\"ask\"` or `\"manual\"`",
+            default: "`\"auto\"`",
+            example: "\"ask\"",
+            meaning: "What to do when another version of the daemon's program is installed. `auto`: it takes over by itself as soon as \
+                nothing is cut off by that; tasks go on where they were. `ask`: clients say that it is there, and `abide daemon update` \
+                lets it take over. `manual`: the same, and only `abide daemon status` says so.",
+        }],
+    },
+    Table {
         header: "prices.\"PROVIDER/MODEL\"",
         meaning: "What a model costs, over the built-in list prices of Anthropic's and OpenAI's own addresses. A model without \
             a price has no known cost: none is shown, and it does not count towards `max_cost_micros`.",

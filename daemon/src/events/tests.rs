@@ -128,7 +128,8 @@ async fn a_slow_subscriber_reads_on_from_the_store_and_misses_no_update() {
     assert!(subscriber.joined(Seq(last)));
     let taken = taken(&outbox).await;
     assert!(matches!(&taken[0], Outgoing::Notification(Notification::TaskMessage(m)) if m.seq.0 == last + 1));
-    let full = DaemonUpdate { storage_full: true, storage_damaged: false, shutting_down: false };
+    let full =
+        DaemonUpdate { storage_full: true, storage_damaged: false, shutting_down: false, update: None };
     assert!(matches!(&taken[1], Outgoing::Notification(Notification::DaemonUpdate(d)) if *d == full));
     assert_eq!(taken.len(), 2);
 }

@@ -79,6 +79,7 @@ pub(super) async fn handle(
             Reply::ListModels(catalog.list(&params).await)
         }
         Request::Status(_) => Reply::Status(daemon::status(service).await?),
+        Request::UpdateDaemon(params) => Reply::UpdateDaemon(daemon::update(service, params).await?),
         Request::SetKey(params) => Reply::SetKey(daemon::set_key(service, params).await?),
         Request::CheckModel(params) => Reply::CheckModel(daemon::check_model(service, params).await),
         Request::ListPersonas(params) => Reply::ListPersonas(catalog::personas(service, params).await?),

@@ -42,6 +42,7 @@ impl Line {
     #[must_use]
     pub fn open(service: Service, caller: Caller) -> Arc<Self> {
         tracing::debug!(via = ?caller.via, name = ?caller.name, "a caller has connected");
+        service.updates.look();
         Arc::new(Self {
             service,
             caller,

@@ -17,7 +17,7 @@ use super::{
 use crate::{clock, runner::Attempt};
 use abide_engine::{
     Effect,
-    driver::{Driver, Predecessor, Wants},
+    driver::{Driver, Wants},
 };
 use abide_protocol::{ConversationId, TaskId};
 use abide_store::StorageState;
@@ -40,6 +40,8 @@ pub(super) struct Actor {
     storage: watch::Receiver<StorageState>,
     /// The driver was sent [`Event::Drain`].
     knows_drain: bool,
+    /// The driver was sent [`Event::Hold`], and no [`Event::Release`] since.
+    knows_hold: bool,
     /// [`Order::Leave`] was carried out.
     has_left: bool,
     /// The start that all model requests of a task share.
@@ -50,18 +52,19 @@ type Pending = Pin<Box<dyn Future<Output = Event> + Send>>;
 
 impl Actor {
     pub(super) fn new(id: ConversationId, sessions: Sessions, mailbox: Mailbox, mail: Mail) -> Self {
-        let storage = sessions.inner.store.state();
+        let (storage, predecessor) = (sessions.inner.store.state(), sessions.inner.predecessor);
         Self {
             id,
             sessions,
             mailbox,
             mail,
-            driver: Driver::new(id, checkpoint::SPACING, Predecessor::Ended),
+            driver: Driver::new(id, checkpoint::SPACING, predecessor),
             pending: None,
             running: HashMap::new(),
             gate: watch::channel(false).0,
             storage,
             knows_drain: false,
+            knows_hold: false,
             has_left: false,
             prefixes: HashMap::new(),
         }
@@ -84,10 +87,19 @@ impl Actor {
     /// The next event for the driver. `None`: the actor has left, and its mailbox is empty.
     async fn next_event(&mut self) -> Option<Event> {
         loop {
+            let holding = self.sessions.is_holding();
+            if mem::replace(&mut self.knows_hold, holding) != holding {
+                return Some(if holding { Event::Hold } else { Event::Release });
+            }
             if self.sessions.is_draining() && !mem::replace(&mut self.knows_drain, true) {
                 return Some(Event::Drain);
             }
             let wants = self.driver.wants();
+            // What is not committed yet may start attempts.
+            let rests = holding && self.running.is_empty() && matches!(wants, Wants::Message { .. });
+            if self.mail.set_rests(rests) {
+                self.sessions.inner.rested.notify_waiters();
+            }
             if wants == Wants::HandleDeferred {
                 return Some(Event::HandleDeferred);
             }

@@ -3,7 +3,13 @@
 use super::Daemon;
 use abide_engine::driver;
 pub(super) use abide_engine::driver::Lane;
-use std::{future, sync::Arc};
+use std::{
+    future,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 use tokio::sync::{Notify, mpsc};
 
 /// The most waiting commands; a further one is refused as overloaded.
@@ -24,6 +30,7 @@ pub(super) struct Mailbox {
     commands: mpsc::Sender<Message>,
     urgent: mpsc::Sender<Message>,
     nudged: Arc<Notify>,
+    rests: Arc<AtomicBool>,
 }
 
 /// The receiving half.
@@ -31,14 +38,17 @@ pub(super) struct Mail {
     commands: mpsc::Receiver<Message>,
     urgent: mpsc::Receiver<Message>,
     pub(super) nudged: Arc<Notify>,
+    rests: Arc<AtomicBool>,
 }
 
 pub(super) fn new() -> (Mailbox, Mail) {
     let (commands, command_mail) = mpsc::channel(COMMANDS);
     let (urgent, urgent_mail) = mpsc::channel(URGENT);
     let nudged = Arc::new(Notify::new());
-    let mail = Mail { commands: command_mail, urgent: urgent_mail, nudged: nudged.clone() };
-    (Mailbox { commands, urgent, nudged }, mail)
+    let rests = Arc::new(AtomicBool::new(false));
+    let mail =
+        Mail { commands: command_mail, urgent: urgent_mail, nudged: nudged.clone(), rests: rests.clone() };
+    (Mailbox { commands, urgent, nudged, rests }, mail)
 }
 
 impl Mailbox {
@@ -57,10 +67,20 @@ impl Mailbox {
         self.urgent.is_closed()
     }
 
+    /// The actor is held, and none of its attempts runs.
+    pub(super) fn rests(&self) -> bool {
+        self.rests.load(Ordering::Acquire)
+    }
+
     /// The number of messages not yet received.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> usize {
         COMMANDS - self.commands.capacity() + URGENT - self.urgent.capacity()
+    }
+
+    /// The actor has to say again whether it rests.
+    pub(super) fn forget_rest(&self) {
+        self.rests.store(false, Ordering::Release);
     }
 
     /// Makes the actor check the daemon's state again, for example whether it drains.
@@ -86,6 +106,11 @@ impl Mail {
             Some(message) => message,
             None => future::pending().await,
         }
+    }
+
+    /// Says whether the actor is held and none of its attempts runs. Returns true if that is new.
+    pub(super) fn set_rests(&self, rests: bool) -> bool {
+        self.rests.swap(rests, Ordering::AcqRel) != rests && rests
     }
 
     /// Accepts no more messages, except from senders that already have a place.

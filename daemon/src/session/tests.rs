@@ -49,15 +49,15 @@ pub(super) fn sessions_with(hub: Hub, store: &Store, folder: &Path) -> Sessions 
         hidden_dirs: Vec::new(),
         sandbox_dir: folder.join("sandbox"),
     });
-    let supervisor = Supervisor::default();
     let runner = Runner {
         settings,
         tools: tools.unwrap(),
         store: store.clone(),
-        hub: hub.clone(),
-        supervisor: supervisor.clone(),
+        hub,
+        supervisor: Supervisor::default(),
     };
-    Sessions::new(store.clone(), hub, runner, supervisor, Alarm::default(), Arc::new(watch::channel(None).0))
+    let ending = Arc::new(watch::channel(None).0);
+    Sessions::new(runner, Alarm::default(), abide_engine::driver::Predecessor::Ended, ending)
 }
 
 pub(crate) fn facts() -> ConversationCreated {

@@ -12,6 +12,9 @@ const FIRST_WAIT: Duration = Duration::from_millis(5);
 /// The longest wait between two attempts.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
 
+/// How long a program may take to say whether it could start.
+const CHECK_TIME: Duration = Duration::from_secs(10);
+
 /// How to start the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
@@ -42,6 +45,8 @@ pub enum StartError {
     Exited { status: ExitStatus, log: PathBuf, last_lines: String },
     #[error("a new daemon would refuse this: {said}")]
     Refused { said: String },
+    #[error("{program} did not say within {} s whether it could start; try it: {program} check", CHECK_TIME.as_secs(), program = program.display())]
+    Silent { program: PathBuf },
     #[error("the daemon did not answer within {} ms ({last}); its log is {log}", waited.as_millis(), log = log.display())]
     Deadline { waited: Duration, last: String, log: PathBuf },
 }
@@ -66,11 +71,18 @@ pub async fn start(home: &Home, options: Options, start: &Start) -> Result<(), C
     connect_with(home, options, start).await.map(drop)
 }
 
-/// Runs the daemon's program only to read configuration and keys as a start does; a daemon may run meanwhile.
+/// A program that could start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// `None`: it is too old to be asked.
+    pub version: Option<String>,
+}
+
+/// Runs the daemon's program only to read configuration, keys and the database's schema as a start does; a daemon may run meanwhile.
 ///
 /// # Errors
-/// There is no program, or the configuration or the keys are invalid.
-pub async fn check(home: &Home, start: &Start) -> Result<(), StartError> {
+/// There is no program, it cannot be run, the configuration or the keys are invalid, or the database is newer than the program.
+pub async fn check(home: &Home, start: &Start) -> Result<Checked, StartError> {
     spawn::check(home, start).await
 }
 

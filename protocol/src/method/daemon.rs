@@ -6,6 +6,7 @@ use crate::{
     sandbox::SandboxLevel,
     task::{Limits, Mode},
     transcript::EffectClass,
+    update::UpdateStatus,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -87,6 +88,9 @@ pub struct StatusReply {
     pub config: ConfigStatus,
     #[serde(default)]
     pub sandbox: SandboxStatus,
+    /// Absent: the program that runs is the one on disk.
+    #[serde(default)]
+    pub update: Option<UpdateStatus>,
 }
 
 /// The sandbox of commands.
@@ -139,6 +143,22 @@ pub struct TaskCounts {
 pub struct ShutdownParams {
     /// How long to wait for a boundary, in ms; absent: 5,000.
     pub deadline_ms: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct UpdateDaemonParams {
+    /// How long to wait until all tasks are at a boundary, in ms; absent: 30,000.
+    pub patience_ms: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateDaemonReply {
+    /// The version that runs.
+    pub version: String,
+    /// Absent: the program that runs is the one on disk.
+    pub update: Option<UpdateStatus>,
 }
 
 /// Sent when nothing runs any more, just before the daemon ends.

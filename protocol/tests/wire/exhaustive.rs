@@ -23,6 +23,7 @@ use abide_protocol::{
     record::{Imported, ModelErrorKind, NoticeKind, Permission, RecordBody, Via},
     task::{Approvals, CallState, EndReason, Incomplete, Mode, PauseReason, Phase, RestartPolicy, Status},
     transcript::{Block, EffectClass, Risk, StopReason, Tier},
+    update::UpdateStage,
 };
 use std::collections::BTreeSet;
 use strum::VariantNames;
@@ -124,7 +125,7 @@ fn variants_keep_their_positions() {
     let enums = list_enums![
         Approvals Block CallOutcome CallState ChangeKind CheckpointState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind FileChange Imported ImportRole Incomplete KeyState MessageKind
         Mode ModelChoice ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase QuestionKind RecordBody RestartPolicy
-        Risk Role Scope Status StopReason Tier UndoFrom UndoResult Via
+        Risk Role Scope Status StopReason Tier UndoFrom UndoResult UpdateStage Via
     ];
     let now: String =
         enums.iter().map(|(name, variants)| format!("{name}: {}\n", variants.join(" "))).collect();

@@ -14,6 +14,7 @@ pub struct Config {
     default_model: Option<String>,
     providers: String,
     task: String,
+    daemon: String,
     notify: bool,
 }
 
@@ -57,6 +58,13 @@ impl Config {
         self
     }
 
+    /// A line of `[daemon]`.
+    #[must_use]
+    pub fn daemon(mut self, line: &str) -> Self {
+        let _ = writeln!(self.daemon, "{line}");
+        self
+    }
+
     /// Desktop notifications are on.
     #[must_use]
     pub fn notify(mut self) -> Self {
@@ -67,6 +75,7 @@ impl Config {
     pub(super) fn to_toml(&self) -> String {
         let model =
             self.default_model.as_ref().map(|m| format!("[model]\ndefault = \"{m}\"\n")).unwrap_or_default();
-        format!("{model}{}\n[task]\n{}\n[notify]\nenabled = {}\n", self.providers, self.task, self.notify)
+        let Self { providers, task, daemon, notify, .. } = self;
+        format!("{model}{providers}\n[task]\n{task}\n[daemon]\n{daemon}\n[notify]\nenabled = {notify}\n")
     }
 }

@@ -129,7 +129,12 @@ fn snapshot() -> Snapshot {
         calls: vec![],
         events: vec![],
         partials: vec![],
-        daemon: DaemonUpdate { storage_full: false, storage_damaged: false, shutting_down: false },
+        daemon: DaemonUpdate {
+            storage_full: false,
+            storage_damaged: false,
+            shutting_down: false,
+            update: None,
+        },
     }
 }
 

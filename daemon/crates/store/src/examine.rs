@@ -45,6 +45,17 @@ impl Store {
         })
     }
 
+    /// Whether this version can open the database: it is Abide's, and its schema is not newer. No database is one that can be made.
+    ///
+    /// # Errors
+    /// It cannot; the error says why.
+    pub fn check_schema(path: &Path) -> Result<(), OpenError> {
+        if !path.exists() {
+            return high_water::check_never_used(path);
+        }
+        migrate::identify(&reader(path)?, path).map(drop)
+    }
+
     /// Writes a copy of the database's current state, even while a daemon uses it. Blocks.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use abide_protocol::{
     Error, ErrorKind,
     method::daemon::{
         CheckFailure, CheckModelParams, CheckModelReply, SandboxStatus, SetKeyParams, SetKeyReply,
-        ShutdownParams, ShutdownReply, StatusReply,
+        ShutdownParams, ShutdownReply, StatusReply, UpdateDaemonParams, UpdateDaemonReply,
     },
 };
 use std::time::Duration;
@@ -52,7 +52,17 @@ pub(super) async fn status(service: &Service) -> Result<StatusReply, RequestErro
         keys: catalog.keys().names(),
         config: service.settings.status(),
         sandbox: sandbox(service).await,
+        update: service.updates.status(),
     })
+}
+
+pub(super) async fn update(
+    service: &Service,
+    params: UpdateDaemonParams,
+) -> Result<UpdateDaemonReply, RequestError> {
+    let ends = || Error::new(ErrorKind::ShuttingDown, "the daemon is shutting down");
+    let update = service.updates.now(params.patience_ms.map(Duration::from_millis)).await.ok_or_else(ends)?;
+    Ok(UpdateDaemonReply { version: env!("CARGO_PKG_VERSION").to_owned(), update })
 }
 
 /// The sandbox of this machine, found out now if no task needed it before.

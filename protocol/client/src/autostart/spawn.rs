@@ -1,11 +1,13 @@
-use super::{Start, StartError};
+use super::{CHECK_TIME, Checked, Start, StartError};
 use crate::{ConnectError, Home, program, text};
 use std::{
     fs::File,
-    io::{self, Read as _, Seek as _, SeekFrom},
+    io::{self, Read, Seek as _, SeekFrom},
+    os::fd::AsFd,
     path::{Path, PathBuf},
-    process::{Command, ExitStatus, Stdio},
+    process::{self, Command, ExitStatus, Output, Stdio},
     thread,
+    time::{Duration, Instant},
 };
 use tokio::sync::oneshot;
 
@@ -15,24 +17,72 @@ const MAX_LOG: u64 = 256 * 1024;
 const SHOWN_BYTES: u64 = 4096;
 const SHOWN_LINES: usize = 20;
 
+/// The pause between two looks at a program that is run to its end.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
 /// The exit code of an older program, which does not know the argument for a check.
 const USAGE: i32 = 2;
 
-pub(super) async fn check(home: &Home, start: &Start) -> Result<(), StartError> {
+pub(super) async fn check(home: &Home, start: &Start) -> Result<Checked, StartError> {
     let program = start.program.clone().or_else(program::daemon).ok_or(StartError::NotFound)?;
     let mut command = command(&program, home, Stdio::piped());
-    command.args(["config", "check"]);
-    let failed = |source| StartError::Spawn { program: program.clone(), source };
-    let run = tokio::task::spawn_blocking(move || command.output());
-    let output = run.await.map_err(io::Error::other).and_then(|run| run).map_err(failed)?;
-    if output.status.success() || output.status.code() == Some(USAGE) {
-        return Ok(());
+    command.arg("check").stdout(Stdio::piped());
+    let run = tokio::task::spawn_blocking(move || run_within(command, CHECK_TIME));
+    let run = run.await.map_err(io::Error::other).and_then(|run| run);
+    let Output { status, stdout, stderr } = match run {
+        Ok(Some(output)) => output,
+        Ok(None) => return Err(StartError::Silent { program }),
+        Err(source) => return Err(StartError::Spawn { program, source }),
+    };
+    if status.code() == Some(USAGE) {
+        return Ok(Checked { version: None });
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.trim();
-    Err(StartError::Refused {
-        said: text::visible(said.strip_prefix("error: ").unwrap_or(said)).into_owned(),
-    })
+    let said = |bytes: &[u8]| text::visible(String::from_utf8_lossy(bytes).trim()).into_owned();
+    if status.success() {
+        return Ok(Checked { version: said(&stdout).strip_prefix("abided ").map(str::to_owned) });
+    }
+    let why = said(&stderr);
+    let why = why.strip_prefix("error: ").unwrap_or(&why);
+    Err(StartError::Refused { said: if why.is_empty() { status.to_string() } else { why.to_owned() } })
+}
+
+/// Runs a program to its end, with the beginnings of its output. `None`: it took longer than that, and was killed.
+fn run_within(mut command: Command, time: Duration) -> io::Result<Option<Output>> {
+    let deadline = Instant::now() + time;
+    let mut child = command.spawn()?;
+    let status = loop {
+        match child.try_wait()? {
+            Some(status) => break status,
+            None if Instant::now() < deadline => thread::park_timeout(LOOK_AGAIN),
+            None => {
+                end_group(&mut child)?;
+                child.wait()?;
+                return Ok(None);
+            }
+        }
+    };
+    let (stdout, stderr) = (child.stdout.take().map(beginning), child.stderr.take().map(beginning));
+    Ok(Some(Output { status, stdout: stdout.unwrap_or_default(), stderr: stderr.unwrap_or_default() }))
+}
+
+/// Kills a process and all that it has started in its session.
+fn end_group(child: &mut process::Child) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        Ok(kill_process_group(Pid::from_child(child), Signal::KILL)?)
+    }
+    #[cfg(not(unix))]
+    child.kill()
+}
+
+/// What can be read at once of a pipe whose writer has ended: another process may still have it open.
+fn beginning(pipe: impl AsFd + Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if rustix::io::ioctl_fionbio(&pipe, true).is_ok() {
+        // It ends with an error if the pipe is still open; what was read is there.
+        let _ = pipe.take(SHOWN_BYTES).read_to_end(&mut bytes);
+    }
+    bytes
 }
 
 /// A daemon that was started and may not answer yet.

@@ -33,7 +33,12 @@ pub(crate) fn snapshot(seq: u64) -> Snapshot {
         calls: Vec::new(),
         events: Vec::new(),
         partials: Vec::new(),
-        daemon: DaemonUpdate { storage_full: false, storage_damaged: false, shutting_down: false },
+        daemon: DaemonUpdate {
+            storage_full: false,
+            storage_damaged: false,
+            shutting_down: false,
+            update: None,
+        },
     }
 }
 

@@ -6,6 +6,7 @@ use abide_protocol::{
         ConversationUpdate, DaemonUpdate, DeltaItem, DeltaKind, InboxUpdate, Lagged, Notification, TaskDelta,
         TaskEvent, TaskMessage, TaskUpdate,
     },
+    update::UpdateStage,
 };
 
 /// Samples, each with a suffix that tells it from others of its name.
@@ -57,6 +58,7 @@ pub(super) fn all() -> Vec<(String, Notification)> {
                 storage_full: true,
                 storage_damaged: true,
                 shutting_down: false,
+                update: Some(UpdateStage::Waiting),
             }),
         ),
     ];

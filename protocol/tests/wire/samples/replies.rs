@@ -14,6 +14,7 @@ use abide_protocol::{
         daemon::{
             CheckFailure, CheckModelReply, ConfigStatus, CutCall, CutOff, CutWork, ListModelsReply,
             ModeSteps, RefusedConfig, SandboxStatus, SetKeyReply, ShutdownReply, StatusReply, TaskCounts,
+            UpdateDaemonReply,
         },
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
         rule::{
@@ -33,6 +34,7 @@ use abide_protocol::{
     sandbox::SandboxLevel,
     task::{Limits, Mode},
     transcript::{EffectClass, Risk, Tier, ToolSpec},
+    update::{UpdateStage, UpdateStatus},
 };
 
 pub(super) fn all() -> Vec<Reply> {
@@ -197,6 +199,7 @@ fn rest() -> Vec<Reply> {
         }),
         Reply::Status(status()),
         Reply::Shutdown(shutdown()),
+        Reply::UpdateDaemon(UpdateDaemonReply { version: "0.1.0".to_owned(), update: Some(update()) }),
         Reply::SetKey(SetKeyReply { stored_in: "the keyring".to_owned(), had_key: true }),
         Reply::CheckModel(CheckModelReply {
             model: "local/smollm2".to_owned(),
@@ -256,6 +259,16 @@ fn config(model: ModelChoice) -> ConfigReply {
     }
 }
 
+fn update() -> UpdateStatus {
+    UpdateStatus {
+        stage: UpdateStage::Refused,
+        program: "/usr/bin/abided".to_owned(),
+        version: text("0.0.9"),
+        waits_for: vec!["“Tidy up”: shell `make`".to_owned()],
+        refused: text("it reads schema 5, and the database has 6"),
+    }
+}
+
 fn shutdown() -> ShutdownReply {
     let cut =
         |work| CutOff { conversation_id: id(0x11), title: "Tidy up".to_owned(), task_id: id(0x21), work };
@@ -283,7 +296,12 @@ fn status() -> StatusReply {
         sessions: 9,
         tasks: TaskCounts { running: 1, waiting: 2, paused: 3 },
         inbox: 10,
-        daemon: DaemonUpdate { storage_full: false, storage_damaged: false, shutting_down: true },
+        daemon: DaemonUpdate {
+            storage_full: false,
+            storage_damaged: false,
+            shutting_down: true,
+            update: None,
+        },
         data_dir: "/home/me/.local/share/abide".to_owned(),
         socket: "/run/user/1000/abide/v1/abide.sock".to_owned(),
         keys: vec!["ANTHROPIC_API_KEY".to_owned()],
@@ -301,6 +319,7 @@ fn status() -> StatusReply {
             why_not: vec!["no `full`: it needs user namespaces".to_owned()],
             require: SandboxLevel::Full,
         },
+        update: Some(update()),
     }
 }
 
@@ -326,7 +345,12 @@ fn snapshot() -> Snapshot {
             partial(DeltaItem::Reply(id(0x33)), DeltaKind::Reasoning),
             partial(DeltaItem::Call(id(0x43)), DeltaKind::Output),
         ],
-        daemon: DaemonUpdate { storage_full: true, storage_damaged: false, shutting_down: false },
+        daemon: DaemonUpdate {
+            storage_full: true,
+            storage_damaged: false,
+            shutting_down: false,
+            update: None,
+        },
     }
 }
 

@@ -21,7 +21,12 @@ async fn each_scope_gets_its_own_snapshot() {
         calls: Vec::new(),
         events: Vec::new(),
         partials: Vec::new(),
-        daemon: DaemonUpdate { storage_full: false, storage_damaged: false, shutting_down: false },
+        daemon: DaemonUpdate {
+            storage_full: false,
+            storage_damaged: false,
+            shutting_down: false,
+            update: None,
+        },
     };
     assert_eq!(store.snapshot(Feed::Overview, None).await.unwrap(), empty);
 

@@ -63,7 +63,7 @@ fn task(n: u128, status: Status) -> AgentTask {
 }
 
 const DAEMON: DaemonUpdate =
-    DaemonUpdate { storage_full: false, storage_damaged: false, shutting_down: false };
+    DaemonUpdate { storage_full: false, storage_damaged: false, shutting_down: false, update: None };
 
 fn view(conversations: Vec<Conversation>, tasks: Vec<AgentTask>) -> OverviewView {
     let mut view = OverviewView::default();

@@ -1,0 +1,47 @@
+//! `abide daemon update`: lets the installed program take over from the one that runs.
+
+use crate::{
+    connection::Daemon,
+    error::CommandError,
+    exit::Exit,
+    output::{json, screen, status},
+};
+use abide_client::protocol::{
+    method::{
+        Status, UpdateDaemon,
+        daemon::{StatusParams, UpdateDaemonParams, UpdateDaemonReply},
+    },
+    update::{UpdateStage, UpdateStatus},
+};
+
+pub(crate) async fn update(patience_secs: u64, json: bool) -> Result<Exit, CommandError> {
+    let mut daemon = Daemon::running().await?;
+    let params = UpdateDaemonParams { patience_ms: Some(patience_secs.saturating_mul(1000)) };
+    let before = daemon.call::<Status>(StatusParams::default()).await?.version;
+    let reply = match daemon.call::<UpdateDaemon>(params).await {
+        // It was going over already.
+        Err(error) if error.is_end_of_daemon() => None,
+        settled => Some(settled?).filter(|reply| !is_handing_over(reply)),
+    };
+    let settled = if let Some(reply) = reply {
+        reply
+    } else {
+        daemon.until_replaced().await?;
+        let reply = daemon.call::<UpdateDaemon>(UpdateDaemonParams::default()).await?;
+        if !json {
+            screen::note(&format!("the daemon went over from version {before} to {}", reply.version))?;
+        }
+        reply
+    };
+    if json {
+        json::document(&settled)?;
+    } else {
+        screen::print(&status::updated(&settled))?;
+    }
+    let is_done = settled.update.is_none();
+    Ok(if is_done { Exit::Done } else { Exit::Failed })
+}
+
+fn is_handing_over(reply: &UpdateDaemonReply) -> bool {
+    matches!(reply.update, Some(UpdateStatus { stage: UpdateStage::HandingOver, .. }))
+}

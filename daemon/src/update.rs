@@ -1,0 +1,300 @@
+//! Goes over to a program that has replaced the daemon's own on disk, without cutting anything off.
+//!
+//! The file is looked at when a client connects, and once a minute. A new program is asked whether it could take over (`abided check`:
+//! it reads configuration, keys and the database's schema). If the configuration leaves it to the daemon, or a person asks for it, all
+//! tasks are brought to a boundary ([`Sessions::hold`]), the daemon drains, and the process executes the new program. Socket and lock stay
+//! open meanwhile ([`crate::instance::Instance::hand_over`]). If a boundary does not come in time, all tasks go on, and the next attempt follows later.
+
+mod program;
+
+use crate::{
+    clock,
+    config::UpdatePolicy,
+    events::Hub,
+    session::{Held, Sessions},
+    settings::Settings,
+    supervisor::{Ending, Supervisor},
+};
+use abide_client::{
+    autostart::{self, Checked, Start, StartError},
+    home::Home,
+};
+use abide_protocol::{
+    Timestamp,
+    measure::duration,
+    task::{AgentTask, CallState, Status},
+    update::{UpdateStage, UpdateStatus},
+};
+use abide_store::{Store, TreeOf};
+use program::{Identity, Program};
+use std::{path::PathBuf, sync::Arc, time::Duration};
+use tokio::{
+    sync::{Notify, mpsc, oneshot, watch},
+    time::Instant,
+};
+
+/// How often the file is looked at if no client connects.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
+/// A file that is being written changes between two looks this far apart.
+const SETTLE: Duration = Duration::from_secs(1);
+/// How long tasks are held before they go on instead, unless a request says otherwise.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest patience of a request.
+const MAX_PATIENCE: Duration = Duration::from_secs(600);
+/// The pause after an attempt that did not come to a boundary.
+const RETRY_AFTER: Duration = Duration::from_secs(60);
+/// A tool call that has run this long is likely to run on, so the daemon does not hold all other tasks for it.
+const LONG_CALL_MS: u64 = 10_000;
+/// The most lines about work that is waited for.
+const MAX_LINES: usize = 8;
+/// The most requests that wait for the updater.
+const QUEUE: usize = 8;
+
+/// Said of a program that does not know `check`.
+const TOO_OLD: &str = "it is too old to take over from a running daemon; `abide daemon restart` starts it";
+
+/// A person's request to go over now, if nothing is cut off by it.
+struct Ask {
+    patience: Duration,
+    reply: oneshot::Sender<Option<UpdateStatus>>,
+}
+
+/// What the service sees of the updater. Cheap to clone.
+#[derive(Clone)]
+pub struct Updates {
+    asks: mpsc::Sender<Ask>,
+    look: Arc<Notify>,
+    status: watch::Receiver<Option<UpdateStatus>>,
+}
+
+impl Updates {
+    /// How far the daemon is with a program that has replaced its own; `None`: none has.
+    #[must_use]
+    pub fn status(&self) -> Option<UpdateStatus> {
+        self.status.borrow().clone()
+    }
+
+    /// Has the file looked at soon: a client has connected, perhaps one of another version.
+    pub fn look(&self) {
+        self.look.notify_one();
+    }
+
+    /// Goes over now, if nothing is cut off by it within `patience`. `None`: the daemon ends.
+    pub async fn now(&self, patience: Option<Duration>) -> Option<Option<UpdateStatus>> {
+        let (reply, answer) = oneshot::channel();
+        let patience = patience.unwrap_or(PATIENCE).min(MAX_PATIENCE);
+        self.asks.send(Ask { patience, reply }).await.ok()?;
+        answer.await.ok()
+    }
+}
+
+/// Looks at the file, and goes over to a new one.
+pub struct Updater {
+    pub program: PathBuf,
+    pub home: Arc<Home>,
+    pub store: Store,
+    pub sessions: Sessions,
+    pub settings: Settings,
+    pub hub: Hub,
+    pub ending: Arc<watch::Sender<Option<Ending>>>,
+}
+
+/// A new program, and whether it could take over.
+struct Candidate {
+    identity: Identity,
+    /// Its version; or why it cannot.
+    verdict: Result<String, String>,
+}
+
+/// The state of the updater's task.
+struct Watch {
+    updater: Updater,
+    program: Program,
+    candidate: Option<Candidate>,
+    /// The daemon does not try by itself before.
+    not_before: Instant,
+    /// All tasks are at a boundary, and the daemon ends for the new program.
+    held: Option<Held>,
+    status: watch::Sender<Option<UpdateStatus>>,
+}
+
+impl Updater {
+    /// Starts the updater's task.
+    #[must_use]
+    pub fn start(self, supervisor: &Supervisor) -> Updates {
+        let (asks, mut asked) = mpsc::channel::<Ask>(QUEUE);
+        let (status, shown) = watch::channel(None);
+        let look = Arc::new(Notify::new());
+        let looks = look.clone();
+        let mut watch = Watch {
+            program: Program::of(self.program.clone()),
+            updater: self,
+            candidate: None,
+            not_before: Instant::now(),
+            held: None,
+            status,
+        };
+        let ending = supervisor.clone();
+        supervisor.spawn("updater", async move {
+            loop {
+                let ask = tokio::select! {
+                    () = ending.ending() => return,
+                    () = looks.notified() => None,
+                    () = tokio::time::sleep(LOOK_EVERY) => None,
+                    Some(ask) = asked.recv() => Some(ask),
+                };
+                tokio::select! {
+                    () = ending.ending() => return,
+                    () = watch.turn(ask) => {}
+                }
+            }
+        });
+        Updates { asks, look, status: shown }
+    }
+}
+
+impl Watch {
+    /// Looks once, and goes over if that is wanted and possible.
+    async fn turn(&mut self, ask: Option<Ask>) {
+        if self.held.is_some() {
+            return self.answer(ask);
+        }
+        self.look().await;
+        let policy = self.updater.settings.now().await.config().daemon.update;
+        let by_itself = policy == UpdatePolicy::Auto && Instant::now() >= self.not_before;
+        let is_able = self.candidate.as_ref().is_some_and(|candidate| candidate.verdict.is_ok());
+        if is_able {
+            let patience = ask.as_ref().map(|ask| ask.patience);
+            match patience.or(by_itself.then_some(PATIENCE)) {
+                Some(patience) => self.go_over(patience, ask).await,
+                None if policy == UpdatePolicy::Ask => self.show(UpdateStage::Ready, Vec::new()),
+                // It waits for its next attempt.
+                None => {}
+            }
+            return;
+        }
+        match &self.candidate {
+            Some(_) => self.show(UpdateStage::Refused, Vec::new()),
+            None => self.set(None),
+        }
+        self.answer(ask);
+    }
+
+    /// Looks for another program at the path, and asks a new one whether it could take over.
+    async fn look(&mut self) {
+        let Some(found) = self.program.replaced_by() else {
+            self.candidate = None;
+            return;
+        };
+        if self.candidate.as_ref().is_some_and(|known| known.identity == found) {
+            return;
+        }
+        self.candidate = None;
+        tokio::time::sleep(SETTLE).await;
+        if self.program.replaced_by() != Some(found) {
+            // It is still being written; the next look finds it.
+            return;
+        }
+        let program = self.program.path().to_path_buf();
+        let start = Start { program: Some(program.clone()), ..Start::default() };
+        let verdict = match autostart::check(&self.updater.home, &start).await {
+            Ok(Checked { version: Some(version) }) => Ok(version),
+            Ok(Checked { version: None }) => Err(TOO_OLD.to_owned()),
+            Err(StartError::Refused { said }) => Err(said),
+            Err(error) => Err(error.to_string()),
+        };
+        let program = program.display();
+        match &verdict {
+            Ok(version) => tracing::info!(version, %program, "another program is installed"),
+            Err(why) => tracing::warn!(why, %program, "the program that is installed cannot take over"),
+        }
+        self.not_before = Instant::now();
+        self.candidate = Some(Candidate { identity: found, verdict });
+    }
+
+    /// Brings all tasks to a boundary and ends the daemon for the new program. If that takes too long, all tasks go on.
+    async fn go_over(&mut self, patience: Duration, ask: Option<Ask>) {
+        self.show(UpdateStage::Waiting, Vec::new());
+        let long = self.under_way(LONG_CALL_MS).await;
+        // A person's patience may be longer than what a call still takes.
+        let held =
+            if long.is_empty() || ask.is_some() { self.updater.sessions.hold(patience).await } else { None };
+        let Some(held) = held else {
+            let waits_for = self.under_way(0).await;
+            tracing::info!(?waits_for, "the new program waits until nothing would be cut off");
+            self.not_before = Instant::now() + RETRY_AFTER;
+            self.show(UpdateStage::Waiting, waits_for);
+            return self.answer(ask);
+        };
+        self.show(UpdateStage::HandingOver, Vec::new());
+        self.answer(ask);
+        let program = self.program.path().to_path_buf();
+        self.updater.ending.send_if_modified(|ending| {
+            let is_first = ending.is_none();
+            if is_first {
+                *ending = Some(Ending::HandOver { program });
+            }
+            is_first
+        });
+        // Until the daemon ends, nothing may begin.
+        self.held = Some(held);
+    }
+
+    /// The work under way that began at least `since_ms` ago, one line each; calls of tools first.
+    async fn under_way(&self, since_ms: u64) -> Vec<String> {
+        let now = clock::now();
+        match self.updater.store.tree(TreeOf::Everything, false).await {
+            Ok(agents) => lines(agents.iter().map(|agent| &agent.task), now, since_ms),
+            Err(e) => {
+                tracing::warn!("the tasks under way cannot be listed: {e}");
+                Vec::new()
+            }
+        }
+    }
+
+    fn show(&self, stage: UpdateStage, waits_for: Vec<String>) {
+        let Some(candidate) = &self.candidate else { return self.set(None) };
+        let (version, refused) = match &candidate.verdict {
+            Ok(version) => (Some(version.clone()), None),
+            Err(why) => (None, Some(why.clone())),
+        };
+        let program = self.program.path().display().to_string();
+        self.set(Some(UpdateStatus { stage, program, version, waits_for, refused }));
+    }
+
+    fn set(&self, status: Option<UpdateStatus>) {
+        self.updater.hub.daemon(|daemon| daemon.update = status.as_ref().map(|status| status.stage));
+        self.status.send_replace(status);
+    }
+
+    fn answer(&self, ask: Option<Ask>) {
+        if let Some(ask) = ask {
+            // Sending fails only if the client has gone.
+            let _ = ask.reply.send(self.status.borrow().clone());
+        }
+    }
+}
+
+/// Describes calls and model calls that have run for at least `since_ms`. The start of a model call is not known, so those are listed only
+/// with 0.
+fn lines<'t>(tasks: impl Iterator<Item = &'t AgentTask>, now: Timestamp, since_ms: u64) -> Vec<String> {
+    let (mut lines, mut asked) = (Vec::new(), 0);
+    for task in tasks {
+        asked += usize::from(task.status == Status::Thinking);
+        for call in task.active_calls.iter().filter(|call| call.state == CallState::Running) {
+            let runs_for = call.started_at.map_or(0, |at| now.since(at));
+            if runs_for >= since_ms {
+                lines.push(format!("{}: {}, for {}", call.tool, call.summary, duration(runs_for)));
+            }
+        }
+    }
+    if since_ms == 0 && asked > 0 {
+        lines.push(format!("{asked} model call{}", if asked == 1 { "" } else { "s" }));
+    }
+    let more = lines.len().saturating_sub(MAX_LINES);
+    if more > 0 {
+        lines.truncate(MAX_LINES);
+        lines.push(format!("and {more} more"));
+    }
+    lines
+}

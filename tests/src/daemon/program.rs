@@ -1,0 +1,90 @@
+use super::TestDaemon;
+use crate::process;
+use std::{
+    fs::{self, File, Permissions},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::{Child, Stdio},
+};
+
+/// A program that stands in the place of the daemon's.
+pub enum Program {
+    /// The real daemon, with so many bytes more than the one that was built: another build of the same version.
+    Build(usize),
+    /// A shell script.
+    Script(&'static str),
+}
+
+impl TestDaemon {
+    /// Gives this daemon a program of its own, which [`Self::install`] replaces.
+    ///
+    /// # Panics
+    /// It cannot be copied.
+    pub fn with_own_program(&mut self) {
+        self.program = self.root.path().join("bin").join("abided");
+        fs::create_dir_all(self.root.path().join("bin")).expect("a folder for the program");
+        self.install(&Program::Build(0));
+    }
+
+    /// Replaces the program on disk, as a package manager does.
+    ///
+    /// # Panics
+    /// It cannot be written.
+    pub fn install(&self, program: &Program) {
+        let content = match program {
+            Program::Build(more) => {
+                let mut content = fs::read(process::built("abided")).expect("the daemon was built");
+                // What follows the last section of a program is not loaded.
+                content.resize(content.len() + more, 0);
+                content
+            }
+            Program::Script(script) => format!("#!/bin/sh\n{script}\n").into_bytes(),
+        };
+        let new = self.program.with_extension("new");
+        fs::write(&new, content).expect("the new program can be written");
+        fs::set_permissions(&new, Permissions::from_mode(0o755)).expect("it can be made a program");
+        fs::rename(&new, &self.program).expect("it can be put in place");
+    }
+
+    /// Has systemd listen at the daemon's socket and start it at the first connection. The listener becomes the daemon.
+    ///
+    /// # Panics
+    /// It runs already, or cannot be started.
+    pub fn launch_by_socket(&mut self) {
+        assert!(self.child.is_none(), "the daemon runs already");
+        let socket = self.socket();
+        // A daemon that runs without systemd has its own socket there.
+        drop(fs::remove_file(&socket));
+        fs::create_dir_all(self.home().run_dir).expect("the socket's folder");
+        let log =
+            File::options().create(true).append(true).open(self.output_file()).expect("the output's file");
+        let mut command = process::blocking_program("systemd-socket-activate");
+        command.arg("--listen").arg(socket);
+        for (name, value) in self.variables() {
+            command.arg(format!("--setenv={name}={value}"));
+        }
+        command.arg(&self.program).arg("--foreground").stdin(Stdio::null());
+        command.stdout(log.try_clone().expect("a second handle of the output's file")).stderr(log);
+        self.child = Some(command.spawn().expect("systemd-socket-activate can be started"));
+    }
+
+    /// Leaves the running daemon to the caller; another may be started.
+    ///
+    /// # Panics
+    /// None runs.
+    pub fn forget(&mut self) -> Child {
+        self.child.take().expect("no daemon runs")
+    }
+
+    /// The file that this daemon's process runs, and whether it is the one that is installed now.
+    ///
+    /// # Panics
+    /// The daemon does not run.
+    #[must_use]
+    pub fn runs_installed_program(&self) -> bool {
+        let of = |path: &Path| fs::metadata(path).ok().map(|found| found.len());
+        let running = fs::read_link(format!("/proc/{}/exe", self.pid())).expect("the daemon runs");
+        running == self.program
+            && of(&PathBuf::from(format!("/proc/{}/exe", self.pid()))) == of(&self.program)
+    }
+}

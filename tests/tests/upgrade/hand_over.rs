@@ -1,0 +1,214 @@
+//! Another program is installed while the daemon works: it takes over by itself when nothing is cut off by that, and otherwise the
+//! daemon says what it waits for.
+
+use abide_client::protocol::{
+    method::{self, daemon::StatusParams, daemon::StatusReply},
+    task::Status,
+    update::{UpdateStage, UpdateStatus},
+};
+use abide_tests::{
+    audit::audit,
+    crowd::{Crowd, Ground},
+    daemon::{Config, Program, TestDaemon},
+    ledger,
+    model_server::{ModelServer, Turn},
+    seed::Seed,
+    tap::Tap,
+    wait,
+    witness::Witness,
+    world::World,
+};
+use std::sync::Arc;
+
+const TASKS: usize = 24;
+
+/// The world with a daemon that can be replaced.
+async fn world(config: impl FnOnce(Config) -> Config) -> World {
+    let model = ModelServer::start().await;
+    let mut daemon = TestDaemon::new(&config(Config::with(&model)));
+    daemon.with_own_program();
+    World::of(model, daemon).await
+}
+
+/// A new connection each time, which makes the daemon look.
+async fn status(daemon: &TestDaemon) -> StatusReply {
+    daemon.client().await.call::<method::Status>(StatusParams::default()).await.unwrap()
+}
+
+/// Waits until the daemon says this of the installed program.
+async fn seen(daemon: &TestDaemon, what: &str, is_so: impl Fn(&UpdateStatus) -> bool) -> UpdateStatus {
+    wait::wait_seeing(what, async || {
+        let update = status(daemon).await.update;
+        update.filter(&is_so).ok_or_else(|| "no such status".to_owned())
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twenty_four_tasks_and_an_open_question_go_on_under_the_new_program() {
+    let mut seed = Seed::drawn("hand-over");
+    let model = Arc::new(ModelServer::start().await);
+    let mut daemon = TestDaemon::new(&Config::with(&model));
+    daemon.with_own_program();
+    std::fs::write(daemon.workspace().join("shared.txt"), "for all to read\n").unwrap();
+    let witness = Witness::at(daemon.workspace().join("witness"));
+    let ground = Ground {
+        home: daemon.home(),
+        model: Arc::clone(&model),
+        workspace: daemon.workspace(),
+        environment: daemon.variables(),
+        witness: witness.clone(),
+        seed: seed.of("crowd"),
+    };
+    daemon.up().await;
+    let pid = daemon.pid();
+    let mut tap = Tap::open(daemon.home());
+    let mut crowd = Crowd::start(ground, TASKS);
+    for number in 1..=3 {
+        let enough = tap.len() + 100 + seed.below(200);
+        wait::wait_until("some more records", async || tap.len() >= enough).await;
+        daemon.install(&Program::Build(number));
+        drop(daemon.try_client().await);
+        wait::wait_until("the new program to run", async || daemon.runs_installed_program()).await;
+        crowd.assert_running();
+        assert_eq!(status(&daemon).await.pid, pid, "the process goes on");
+    }
+    crowd.finish().await;
+    let database = daemon.home().database();
+    let last = ledger::last(&database);
+    wait::wait_until("a client to be told everything", async || tap.cursor() == last).await;
+    tap.assert_matches(&database);
+    let account = audit(&ledger::read(&daemon.home()), &crowd.acks(), &witness, &model);
+    assert_eq!(account.crash_loops, 0, "a daemon that hands over has not crashed");
+    assert_eq!(account.interrupted, 0, "nothing is cut off");
+    println!("3 new programs among {TASKS} tasks: {account}");
+    assert!(daemon.stop().await.success());
+    assert!(daemon.offspring().is_empty(), "{:?}", daemon.offspring());
+    assert!(!daemon.socket().exists(), "the last program removes the socket of the first");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_running_command_is_waited_for_and_named_and_other_tasks_go_on() {
+    let world = world(|config| config).await;
+    let asks = world.run("asks", [Turn::ask("Which one?"), Turn::done("Thanks.")]).await;
+    world.wait_status(asks, Status::WaitingUser).await;
+    let works = world
+        .run("works", [Turn::shell("until test -e go-on; do sleep 0.05; done"), Turn::done("Built.")])
+        .await;
+    world.wait_status(works, Status::ToolExecuting).await;
+    world.daemon.install(&Program::Build(1));
+
+    let cli = world.daemon.cli();
+    let waits = cli.run(&["daemon", "update", "--patience", "0"]).await;
+    assert_eq!(waits.code, Some(1), "{waits:?}");
+    assert!(
+        waits.stdout.contains("nothing is cut off") && waits.stdout.contains("until test -e go-on"),
+        "{waits:?}"
+    );
+    assert!(!world.daemon.runs_installed_program());
+    // What was held goes on.
+    let other = world.run("other", [Turn::shell("true"), Turn::done("Done.")]).await;
+    world.wait_end(other).await;
+
+    std::fs::write(world.daemon.workspace().join("go-on"), "").unwrap();
+    let updated = cli.run(&["daemon", "update", "--patience", "60"]).await;
+    assert_eq!(updated.code, Some(0), "{updated:?}");
+    assert!(updated.stderr.contains("went over from version"), "{updated:?}");
+    assert!(world.daemon.runs_installed_program());
+    let again = cli.run(&["daemon", "update"]).await;
+    assert!(again.stdout.contains("runs the installed program"), "{again:?}");
+
+    let world = World { client: world.daemon.client().await, ..world };
+    world.answer(asks, Some("the second")).await;
+    world.wait_end(asks).await;
+    let works = world.wait_end(works).await;
+    assert_eq!(works.summary.as_deref(), Some("Built."));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_cannot_take_over_is_refused_with_its_reason_and_the_daemon_goes_on() {
+    let world = world(|config| config).await;
+    let pid = world.daemon.pid();
+    let refusals = [
+        ("echo 'error: it reads schema 3, the database has 11' >&2; exit 1", "it reads schema 3"),
+        ("exit 2", "too old to take over"),
+        ("kill -SEGV $$", "signal: 11"),
+        ("echo; sleep 1000", "did not say within 10 s"),
+    ];
+    for (script, why) in refusals {
+        world.daemon.install(&Program::Script(script));
+        let update = seen(&world.daemon, why, |update| {
+            update.stage == UpdateStage::Refused
+                && update.refused.as_deref().is_some_and(|said| said.contains(why))
+        })
+        .await;
+        assert_eq!(update.version, None);
+    }
+    let said = world.daemon.cli().ok(&["daemon", "status"]).await;
+    assert!(said.contains("cannot take over: ") && said.contains("did not say within"), "{said}");
+    // The same program again is no other one.
+    world.daemon.install(&Program::Build(0));
+    wait::wait_until("the daemon to see it", async || status(&world.daemon).await.update.is_none()).await;
+    assert_eq!(status(&world.daemon).await.pid, pid);
+    let task = world.run("after", [Turn::done("Done.")]).await;
+    world.wait_end(task).await;
+}
+
+#[tokio::test]
+async fn where_the_configuration_says_so_a_person_decides() {
+    let world = world(|config| config.daemon("update = \"ask\"")).await;
+    world.daemon.install(&Program::Build(1));
+    let update = seen(&world.daemon, "the new program", |_| true).await;
+    assert_eq!(update.stage, UpdateStage::Ready);
+    let said = world.daemon.cli().ok(&["daemon", "status"]).await;
+    assert!(said.contains("`abide daemon update` lets it take over"), "{said}");
+    world.daemon.cli().ok(&["daemon", "update"]).await;
+    assert!(world.daemon.runs_installed_program());
+}
+
+/// The socket is systemd's: it listens before the daemon starts, and after it has ended.
+#[tokio::test]
+async fn a_daemon_started_by_its_socket_serves_and_hands_it_over_and_leaves_it() {
+    let model = ModelServer::start().await;
+    model.script("hello", [Turn::done("Hello.")]);
+    let mut daemon = TestDaemon::new(&Config::with(&model));
+    daemon.with_own_program();
+    daemon.up().await;
+    let cli = daemon.cli();
+    let first = status(&daemon).await;
+    assert!(daemon.stop().await.success());
+
+    daemon.launch_by_socket();
+    let task =
+        wait::within("the socket to start the daemon", cli.ok(&["run", "--detach", "[k:hello] Say hello."]))
+            .await;
+    assert!(!task.trim().is_empty());
+    assert_ne!(status(&daemon).await.pid, first.pid);
+    daemon.install(&Program::Build(1));
+    cli.ok(&["daemon", "update"]).await;
+    assert!(daemon.runs_installed_program());
+    assert!(daemon.stop().await.success());
+    assert!(daemon.socket().exists(), "the file is not the daemon's to remove");
+}
+
+/// `systemctl --user enable --now` beside a daemon that a client has started.
+#[tokio::test]
+async fn a_service_takes_over_from_a_daemon_that_a_client_has_started() {
+    let world = World::start().await;
+    let asks = world.run("asks", [Turn::ask("Which one?"), Turn::done("Thanks.")]).await;
+    world.wait_status(asks, Status::WaitingUser).await;
+    let World { mut daemon, model, client } = world;
+    let mut before = daemon.forget();
+    daemon.launch_by_socket();
+    drop(client);
+    let world = World {
+        client: wait::wait_for("the service to answer", async || daemon.try_client().await).await,
+        daemon,
+        model,
+    };
+    let ended = wait::wait_for("the first daemon to end", async || before.try_wait().unwrap()).await;
+    assert!(ended.success());
+    assert_eq!(status(&world.daemon).await.pid, world.daemon.pid());
+    world.answer(asks, Some("the second")).await;
+    world.wait_end(asks).await;
+}
