@@ -89,7 +89,8 @@ async fn twenty_four_tasks_and_an_open_question_go_on_under_the_new_program() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_running_command_is_waited_for_and_named_and_other_tasks_go_on() {
-    let world = world(|config| config).await;
+    // A hand-over is no restart that a person would be asked about.
+    let world = world(|config| config.task("restart = \"pause\"")).await;
     let asks = world.run("asks", [Turn::ask("Which one?"), Turn::done("Thanks.")]).await;
     world.wait_status(asks, Status::WaitingUser).await;
     let works = world
