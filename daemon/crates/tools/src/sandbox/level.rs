@@ -50,7 +50,7 @@ fn remedy(level: SandboxLevel) -> &'static str {
     let restricts = || fs::read_to_string(APPARMOR).is_ok_and(|value| value.trim() == "1");
     match level {
         SandboxLevel::Full if restricts() => {
-            "; AppArmor keeps user namespaces from programs without a profile: install Abide's (packaging/linux/abided.apparmor.in)"
+            "; AppArmor keeps user namespaces from programs without a profile: as root, load Abide's with `/usr/lib/abide/apparmor load` (of its package; see packaging/README.md)"
         }
         SandboxLevel::Full => "; it needs user namespaces, which most containers do not allow",
         SandboxLevel::Landlock => "; it needs Linux 6.2 or newer, with Landlock",
