@@ -18,6 +18,8 @@
 //! * [`terminal`]: a real terminal, in tmux
 //! * [`screen`]: a real X display with a window manager, and the real window on it
 //! * [`bus`]: a private D-Bus session with a notification server
+//! * [`packages`]: the packages of the programs under test
+//! * [`fresh_root`]: a new Debian to install them in
 //!
 //! Nothing here retries, and no fixed sleep is used to wait: a wait ends when its condition holds, or fails and names it.
 
@@ -34,8 +36,10 @@ pub mod audit;
 pub mod bus;
 pub mod crowd;
 pub mod daemon;
+pub mod fresh_root;
 pub mod ledger;
 pub mod model_server;
+pub mod packages;
 pub mod peer;
 pub mod process;
 pub mod screen;

@@ -84,6 +84,19 @@ pub fn finished_blocking(command: &mut std::process::Command, limit: Duration) -
     printed.with(status.unwrap_or_else(|| child.wait())?)
 }
 
+/// Runs a program that builds or installs to its end, which must be a success; returns its standard output.
+///
+/// # Panics
+/// It cannot be started, fails, or does not end within five times [`wait::limit`].
+pub fn succeeds(command: &mut std::process::Command) -> String {
+    let output =
+        finished_blocking(command, 5 * wait::limit()).unwrap_or_else(|words| panic!("{command:?}: {words}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let stdout = text(&output.stdout);
+    assert!(output.status.success(), "{command:?}: {}\n{stdout}{}", output.status, text(&output.stderr));
+    stdout
+}
+
 /// A standard input that consists of this text.
 ///
 /// # Panics

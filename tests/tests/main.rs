@@ -129,6 +129,11 @@ mod upgrade {
     mod hand_over;
     mod older_home;
 }
+mod packages {
+    mod apt;
+    mod archive;
+    mod contents;
+}
 mod storm {
     mod kills;
 }
