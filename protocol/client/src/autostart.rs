@@ -1,6 +1,9 @@
-//! Starts the daemon when it is not running. No other part of a client starts a process.
+//! Starts the daemon when it is not running, and the window. No other part of a client starts a process.
 
 mod spawn;
+mod window;
+
+pub use window::{WindowError, window};
 
 use crate::{Client, ConnectError, Home, Options, home};
 use spawn::{Child, Log};

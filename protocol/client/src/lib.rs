@@ -1,6 +1,7 @@
 //! What every client of the daemon needs: find it, start it, connect, and keep a view of its state.
 //!
 //! * [`home`]: where the files are; the daemon uses it too
+//! * [`application`]: how the desktop names the window
 //! * [`Client`]: one connection, shared by many callers; [`autostart`] starts the daemon
 //! * [`Live`]: a subscription that survives cut connections and restarts, with no gap and no repeat
 //! * [`view`]: the pure fold from [`Live`]'s updates to what a person sees
@@ -12,6 +13,8 @@
 
 pub use abide_protocol as protocol;
 
+#[cfg(unix)]
+pub mod application;
 mod approval;
 pub mod autostart;
 mod choice;

@@ -127,8 +127,8 @@ impl Child {
 }
 
 /// Detached: a session of its own, no terminal, and a working folder that keeps no other folder in use.
-#[expect(clippy::disallowed_methods, reason = "the daemon is the one process that a client starts")]
-fn command(program: &Path, home: &Home, stderr: impl Into<Stdio>) -> Command {
+#[expect(clippy::disallowed_methods, reason = "daemon and window are the processes that a client starts")]
+pub(super) fn command(program: &Path, home: &Home, stderr: impl Into<Stdio>) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).current_dir("/");
     match home.root() {
