@@ -141,7 +141,7 @@ pub(crate) enum Command {
     Resume(LiveTaskArgs),
     /// List the decisions that are remembered (--always), or forget one
     Rules(RulesArgs),
-    /// List, rename, archive or delete conversations
+    /// List, rename, archive, mute or delete conversations
     Conversations(ConversationsArgs),
     /// List providers and models, and which one is the default and why
     Models(ModelsArgs),

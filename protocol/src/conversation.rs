@@ -22,6 +22,9 @@ pub struct Conversation {
     /// When something last happened in it. A change of title, workspace, mode, model or persona does not count.
     pub updated_at: Timestamp,
     pub archived: bool,
+    /// It gives no desktop notifications.
+    #[serde(default)]
+    pub muted: bool,
     /// Messages that no client has marked as read.
     pub unread: u64,
     /// The newest root task.

@@ -141,6 +141,10 @@ pub struct Approval {
     /// Why it asks although a sandbox could confine it, in a sentence without a full stop. Words of the agent in it are quoted.
     #[serde(default)]
     pub why: Option<String>,
+    /// A person may decide with only the summary before them, as in a notification: the summary tells the call whole, its risk is not
+    /// high, and it neither leaves the sandbox nor undermines it. (Older records do not say.)
+    #[serde(default)]
+    pub in_passing: bool,
 }
 
 /// A rule that matches a call and others like it.

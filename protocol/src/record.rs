@@ -118,6 +118,8 @@ pub struct ConversationUpdated {
     pub mode: Option<Mode>,
     pub model: Option<String>,
     pub persona: Option<String>,
+    #[serde(default)]
+    pub muted: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -229,6 +231,8 @@ pub struct By {
 pub enum Via {
     /// The local socket: the same user.
     Socket,
+    /// An action of a desktop notification; the name is that of the notification server.
+    Notification,
 }
 
 /// A client's own id of a request, so that sending it again starts nothing twice.
@@ -538,6 +542,9 @@ pub struct CallAssessed {
     /// Why it asks although a sandbox could confine it, in a sentence without a full stop.
     #[serde(default)]
     pub why: Option<String>,
+    /// See [`Approval::in_passing`].
+    #[serde(default)]
+    pub in_passing: bool,
 }
 
 /// A command that is executed without a shell.

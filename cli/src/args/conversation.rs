@@ -63,6 +63,15 @@ pub(crate) enum ConversationsCommand {
         #[arg(long)]
         undo: bool,
     },
+    /// Give no desktop notifications about a conversation
+    Mute {
+        /// The conversation's id
+        #[arg(value_parser = word, add = Kind::Conversation.completer())]
+        conversation: String,
+        /// Give them again
+        #[arg(long)]
+        undo: bool,
+    },
     /// Delete a conversation and its history for good; a running task is stopped first
     Delete {
         /// The conversation's id

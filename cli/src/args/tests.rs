@@ -65,6 +65,7 @@ fn every_command_is_understood() {
         "abide conversations --archived",
         "abide conversations rename 1 a new title",
         "abide conversations archive 1 --undo",
+        "abide conversations mute 1 --undo",
         "abide conversations delete 1 --yes",
         "abide models --offline",
         "abide models --check local/m",

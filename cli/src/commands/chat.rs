@@ -198,6 +198,7 @@ impl Chat {
             mode: None,
             model: None,
             persona: None,
+            muted: None,
         };
         change(&mut params);
         self.daemon.call::<UpdateConversation>(params).await?;

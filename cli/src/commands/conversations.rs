@@ -35,6 +35,7 @@ pub(crate) async fn conversations(args: ConversationsArgs, json: bool) -> Result
         Some(ConversationsCommand::Archive { conversation, undo }) => {
             archive(conversation, !undo, json).await
         }
+        Some(ConversationsCommand::Mute { conversation, undo }) => mute(conversation, !undo, json).await,
         Some(ConversationsCommand::Delete { conversation, yes }) => delete(conversation, yes, json).await,
     }
 }
@@ -57,16 +58,29 @@ async fn list(archived: bool, json: bool) -> Result<Exit, CommandError> {
 async fn rename(conversation_id: String, title: String, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
     let named = kind::only_conversation(&mut daemon, &conversation_id).await?.conversation;
-    let params = UpdateConversationParams {
-        conversation_id: named.id.to_string(),
-        title: Some(title),
+    let params = UpdateConversationParams { title: Some(title), ..unchanged(&named) };
+    let reply = daemon.call::<UpdateConversation>(params).await?;
+    print_conversation(&reply, "renamed", json)
+}
+
+async fn mute(conversation_id: String, muted: bool, json: bool) -> Result<Exit, CommandError> {
+    let mut daemon = Daemon::started().await?;
+    let named = kind::only_conversation(&mut daemon, &conversation_id).await?.conversation;
+    let params = UpdateConversationParams { muted: Some(muted), ..unchanged(&named) };
+    let reply = daemon.call::<UpdateConversation>(params).await?;
+    print_conversation(&reply, if muted { "muted" } else { "gives notifications again" }, json)
+}
+
+fn unchanged(conversation: &Conversation) -> UpdateConversationParams {
+    UpdateConversationParams {
+        conversation_id: conversation.id.to_string(),
+        title: None,
         workspace: None,
         mode: None,
         model: None,
         persona: None,
-    };
-    let reply = daemon.call::<UpdateConversation>(params).await?;
-    print_conversation(&reply, "renamed", json)
+        muted: None,
+    }
 }
 
 async fn archive(conversation_id: String, archived: bool, json: bool) -> Result<Exit, CommandError> {

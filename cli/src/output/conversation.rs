@@ -29,7 +29,7 @@ pub(crate) fn conversations(
                 cell(PLAIN, &unread),
                 cell(PLAIN, &measure::age(c.updated_at, now)),
                 cell(FAINT, &c.workspace),
-                cell(PLAIN, &c.title),
+                cell(PLAIN, &if c.muted { format!("{} (muted)", c.title) } else { c.title.clone() }),
             ]
         })
         .collect();

@@ -58,6 +58,7 @@ pub(crate) fn conversation() -> Conversation {
         created_at: START,
         updated_at: START,
         archived: false,
+        muted: false,
         unread: 0,
         task: None,
     }
@@ -92,6 +93,7 @@ pub(crate) fn approval() -> Approval {
         digest: String::new(),
         wider: Vec::new(),
         why: None,
+        in_passing: false,
     }
 }
 

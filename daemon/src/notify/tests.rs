@@ -60,6 +60,7 @@ fn approval() -> Approval {
         digest: String::new(),
         wider: Vec::new(),
         why: None,
+        in_passing: false,
     }
 }
 

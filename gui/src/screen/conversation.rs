@@ -486,6 +486,7 @@ impl Conversation {
                     mode: None,
                     model: None,
                     persona: None,
+                    muted: None,
                 }))]
             }
             _ => Vec::new(),

@@ -211,6 +211,14 @@ fn a_conversation_is_renamed_pinned_archived_and_deleted_from_the_list() {
     person.wait(1000);
     person.clicks("Archive");
     assert_eq!(person.asked(), [Request::Archive(ConversationId(preset::id(102)), true)]);
+
+    person.clicks_right("the new one");
+    person.wait(1000);
+    person.clicks("Mute");
+    let asked = person.asked();
+    let [Request::Update(params)] = &asked[..] else { panic!("{asked:?}") };
+    let id = ConversationId(preset::id(102)).to_string();
+    assert_eq!((&params.conversation_id, &params.title, params.muted), (&id, &None, Some(true)));
 }
 
 #[test]

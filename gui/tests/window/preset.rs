@@ -102,6 +102,7 @@ pub(crate) fn conversation(task: &AgentTask) -> Conversation {
         created_at: NOW,
         updated_at: NOW,
         archived: false,
+        muted: false,
         unread: 0,
         task: Some(LatestTask::from(task)),
     }
@@ -363,6 +364,7 @@ pub(crate) fn approval() -> Pending {
         digest: String::new(),
         wider: Vec::new(),
         why: None,
+        in_passing: false,
     })
 }
 

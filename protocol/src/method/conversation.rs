@@ -98,6 +98,9 @@ pub struct UpdateConversationParams {
     pub model: Option<String>,
     #[serde(default)]
     pub persona: Option<String>,
+    /// Whether it gives no desktop notifications.
+    #[serde(default)]
+    pub muted: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

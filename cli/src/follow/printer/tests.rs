@@ -238,6 +238,7 @@ fn a_call_is_printed_when_it_has_finished() {
         direct: None,
         wider: Vec::new(),
         why: None,
+        in_passing: false,
     };
     assert_eq!(stage.record(2, RecordBody::CallAssessed(assessed)), "");
     let finished = CallFinished {

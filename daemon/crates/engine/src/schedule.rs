@@ -85,6 +85,7 @@ fn request_approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &
         digest: assessed.digest.clone(),
         wider: assessed.wider.clone(),
         why: assessed.why.clone(),
+        in_passing: assessed.in_passing,
         arguments,
     };
     draft.push(RecordBody::ApprovalRequested(approval));

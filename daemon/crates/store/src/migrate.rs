@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0009_no_statistics.sql"),
     include_str!("../migrations/0010_external_ids.sql"),
     include_str!("../migrations/0011_text_rules.sql"),
+    include_str!("../migrations/0012_muted.sql"),
 ];
 
 /// The first schema in which a record may have a checksum.
@@ -103,6 +104,7 @@ mod tests {
         "85efb47897cbc694bd8fa31b087666b789f9fb6029c6d440dc74ef41bbf9631e",
         "c41115b62562960a3fc86c51461f72cfc9792690cf0930fdfeff3c75b91534d8",
         "86ca4381010743f668b4d80062cafe81cab0097dd4964eb2406c9282fa6fa406",
+        "634bec9b59fb03d3faed9446cbafca8c1cd100ba65d92aa83b2bd49c1afc7bc7",
     ];
 
     #[test]

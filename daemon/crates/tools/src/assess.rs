@@ -74,6 +74,7 @@ impl<'a> Assessor<'a> {
             direct: None,
             wider: Vec::new(),
             why: None,
+            in_passing: false,
         };
         assessed.permission = self
             .consider(spec, block, &mut assessed)
@@ -117,6 +118,13 @@ impl<'a> Assessor<'a> {
             if !matches!(bounds, Bounds::Leaves(_)) {
                 assessed.wider = self.offers(&*call);
             }
+            // In passing, a person reads no more than the summary.
+            let is_told = one_line(&call.summary(), 2 * SUMMARY) == assessed.summary;
+            assessed.in_passing = is_told
+                && !is_broad
+                && assessed.risk < Risk::High
+                && !ruling.may_deny()
+                && bounds.are_kept(sandbox, &call.subject());
             let why: Vec<String> = ruling.why().map(str::to_owned).into_iter().chain(bounds.why()).collect();
             assessed.why = (!why.is_empty()).then(|| why.join("; "));
         }

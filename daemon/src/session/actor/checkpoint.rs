@@ -83,7 +83,7 @@ mod tests {
 
     fn renamed(mint: &mut Mint) -> NewRecord {
         let title = Some("another".to_owned());
-        let update = ConversationUpdated { title, workspace: None, mode: None, model: None, persona: None };
+        let update = ConversationUpdated { title, ..ConversationUpdated::default() };
         let body = RecordBody::ConversationUpdated(update);
         NewRecord { id: RecordId(mint.uuid()), task_id: None, at: mint.at(), body }
     }

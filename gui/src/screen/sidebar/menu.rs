@@ -26,6 +26,7 @@ use iced::{
 pub(super) struct Menu {
     pub(super) id: ConversationId,
     is_archived: bool,
+    is_muted: bool,
     stage: Stage,
     /// A decision that was made there for always is remembered.
     is_remembered: bool,
@@ -47,6 +48,7 @@ pub enum Message {
     TitleChanged(String),
     TitleSubmitted,
     PinPressed,
+    MutePressed,
     ArchivePressed,
     DeletePressed,
     DeleteConfirmed,
@@ -105,7 +107,19 @@ impl Screen {
     ) -> Vec<Effect> {
         let known = overview.conversation(id);
         let is_archived = known.is_some_and(|known| known.archived);
-        let open = |stage| Some(Menu { id, is_archived, stage, is_remembered: false });
+        let is_muted = known.is_some_and(|known| known.muted);
+        let open = |stage| Some(Menu { id, is_archived, is_muted, stage, is_remembered: false });
+        let update = |title, muted| {
+            vec![Effect::Ask(Request::Update(UpdateConversationParams {
+                conversation_id: id.to_string(),
+                title,
+                workspace: None,
+                mode: None,
+                model: None,
+                persona: None,
+                muted,
+            }))]
+        };
         match message {
             Message::Asked => {
                 let is_there = self.menu.as_ref().is_some_and(|menu| menu.id == id);
@@ -127,20 +141,17 @@ impl Screen {
             }
             Message::TitleSubmitted => match self.menu.take().map(|menu| menu.stage) {
                 Some(Stage::Renaming(title)) if !title.trim().is_empty() => {
-                    vec![Effect::Ask(Request::Update(UpdateConversationParams {
-                        conversation_id: id.to_string(),
-                        title: Some(title.trim().to_owned()),
-                        workspace: None,
-                        mode: None,
-                        model: None,
-                        persona: None,
-                    }))]
+                    update(Some(title.trim().to_owned()), None)
                 }
                 _ => Vec::new(),
             },
             Message::PinPressed => {
                 self.menu = None;
                 vec![self.pin(id)]
+            }
+            Message::MutePressed => {
+                self.menu = None;
+                update(None, Some(!is_muted))
             }
             Message::ArchivePressed => {
                 self.menu = None;
@@ -168,6 +179,7 @@ impl Menu {
             Stage::Open => row![
                 word("Rename", Message::RenamePressed),
                 word(if is_pinned { "Unpin" } else { "Pin" }, Message::PinPressed),
+                word(if self.is_muted { "Unmute" } else { "Mute" }, Message::MutePressed),
                 word(if self.is_archived { "Bring back" } else { "Archive" }, Message::ArchivePressed),
                 word("Delete…", Message::DeletePressed),
                 word("Copy id", Message::IdCopied),

@@ -168,6 +168,7 @@ pub(crate) fn assessed(call_id: CallId) -> CallAssessed {
         direct: None,
         wider: Vec::new(),
         why: None,
+        in_passing: false,
     }
 }
 

@@ -54,6 +54,7 @@ fn conversation() -> Vec<(&'static str, Body)> {
                 mode: Some(Mode::Chat),
                 model: None,
                 persona: text("writer"),
+                muted: Some(true),
             }),
         ),
         ("conversation_archived", Body::ConversationArchived(ConversationArchived { archived: true })),
@@ -254,6 +255,7 @@ fn calls() -> Vec<(&'static str, Body)> {
         })),
         wider: vec![things::wider()],
         why: Some("it leaves the sandbox".to_owned()),
+        in_passing: true,
     };
     let decided = ApprovalDecided {
         approval_id: id(0x61),

@@ -173,6 +173,7 @@ fn conversations() -> Vec<Request> {
             mode: Some(Mode::Chat),
             model: text("local/smollm2"),
             persona: text("reviewer"),
+            muted: Some(true),
         }),
         Request::ArchiveConversation(ArchiveConversationParams {
             conversation_id: conversation_id(),

@@ -94,6 +94,7 @@ pub(crate) fn approval() -> Approval {
         digest: "ab".repeat(32),
         wider: vec![wider()],
         why: Some("it leaves the sandbox".to_owned()),
+        in_passing: true,
     }
 }
 
@@ -122,6 +123,7 @@ pub(crate) fn conversation() -> Conversation {
         created_at: at(1),
         updated_at: at(2),
         archived: true,
+        muted: true,
         unread: 3,
         task: Some(LatestTask {
             id: id(0x21),

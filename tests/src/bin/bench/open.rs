@@ -100,6 +100,7 @@ async fn command(setup: &Setup, id: ConversationId) -> Duration {
         mode: None,
         model: None,
         persona: None,
+        muted: None,
     };
     let asked = Instant::now();
     setup.client.call::<method::UpdateConversation>(params).await.expect("a new title");

@@ -112,6 +112,7 @@ impl Plan {
             direct: None,
             wider: Vec::new(),
             why: None,
+            in_passing: false,
         }
     }
 }

@@ -48,7 +48,8 @@ pub(super) fn updated(
     connection
         .prepare_cached(
             "UPDATE conversations SET title = coalesce(?2, title), workspace = coalesce(?3, workspace),
-                 mode = coalesce(?4, mode), model = coalesce(?5, model), persona = coalesce(?6, persona)
+                 mode = coalesce(?4, mode), model = coalesce(?5, model), persona = coalesce(?6, persona),
+                 muted = coalesce(?7, muted)
              WHERE id = ?1",
         )?
         .execute(params![
@@ -58,6 +59,7 @@ pub(super) fn updated(
             body.mode.map(Word),
             body.model,
             body.persona,
+            body.muted,
         ])?;
     // Its settings are not activity: the conversation keeps its place in lists.
     changes.entry_changed = true;

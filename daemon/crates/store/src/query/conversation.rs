@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 const SELECT: &str =
     "SELECT c.id, c.title, c.workspace, c.mode, c.model, c.persona, c.created_at, c.updated_at, c.archived,
-        c.unread, c.task, t.status, t.brief ->> '$.endReason', t.brief ->> '$.incomplete'
+        c.unread, c.task, t.status, t.brief ->> '$.endReason', t.brief ->> '$.incomplete', c.muted
     FROM conversations c LEFT JOIN tasks t ON t.id = c.task";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Conversation> {
@@ -32,6 +32,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Conversation> {
         created_at: at(row, 6)?,
         updated_at: at(row, 7)?,
         archived: row.get(8)?,
+        muted: row.get(14)?,
         unread: count(row, 9)?,
         task: task.zip(status).map(|(id, status)| LatestTask {
             id: TaskId(id),
@@ -62,7 +63,8 @@ pub(crate) fn touch_conversation(
              RETURNING id, title, workspace, mode, model, persona, created_at, updated_at, archived, unread, task,
                  (SELECT status FROM tasks WHERE tasks.id = conversations.task),
                  (SELECT brief ->> '$.endReason' FROM tasks WHERE tasks.id = conversations.task),
-                 (SELECT brief ->> '$.incomplete' FROM tasks WHERE tasks.id = conversations.task)",
+                 (SELECT brief ->> '$.incomplete' FROM tasks WHERE tasks.id = conversations.task),
+                 muted",
         )?
         .query_row(params![id.0, unread.cast_signed(), at.0], from_row)
         .optional()

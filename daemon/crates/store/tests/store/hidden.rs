@@ -191,6 +191,7 @@ async fn a_migration_keeps_the_decisions_that_count() {
          CREATE INDEX rules_by_digest ON rules (digest, seq);
          CREATE INDEX rules_of_conversation ON rules (conversation);
          DROP TABLE external_ids;
+         ALTER TABLE conversations DROP COLUMN muted;
          PRAGMA user_version = {};",
         ids[1], ids[2], SCHEMA - 1
     ))

@@ -58,11 +58,20 @@ async fn records_change_the_conversations_row() {
     let update = RecordBody::ConversationUpdated(ConversationUpdated {
         title: Some("new".to_owned()),
         model: Some("a/b".to_owned()),
+        muted: Some(true),
         ..ConversationUpdated::default()
     });
     store.append(append(id, vec![record(2, None, update)])).await.unwrap();
     let now = store.conversation(id).await.unwrap().unwrap();
-    assert_eq!((now.title.as_str(), now.workspace.as_str()), ("new", "/w"));
+    assert_eq!((now.title.as_str(), now.workspace.as_str(), now.muted), ("new", "/w", true));
+    store
+        .append(append(
+            id,
+            vec![record(3, None, RecordBody::ConversationUpdated(ConversationUpdated::default()))],
+        ))
+        .await
+        .unwrap();
+    assert!(store.conversation(id).await.unwrap().unwrap().muted, "what is absent stays");
     assert_eq!(
         (now.model.as_deref(), now.created_at, now.updated_at),
         (Some("a/b"), Timestamp(1), Timestamp(1)),

@@ -204,7 +204,7 @@ async fn an_unreadable_database_is_refused_and_not_changed() {
         Connection::open(path).unwrap().execute_batch("PRAGMA user_version = 999").unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 11, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 12, .. }), "{error:?}");
 
     // Also if the log has changes.
     let error = refuses(|path| {
@@ -218,7 +218,7 @@ async fn an_unreadable_database_is_refused_and_not_changed() {
         fs::write(wal, &left[1]).unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 11, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 12, .. }), "{error:?}");
 
     let error = refuses(|path| {
         fs::rename(path, path.with_file_name("elsewhere.db")).unwrap();
@@ -488,7 +488,7 @@ async fn migration_6_finds_the_tasks_that_need_a_daemon() {
     }
     store.close().await;
     let older = Connection::open(home.path()).unwrap();
-    let back = "ALTER TABLE tasks DROP COLUMN needs_daemon; DROP TABLE checkpoints; DROP TABLE external_ids; PRAGMA user_version = 5";
+    let back = "ALTER TABLE tasks DROP COLUMN needs_daemon; DROP TABLE checkpoints; DROP TABLE external_ids; ALTER TABLE conversations DROP COLUMN muted; PRAGMA user_version = 5";
     older.execute_batch(back).unwrap();
     drop(older);
     let mut found = home.open().needing_daemon().await.unwrap();
@@ -525,7 +525,8 @@ async fn no_statistics_mislead_the_choice_of_an_index() {
     Connection::open(home.path())
         .unwrap()
         .execute_batch("ANALYZE; DROP TABLE external_ids; ALTER TABLE rules DROP COLUMN text; ALTER TABLE rules DROP COLUMN workspace;
-             ALTER TABLE rules DROP COLUMN effect; PRAGMA user_version = 8")
+             ALTER TABLE rules DROP COLUMN effect;
+             ALTER TABLE conversations DROP COLUMN muted; PRAGMA user_version = 8")
         .unwrap();
     assert_ne!(statistics(), 0);
     home.open().close().await;

@@ -193,6 +193,7 @@ pub(crate) fn assessed(n: u64, arguments: &str) -> RecordBody {
         direct: None,
         wider: Vec::new(),
         why: None,
+        in_passing: false,
     })
 }
 
@@ -227,6 +228,7 @@ pub(crate) fn approval(n: u64, call: u64) -> Approval {
         digest: "digest".to_owned(),
         wider: Vec::new(),
         why: None,
+        in_passing: false,
     }
 }
 

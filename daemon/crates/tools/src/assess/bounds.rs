@@ -44,6 +44,16 @@ pub(super) struct Place<'a> {
 }
 
 impl Bounds {
+    /// Whether a call that its summary tells whole stays within a sandbox. (The file tools need none. The summary of code does not tell
+    /// it whole.)
+    pub(super) fn are_kept(&self, sandbox: Sandbox, subject: &Subject<'_>) -> bool {
+        match (self, subject) {
+            (Self::Leaves(_) | Self::Insufficient(_), _) | (_, Subject::Code) => false,
+            (_, Subject::Nothing | Subject::Read(_) | Subject::Edit(_)) => true,
+            (_, Subject::Line(_)) => sandbox == Sandbox { level: SandboxLevel::Full, network: Network::Off },
+        }
+    }
+
     /// Why the call is not simply contained.
     pub(super) fn why(self) -> Option<String> {
         match self {

@@ -153,6 +153,11 @@ impl Ruling {
         }
     }
 
+    /// A rule denies, and whether it matches is not known.
+    pub(super) const fn may_deny(&self) -> bool {
+        matches!(self, Self::Asks { may_be_denied: true, .. })
+    }
+
     /// Why it asks, in a sentence without a full stop.
     pub(super) fn why(&self) -> Option<&str> {
         match self {

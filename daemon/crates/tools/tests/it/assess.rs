@@ -176,6 +176,10 @@ fn in_a_broad_workspace_reading_asks_too() {
         permission(&ground, "/", "read", r#"{"path": "/proc/self/environ"}"#),
         Permission::Denied(_)
     ));
+    let mut inside = [block("list", "")];
+    assert!(!ground.assess_in(home.to_str().unwrap(), &inside, &|_| None).pop().unwrap().in_passing);
+    inside = [block("write", r#"{"path": "a", "content": "x"}"#)];
+    assert!(!ground.assess_in(home.to_str().unwrap(), &inside, &|_| None).pop().unwrap().in_passing);
     let key = permission(&ground, home.to_str().unwrap(), "read", r#"{"path": ".ssh/id"}"#);
     assert_eq!(key, Permission::Denied(".ssh/id is closed to tools".to_owned()));
 }

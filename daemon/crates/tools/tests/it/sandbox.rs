@@ -8,7 +8,7 @@ use abide_protocol::{
     task::Approvals,
 };
 use abide_tools::Unasked;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{
     fs,
     io::{BufRead as _, BufReader},
@@ -547,6 +547,50 @@ async fn what_runs_without_asking_and_what_asks() {
     assert!(why.unwrap().contains("symbolic link"));
     let landlock = asking(commit_in(Ground::with_landlock_only()));
     assert_eq!(permission(&landlock, "shell", json!({ "command": "make" })).0, Permission::Ask);
+}
+
+/// As from a notification.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_person_may_decide_in_passing() {
+    let in_passing = |ground: &Ground, tool: &str, arguments: Value| {
+        let assessed = ground.assess_one(tool, arguments);
+        assert_eq!(assessed.permission, Permission::Ask, "{assessed:?}");
+        assessed.in_passing
+    };
+    let command = |command: &str| json!({ "command": command });
+    let edit = |path: &str| json!({ "path": path, "content": "x" });
+    // What is done here could not be undone, so that all of it asks.
+    let ground = asking(Ground::new());
+    let out = json!({ "command": "ls", "outside": true, "reason": "to see it" });
+    let long = format!("mkdir {}", "a-folder ".repeat(20));
+    for (tool, arguments, expected) in [
+        ("shell", command("mkdir a"), true),
+        ("write", edit("new"), true),
+        // They leave or undermine the sandbox.
+        ("shell", out, false),
+        ("write", edit(".envrc"), false),
+        // Its risk is high.
+        ("shell", command("make"), false),
+        ("shell", command("git push --force"), false),
+        // The summary does not tell all of it.
+        ("shell", command(&long), false),
+        ("python", json!({ "code": "print(1)" }), false),
+    ] {
+        assert_eq!(in_passing(&ground, tool, arguments.clone()), expected, "{tool} {arguments}");
+    }
+    // No sandbox, or one that protects too little; the file tools need none.
+    for weak in [asking(Ground::unconfined()), asking(Ground::with_landlock_only())] {
+        assert!(!in_passing(&weak, "shell", command("mkdir a")));
+        assert!(in_passing(&weak, "write", edit("new")));
+    }
+    let mut networked = asking(Ground::new());
+    networked.sandbox.host_network = true;
+    assert!(!in_passing(&networked, "shell", command("mkdir a")));
+    let mut required = asking(Ground::with_landlock_only());
+    required.sandbox.require = SandboxLevel::Full;
+    assert!(!in_passing(&required, "shell", command("mkdir a")));
+    // A call that does not ask has nothing to decide.
+    assert!(!shell(&repository(), "mkdir a").in_passing);
 }
 
 #[tokio::test(flavor = "multi_thread")]

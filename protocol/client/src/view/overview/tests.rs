@@ -22,6 +22,7 @@ fn conversation(n: u128, updated_at: i64) -> Conversation {
         created_at: Timestamp(0),
         updated_at: Timestamp(updated_at),
         archived: false,
+        muted: false,
         unread: 0,
         task: None,
     }
