@@ -3,7 +3,7 @@
 mod spawn;
 mod window;
 
-pub use window::{WindowError, window};
+pub use window::{Started, WindowError, window};
 
 use crate::{Client, ConnectError, Home, Options, home};
 use spawn::{Child, Log};

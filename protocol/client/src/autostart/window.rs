@@ -2,7 +2,14 @@
 
 use super::spawn;
 use crate::{Home, program};
-use std::{ffi::OsStr, io, path::PathBuf, process::Stdio, thread};
+use std::{
+    ffi::OsStr,
+    io,
+    path::PathBuf,
+    process::{ExitStatus, Stdio},
+    thread,
+};
+use tokio::sync::oneshot;
 
 /// Why the window could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +23,19 @@ pub enum WindowError {
     Spawn { program: PathBuf, source: io::Error },
 }
 
+/// A window's program that was started. Dropped, it goes on.
+#[derive(Debug)]
+pub struct Started {
+    end: oneshot::Receiver<io::Result<ExitStatus>>,
+}
+
+impl Started {
+    /// Waits for its end; `None`: how it ended is not known.
+    pub async fn end(self) -> Option<ExitStatus> {
+        self.end.await.ok().and_then(Result::ok)
+    }
+}
+
 /// Starts the window's program for this home, in a session of its own, with these arguments and variables, and does not wait for it.
 ///
 /// # Errors
@@ -24,7 +44,7 @@ pub fn window<'a>(
     home: &Home,
     arguments: &[&str],
     variables: impl IntoIterator<Item = (&'a str, &'a OsStr)>,
-) -> Result<(), WindowError> {
+) -> Result<Started, WindowError> {
     let program = program::window().ok_or(WindowError::NotFound)?;
     let mut command = spawn::command(&program, home, Stdio::null());
     // What a launcher gave to this process is not meant for that one.
@@ -33,6 +53,10 @@ pub fn window<'a>(
     let failed = |source| WindowError::Spawn { program: program.clone(), source };
     let mut child = command.spawn().map_err(failed)?;
     // A thread waits for it, so no zombie is left.
-    let wait = thread::Builder::new().name("abide-gui-wait".to_owned()).spawn(move || child.wait());
-    wait.map(drop).map_err(failed)
+    let (ended, end) = oneshot::channel();
+    thread::Builder::new()
+        .name("abide-gui-wait".to_owned())
+        .spawn(move || drop(ended.send(child.wait())))
+        .map_err(failed)?;
+    Ok(Started { end })
 }
