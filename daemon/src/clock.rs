@@ -19,3 +19,11 @@ pub fn mint() -> Mint {
     let (_, entropy) = uuid::Uuid::now_v7().as_u64_pair();
     Mint::new(now(), entropy)
 }
+
+/// The minute of the day in local time, 0 to 1439.
+#[must_use]
+pub fn minute_of_day() -> u16 {
+    use chrono::Timelike as _;
+    let now = chrono::Local::now().time();
+    u16::try_from(now.hour() * 60 + now.minute()).unwrap_or_default()
+}

@@ -19,7 +19,7 @@ pub use reference::reference;
 pub use sandbox::SandboxConfig;
 pub use template::{TemplateConfig, TemplateLimits};
 
-use crate::persona::PersonaConfig;
+use crate::{notify::Quiet, persona::PersonaConfig};
 use abide_engine::default_steps;
 use abide_model::{Api, Prices};
 use abide_protocol::task::{Limits, Mode, RestartPolicy};
@@ -169,11 +169,13 @@ impl TaskConfig {
 pub struct NotifyConfig {
     /// Desktop notifications.
     pub enabled: bool,
+    /// When none is shown.
+    pub quiet: Option<Quiet>,
 }
 
 impl Default for NotifyConfig {
     fn default() -> Self {
-        Self { enabled: true }
+        Self { enabled: true, quiet: None }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     ipc,
     keys::{KeyError, KeyStore},
     launch::Launcher,
-    notify::{Feed, Notifier, SystemDesktop},
+    notify::{Change, Feed, Hands, Notifier, Policy, SystemDesktop, channels},
     runner::Runner,
     service::{Connections, Drained, Service},
     session::{Alarm, Sessions},
@@ -31,7 +31,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 /// The size of the disk reserve: deleted when the disk is full, so that stops and answers can still be committed.
 const RESERVE: u64 = 32 * 1024 * 1024;
@@ -117,7 +117,7 @@ async fn serve(
 
     let supervisor = Supervisor::default();
     let hub = Hub::default();
-    let feed = start_notifier(settings.clone(), &hub, &supervisor);
+    let (feed, changes) = Feed::new();
     let publish = hub.clone();
     let sink = Box::new(move |committed: &abide_store::Committed| {
         publish.publish(committed);
@@ -172,6 +172,7 @@ async fn serve(
         drained: drained.clone(),
         updates: updater.start(&supervisor),
     };
+    start_notifier(&service, changes);
     supervisor.spawn("ipc", ipc::serve(listener, service));
     supervisor.spawn("storage state", watch_storage(store.clone(), hub.clone(), supervisor.clone()));
     supervisor.spawn("keys", {
@@ -278,22 +279,38 @@ async fn shutdown_report(sessions: &Sessions, store: &Store) -> Drained {
     }
 }
 
-/// Desktop notifications, while the configuration enables them.
-fn start_notifier(settings: Settings, hub: &Hub, supervisor: &Supervisor) -> Feed {
-    let (feed, told) = Feed::new();
-    let notifier = Notifier::new(SystemDesktop, hub.focused());
-    let ending = supervisor.clone();
-    let enabled = move || {
-        let settings = settings.clone();
-        async move { settings.now().await.config().notify.enabled }
+/// Desktop notifications, while the configuration allows them.
+fn start_notifier(service: &Service, changes: mpsc::Receiver<Change>) {
+    let Service { settings, store, hub, supervisor, .. } = service.clone();
+    let ((orders, notes), (ordered, said)) = channels();
+    let notifier = Notifier::new(SystemDesktop::default(), hub.focused(), orders);
+    let policy = move |conversation| {
+        let (settings, store) = (settings.clone(), store.clone());
+        async move {
+            let catalog = settings.now().await;
+            let notify = &catalog.config().notify;
+            let is_muted =
+                async || store.conversation(conversation).await.is_ok_and(|c| c.is_none_or(|c| c.muted));
+            if !notify.enabled || is_muted().await {
+                Policy::Drop
+            } else if notify.quiet.is_some_and(|quiet| quiet.has(clock::minute_of_day())) {
+                Policy::Hold
+            } else {
+                Policy::Show
+            }
+        }
     };
+    let ending = supervisor.clone();
     supervisor.spawn("notifier", async move {
+        notifier.run(changes, notes, policy, ending.ending()).await;
+    });
+    let (hands, ending) = (Hands::new(service.clone()), supervisor.clone());
+    supervisor.spawn("notifications' answers", async move {
         tokio::select! {
-            () = notifier.run(told, enabled) => {}
+            () = hands.run(ordered, said) => {}
             () = ending.ending() => {}
         }
     });
-    feed
 }
 
 /// Waits until the daemon is asked to end.

@@ -209,13 +209,24 @@ const TABLES: &[Table] = &[
         header: "notify",
         meaning: "Desktop notifications.",
         applies: "with the next notification",
-        keys: &[Key {
-            name: "enabled",
-            kind: "`true` or `false`",
-            default: "true",
-            example: "false",
-            meaning: "Whether the daemon notifies you of questions, approvals and ends that no window shows.",
-        }],
+        keys: &[
+            Key {
+                name: "enabled",
+                kind: "`true` or `false`",
+                default: "true",
+                example: "false",
+                meaning: "Whether the daemon notifies you of questions, approvals and ends that no window shows. (For one conversation: \
+                `abide conversations mute`.)",
+            },
+            Key {
+                name: "quiet",
+                kind: "two times of the day",
+                default: "none",
+                example: "\"22:00-07:00\"",
+                meaning: "Quiet hours, in local time: no notification is shown. What waits when they are over, and what has ended, is shown then, in one \
+                notification.",
+            },
+        ],
     },
     Table {
         header: "daemon",

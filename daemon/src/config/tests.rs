@@ -47,6 +47,7 @@ ask = ["shell(/rm/)"]
 allow = ["shell(cargo test *)", "edit(src/**)"]
 [notify]
 enabled = false
+quiet = "22:00-07:00"
 [prices."local/smollm2"]
 input = 3
 output = 0.15
@@ -89,6 +90,7 @@ limits.max_steps = 3
     assert_eq!(config.task.restart, Some(RestartPolicy::Pause));
     assert_eq!(config.task.compact_at_tokens(), 8000);
     assert!(!config.notify.enabled);
+    assert_eq!(config.notify.quiet, "22:00-07:00".parse().ok());
     let price = Price { input: 3_000_000, output: 150_000, cache_read: Some(300_000), cache_write: None };
     assert_eq!(config.prices["local/smollm2"], price);
     let known = config.price_table().get("local", "smollm2", "127.0.0.1").unwrap();
@@ -176,6 +178,9 @@ fn a_missing_file_is_the_default_and_an_invalid_one_is_named() {
     std::fs::write(&path, "[notify]\nenabled = 1\n").unwrap();
     let words = Config::load(&path).unwrap_err().to_string();
     assert!(words.starts_with(&format!("{}, line 2: `notify.enabled`: ", path.display())), "{words}");
+    std::fs::write(&path, "[notify]\nquiet = \"22-7\"\n").unwrap();
+    let words = Config::load(&path).unwrap_err().to_string();
+    assert!(words.contains("line 2: `notify.quiet`: ") && words.contains("22:00-07:00"), "{words}");
     std::fs::write(&path, vec![b'#'; 1024 * 1024 + 1]).unwrap();
     assert!(matches!(Config::load(&path), Err(ConfigError::TooLarge { .. })));
 }

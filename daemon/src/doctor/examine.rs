@@ -314,7 +314,7 @@ async fn notifications(wanted: bool) -> Diagnosis {
     if !wanted {
         return Diagnosis::noted(ABOUT, "switched off in config.toml");
     }
-    match SystemDesktop::server().await {
+    match SystemDesktop::describe().await {
         Ok(server) => Diagnosis::good(ABOUT, server),
         Err(error) => Diagnosis::noted(
             ABOUT,

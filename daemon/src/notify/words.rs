@@ -1,66 +1,101 @@
-//! The text of notifications. It comes from models and tools, so it is cleaned, escaped and cut.
+//! The texts of notifications. They come from models and tools, so they are cleaned, escaped and cut.
 
-use super::{Notice, What};
+use super::{
+    board::Entry,
+    item::{Asks, Decide, End, Item},
+};
 use abide_client::text::visible_line;
 use abide_protocol::task::{EndReason, Incomplete};
 
 /// The longest summary, in characters.
-const MAX_SUMMARY: usize = 120;
-/// The longest body, in characters before escaping.
-const MAX_BODY: usize = 400;
+const SUMMARY: usize = 120;
+/// The longest text in a body, in characters before escaping.
+pub(super) const TEXT: usize = 400;
+/// The longest label of a choice, in characters.
+pub(super) const CHOICE: usize = 40;
+/// The most conversations that a notification about several lists.
+const LISTED: usize = 4;
 
-/// The first line: what happened, and in which conversation. Servers show it without markup.
-pub(super) fn summary(notice: &Notice) -> String {
-    let what = match &notice.what {
-        What::Question(_) => "Question",
-        What::Approval { .. } => "Approval needed",
-        What::Ended { reason, incomplete, .. } => match reason {
-            EndReason::Completed => match incomplete {
-                None => "Completed",
-                Some(Incomplete::Length) => "Incomplete, cut at the length limit",
-                Some(Incomplete::Empty) => "Incomplete, an empty reply",
-            },
-            EndReason::Declined => "Completed: its question was declined",
-            EndReason::StepLimit => "Step limit reached",
-            EndReason::TimeLimit => "Time limit reached",
-            EndReason::Stopped | EndReason::Deleted => "Cancelled",
-            EndReason::QuestionTimeout => "Cancelled: its question was not answered in time",
-            EndReason::Budget => "Cancelled at its budget",
-            EndReason::Error => "Error",
-            EndReason::ParentEnded => "Cancelled: the task above it ended",
-        },
-    };
-    cut(&format!("{what}: {}", clean(&notice.title)), MAX_SUMMARY)
-}
-
-/// The other lines. Servers interpret markup in them.
-pub(super) fn body(notice: &Notice) -> String {
-    let text = match &notice.what {
-        What::Question(text) => clean(text),
-        What::Approval { tool, summary } => format!("{}: {}", clean(tool), clean(summary)),
-        What::Ended { words, .. } => words.as_deref().map(clean).unwrap_or_default(),
-    };
-    let of = notice.sub_task.as_deref().map(|title| format!("Sub-task {}: ", clean(title)));
-    escape(&cut(&format!("{}{text}", of.unwrap_or_default()), MAX_BODY))
-}
-
-/// The text on one line, with invisible characters escaped.
-fn clean(text: &str) -> String {
+/// Text on one line, with invisible characters escaped, cut to this many characters.
+pub(super) fn short(text: &str, max: usize) -> String {
     // More than could be shown is not examined.
-    let some: String = text.chars().take(4 * MAX_BODY).collect();
+    let some: String = text.chars().take(4 * TEXT).collect();
     let words: Vec<&str> = some.split_whitespace().collect();
-    visible_line(&words.join(" ")).into_owned()
-}
-
-fn cut(text: &str, max: usize) -> String {
-    if text.chars().count() <= max {
-        return text.to_owned();
+    let line = visible_line(&words.join(" ")).into_owned();
+    if line.chars().count() <= max {
+        return line;
     }
-    let mut short: String = text.chars().take(max - 1).collect();
+    let mut short: String = line.chars().take(max - 1).collect();
     short.push('…');
     short
 }
 
-fn escape(text: &str) -> String {
+/// The first line about one conversation: what happened, and where. Servers show it without markup.
+pub(super) fn summary(entry: &Entry) -> String {
+    let what = match (entry.waits.first(), &entry.end) {
+        (Some(Item { asks: Asks::Question { .. }, .. }), _) => "Question",
+        (Some(Item { asks: Asks::Approval { .. }, .. }), _) => "Approval needed",
+        (None, Some(end)) => ended(end),
+        (None, None) => "Nothing waits",
+    };
+    short(&format!("{what}: {}", entry.title), SUMMARY)
+}
+
+fn ended(end: &End) -> &'static str {
+    match end.reason {
+        EndReason::Completed => match end.incomplete {
+            None => "Completed",
+            Some(Incomplete::Length) => "Incomplete, cut at the length limit",
+            Some(Incomplete::Empty) => "Incomplete, an empty reply",
+        },
+        EndReason::Declined => "Completed: its question was declined",
+        EndReason::StepLimit => "Step limit reached",
+        EndReason::TimeLimit => "Time limit reached",
+        EndReason::Stopped | EndReason::Deleted => "Cancelled",
+        EndReason::QuestionTimeout => "Cancelled: its question was not answered in time",
+        EndReason::Budget => "Cancelled at its budget",
+        EndReason::Error => "Error",
+        EndReason::ParentEnded => "Cancelled: the task above it ended",
+    }
+}
+
+/// The other lines about one conversation. Servers interpret markup in them.
+pub(super) fn body(entry: &Entry, can_open: bool) -> String {
+    let Some(first) = entry.waits.first() else {
+        return escape(entry.end.as_ref().map_or("", |end| &end.words));
+    };
+    let of = first.sub_task.as_ref().map(|title| format!("Sub-task {title}: ")).unwrap_or_default();
+    let mut lines = match &first.asks {
+        Asks::Question { text, .. } => vec![short(&format!("{of}{text}"), TEXT)],
+        Asks::Approval { tool, summary, decide, .. } => {
+            let why = match decide {
+                Decide::InAbide(why) if can_open => Some(short(&format!("To decide, open it: {why}."), TEXT)),
+                Decide::InAbide(_) | Decide::Here => None,
+            };
+            let call = short(&format!("{of}{tool}: {summary}"), TEXT);
+            std::iter::once(call).chain(why).collect()
+        }
+    };
+    if entry.waits.len() > 1 {
+        lines.push(format!("and {} more", entry.waits.len() - 1));
+    }
+    escape(&lines.join("\n"))
+}
+
+/// The first line about several conversations.
+pub(super) fn summary_of_several(entries: &[Entry]) -> String {
+    let waits = entries.iter().any(|entry| !entry.waits.is_empty());
+    format!("{} tasks {}", entries.len(), if waits { "need you" } else { "have ended" })
+}
+
+/// The other lines about several conversations.
+pub(super) fn body_of_several(entries: &[Entry]) -> String {
+    let more = entries.len().saturating_sub(LISTED);
+    let lines = entries.iter().take(LISTED).map(summary);
+    let lines: Vec<String> = lines.chain((more > 0).then(|| format!("and {more} more"))).collect();
+    escape(&lines.join("\n"))
+}
+
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
