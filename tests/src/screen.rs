@@ -97,6 +97,12 @@ impl Screen {
         Launched::new(self, program, daemon)
     }
 
+    /// For `DISPLAY`.
+    #[must_use]
+    pub fn display(&self) -> &str {
+        &self.display
+    }
+
     /// Opens the real `abide-gui` on this daemon's home, 1280 by 800, and waits until it has the keyboard and is connected.
     ///
     /// # Panics

@@ -145,7 +145,11 @@ mod peer {
     mod modes;
 }
 mod desktop {
+    mod answers;
+    mod dunst;
     mod notifications;
+    mod opening;
+    mod servers;
 }
 mod terminal {
     mod demo;

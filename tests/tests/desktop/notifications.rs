@@ -6,19 +6,30 @@ use abide_client::protocol::{
     task::Status,
 };
 use abide_tests::{
-    bus::Bus,
+    bus::{ABLE, Bus},
     daemon::{Config, TestDaemon},
     model_server::{ModelServer, Turn},
     skip::skip,
     world::World,
 };
+use std::{fs, time::UNIX_EPOCH};
+
+/// With a notification server that has these capabilities.
+pub(super) async fn start_with(capabilities: &'static [&'static str]) -> Option<(World, Bus)> {
+    let model = ModelServer::start().await;
+    let daemon = TestDaemon::new(&Config::with(&model).notify());
+    let bus = Bus::start_bare(daemon.root()).await?;
+    bus.start_server(capabilities).await;
+    Some((world_with(model, daemon, &bus).await, bus))
+}
+
+pub(super) async fn world_with(model: ModelServer, mut daemon: TestDaemon, bus: &Bus) -> World {
+    daemon.set_env("DBUS_SESSION_BUS_ADDRESS", bus.address());
+    World::of(model, daemon).await
+}
 
 async fn start() -> Option<(World, Bus)> {
-    let model = ModelServer::start().await;
-    let mut daemon = TestDaemon::new(&Config::with(&model).notify());
-    let bus = Bus::start(daemon.root()).await?;
-    daemon.set_env("DBUS_SESSION_BUS_ADDRESS", bus.address());
-    Some((World::of(model, daemon).await, bus))
+    start_with(ABLE).await
 }
 
 #[tokio::test]
@@ -43,6 +54,7 @@ async fn a_question_an_approval_and_an_end_each_once() {
     world.wait_end(task).await;
     let popups = bus.wait("the end", |p| p.len() == 3).await;
     assert!(popups[2].body.contains("Painted it blue."), "{popups:?}");
+    bus.dismiss(&popups[2]).await;
     // Notifications come in order: a surplus one would have come before this.
     let last = world.run("last", [Turn::done("Last.")]).await;
     world.wait_end(last).await;
@@ -79,6 +91,34 @@ async fn no_notification_for_a_focused_conversation_or_a_stop() {
     world.wait_end(last).await;
     let popups = bus.wait("the last one", |p| p.iter().any(|p| p.body.contains("Last."))).await;
     assert_eq!(popups.len(), before + 2, "{popups:#?}");
+}
+
+#[tokio::test]
+async fn no_notification_in_quiet_hours() {
+    let model = ModelServer::start().await;
+    let mut daemon = TestDaemon::new(&Config::with(&model).notify());
+    let Some(bus) = Bus::start(daemon.root()).await else {
+        return skip("no_notification_in_quiet_hours", "dbus-daemon is not installed");
+    };
+    daemon.set_env("TZ", "UTC");
+    let (world, bus) = (world_with(model, daemon, &bus).await, bus);
+    let path = world.daemon.home().config_file();
+    // An hour before and after now.
+    let now = fs::metadata(&path).unwrap().modified().unwrap();
+    let minute = now.duration_since(UNIX_EPOCH).unwrap().as_secs() / 60;
+    let time = |minute: u64| format!("{:02}:{:02}", minute / 60 % 24, minute % 60);
+    let usual = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{usual}quiet = \"{}-{}\"\n", time(minute - 60), time(minute + 60))).unwrap();
+    let task = world.run("quiet", [Turn::ask("Awake?"), Turn::done("Done.")]).await;
+    world.wait_status(task, Status::WaitingUser).await;
+    let end = world.run("ends", [Turn::done("At night.")]).await;
+    world.wait_end(end).await;
+    // Notifications come in order: theirs would have come before this.
+    fs::write(&path, usual).unwrap();
+    let task = world.run("day", [Turn::ask("Good morning?"), Turn::done("Done.")]).await;
+    world.wait_status(task, Status::WaitingUser).await;
+    let popups = bus.wait("the other question", |p| !p.is_empty()).await;
+    assert!(popups.len() == 1 && popups[0].body == "Good morning?", "{popups:#?}");
 }
 
 /// An open gate.

@@ -1,0 +1,88 @@
+//! "Open" of a notification brings the window to the conversation: the running one, or a new one.
+
+use super::notifications::{start_with, world_with};
+use abide_client::protocol::task::Status;
+use abide_tests::{
+    bus::{ABLE, Bus},
+    daemon::{Config, TestDaemon},
+    model_server::{ModelServer, Turn},
+    skip::skip,
+    wait,
+};
+use std::{collections::HashMap, fs, os::unix::fs::PermissionsExt as _};
+
+#[tokio::test]
+async fn the_running_window_is_asked_to_show_it() {
+    let Some((world, bus)) = start_with(ABLE).await else {
+        return skip("the_running_window_is_asked_to_show_it", "dbus-daemon is not installed");
+    };
+    let window = bus.application(&world.daemon.home()).await;
+    let task = world.run("shows", [Turn::ask("What colour?"), Turn::done("Done.")]).await;
+    let popup = bus.popup("the question", |p| p.summary.starts_with("Question")).await;
+    bus.press_with_token(&popup, "open", "a-token").await;
+    let asked = window.activation(0).await;
+    assert_eq!((asked.action.as_str(), asked.parameters), ("show", vec![task.conversation_id.to_string()]));
+    let token = |key: &str| (key.to_owned(), "a-token".to_owned());
+    let tokens = HashMap::from([token("activation-token"), token("desktop-startup-id")]);
+    assert_eq!(asked.platform, tokens);
+    assert_eq!(world.get(task).await.task.status, Status::WaitingUser, "it decides nothing");
+
+    // Several lead to the inbox, without a token if the server gave none.
+    for n in [1, 2] {
+        let task = world.run(&format!("more-{n}"), [Turn::ask("And here?"), Turn::done("Done.")]).await;
+        world.wait_status(task, Status::WaitingUser).await;
+    }
+    let popup = bus.popup("both", |p| p.summary == "2 tasks need you").await;
+    bus.press(&popup, "default").await;
+    let asked = window.activation(1).await;
+    assert_eq!((asked.action.as_str(), asked.parameters.len(), asked.platform.len()), ("inbox", 0, 0));
+}
+
+#[tokio::test]
+async fn a_window_is_started_where_none_runs() {
+    let name = "a_window_is_started_where_none_runs";
+    let model = ModelServer::start().await;
+    let mut daemon = TestDaemon::new(&Config::with(&model).notify());
+    let Some(bus) = Bus::start(daemon.root()).await else {
+        return skip(name, "dbus-daemon is not installed");
+    };
+    let (program, opened) = (daemon.root().join("window"), daemon.root().join("opened"));
+    let script = format!(
+        "#!/bin/sh\n[ \"$(cut -d ' ' -f 6 /proc/$$/stat)\" = $$ ] && own=own\n\
+         echo \"$* $XDG_ACTIVATION_TOKEN $own $ABIDE_HOME\" > {0}.part && mv {0}.part {0}\n",
+        opened.display()
+    );
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    daemon.set_env("ABIDE_GUI", program.to_str().unwrap());
+    let (world, bus) = (world_with(model, daemon, &bus).await, bus);
+    let task = world.run("starts", [Turn::ask("What colour?"), Turn::done("Done.")]).await;
+    let popup = bus.popup("the question", |p| p.summary.starts_with("Question")).await;
+    bus.press_with_token(&popup, "open", "a-token").await;
+    let said = wait::wait_for("the window to be started", async || fs::read_to_string(&opened).ok()).await;
+    let home = world.daemon.abide_home();
+    let expected = format!("--conversation {} a-token own {}\n", task.conversation_id, home.display());
+    assert_eq!(said, expected);
+}
+
+#[tokio::test]
+async fn a_window_that_cannot_be_opened_is_said() {
+    let name = "a_window_that_cannot_be_opened_is_said";
+    for (file, words) in [("none", "cannot start "), ("fails", "ended at once (exit status: 3)")] {
+        let model = ModelServer::start().await;
+        let mut daemon = TestDaemon::new(&Config::with(&model).notify());
+        let Some(bus) = Bus::start(daemon.root()).await else {
+            return skip(name, "dbus-daemon is not installed");
+        };
+        let program = daemon.root().join("fails");
+        fs::write(&program, "#!/bin/sh\nexit 3\n").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        daemon.set_env("ABIDE_GUI", daemon.root().join(file).to_str().unwrap());
+        let (world, bus) = (world_with(model, daemon, &bus).await, bus);
+        world.run("fails", [Turn::ask("What colour?"), Turn::done("Done.")]).await;
+        let popup = bus.popup("the question", |p| p.summary.starts_with("Question")).await;
+        bus.press(&popup, "open").await;
+        let note = bus.popup("the note", |p| p.summary == "The window was not opened").await;
+        assert!(note.body.contains(words), "{note:?}");
+    }
+}
