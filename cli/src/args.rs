@@ -8,7 +8,7 @@ mod task;
 mod word;
 
 pub(crate) use self::{
-    conversation::{ConversationsArgs, ConversationsCommand, MessagesArgs, SearchArgs},
+    conversation::{ConversationsArgs, ConversationsCommand, GuiArgs, MessagesArgs, SearchArgs},
     daemon::{
         CompletionsArgs, ConfigCommand, DaemonCommand, DoctorArgs, KeyCommand, LogsArgs, ManArgs, ModelsArgs,
         PersonasArgs, PromptsArgs, RulesArgs, RulesCommand, Setting,
@@ -164,8 +164,8 @@ pub(crate) enum Command {
     Tools,
     /// List the files with the prompts of a step's phases, or write the built-in ones to edit
     Prompts(PromptsArgs),
-    /// Open the window
-    Gui,
+    /// Open the window, or bring it to the front
+    Gui(GuiArgs),
     /// Print a completion script for a shell; it completes ids and models too
     Completions(CompletionsArgs),
     /// Write a manual page for each command into a folder

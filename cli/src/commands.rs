@@ -79,7 +79,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Templates => templates::templates(json).await,
         Command::Tools => tools::tools(json).await,
         Command::Prompts(args) => prompts::prompts(&args, json),
-        Command::Gui => gui::gui(),
+        Command::Gui(args) => gui::gui(args).await,
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
     }

@@ -10,10 +10,14 @@ mod palette;
 mod reading;
 mod tree;
 mod view;
+mod wanted;
 mod window;
 
 use crate::{
-    appearance, attention,
+    appearance,
+    arguments::Wanted,
+    attention,
+    bus::Bus,
     catalog::Catalog,
     clock::Clock,
     daemon::{Daemon, Failure},
@@ -66,6 +70,8 @@ const DRAFT: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct App {
     daemon: Daemon,
+    /// The session bus, if this window has its place on it.
+    bus: Option<Bus>,
     asker: Asker,
     local: LocalState,
     settings: Settings,
@@ -87,6 +93,8 @@ pub struct App {
     tree: tree_screen::Screen,
     /// A message that was searched for, while it is not known whether it is a sub-task's.
     sought: Option<tree::Sought>,
+    /// The id, or a part of it, of a conversation that another process wants shown, while the daemon looks for it.
+    named: Option<String>,
     page: Page,
     over: Over,
     /// A long text that is shown on its own.
@@ -180,6 +188,8 @@ pub enum Message {
     ListDragged(f32),
     ListDropped,
     Window(Id, WindowEvent),
+    /// Another process wants this shown.
+    Wanted(Wanted),
     FileDropped(PathBuf),
     /// What was dropped or chosen, or why it cannot be used.
     FileSeen(Result<Dropped, String>),
@@ -217,6 +227,7 @@ impl App {
         let fresh = fresh::Screen { composer, ..fresh::Screen::default() };
         let mut app = Self {
             daemon: Daemon::new(home.clone()),
+            bus: None,
             asker,
             cards: Cards::with_written(local.written()),
             local,
@@ -233,6 +244,7 @@ impl App {
             behind: None,
             tree: tree_screen::Screen::default(),
             sought: None,
+            named: None,
             page: Page::Fresh,
             over: Over::Nothing,
             reader: None,
@@ -255,6 +267,12 @@ impl App {
             app.open_conversation(id);
         }
         app
+    }
+
+    /// The same, with its place on the session bus.
+    #[must_use]
+    pub fn on(self, bus: Option<Bus>) -> Self {
+        Self { bus, ..self }
     }
 
     #[must_use]
@@ -320,6 +338,9 @@ impl App {
             appearance::changes().map(Message::SystemTheme),
             event::listen_with(window::heard),
         ];
+        if let Some(bus) = &self.bus {
+            all.push(Subscription::run_with(bus.clone(), Bus::wanted).map(Message::Wanted));
+        }
         if let Some(open) = &self.open {
             all.push(
                 self.daemon.conversation(open.id()).map(|(id, updates)| Message::Conversation(id, updates)),
@@ -427,6 +448,7 @@ impl App {
             Message::Key(command) => self.command(command),
             Message::Letter(letter, command) => self.letter(&letter, command),
             Message::Window(id, event) => self.on_window(id, event),
+            Message::Wanted(wanted) => self.want(&wanted),
             Message::FileDropped(path) => Self::look_at_file(path),
             Message::FileSeen(seen) => self.file_seen(seen),
             Message::SystemTheme(is_dark) => {
@@ -459,11 +481,7 @@ impl App {
                 self.over = Over::Nothing;
                 Task::none()
             }
-            Message::CloseConfirmed => {
-                self.settings.knows_closing = true;
-                self.local.keep_settings(&self.settings);
-                self.close()
-            }
+            Message::CloseConfirmed => self.close_knowing(),
         }
     }
 
@@ -549,6 +567,9 @@ impl App {
     }
 
     fn answered(&mut self, request: &Request, result: Result<Answer, Failure>) -> Task<Message> {
+        if let Request::Conversation(name) = request {
+            return self.named(name, result);
+        }
         match result {
             Ok(Answer::Models(models)) => self.know_models(models),
             Ok(Answer::Presets(presets)) => self.know_presets(*presets),

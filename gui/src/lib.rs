@@ -1,6 +1,8 @@
 //! The window: a native chat with the agents that the daemon runs. The only place that knows iced.
 //!
+//! * [`arguments`]: the command line
 //! * [`app`]: the state, and the dispatch of messages
+//! * [`bus`]: one window for each session: a second start hands over what it was asked to show
 //! * [`daemon`]: the two subscriptions, and requests
 //! * [`screen`]: conversation list, conversation, inbox, key map; each owns what it shows
 //! * [`local_state`]: what this window stores itself: drafts, scale, theme
@@ -22,7 +24,13 @@
 pub mod ansi;
 pub mod app;
 pub mod appearance;
+pub mod arguments;
 pub mod attention;
+#[cfg(target_os = "linux")]
+pub mod bus;
+#[cfg(not(target_os = "linux"))]
+#[path = "bus/none.rs"]
+pub mod bus;
 pub mod catalog;
 pub mod clock;
 pub mod daemon;

@@ -10,9 +10,9 @@ use abide_client::protocol::{
     inbox::Decision,
     method::{
         ArchiveConversation, CheckModel, DecideApproval, DeleteConversation, Focus, ForgetRule, GetConfig,
-        Intervene, ListMessages, ListModels, ListPersonas, ListRules, ListTasks, ListTemplates, ListTools,
-        MarkRead, PauseTask, ResumeTask, Search, SetKey, StartTask, Status, StopTask, TaskChanges, UndoTask,
-        UpdateConfig, UpdateConversation, UserResponse,
+        GetConversation, Intervene, ListMessages, ListModels, ListPersonas, ListRules, ListTasks,
+        ListTemplates, ListTools, MarkRead, PauseTask, ResumeTask, Search, SetKey, StartTask, Status,
+        StopTask, TaskChanges, UndoTask, UpdateConfig, UpdateConversation, UserResponse,
         catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
         config::{ConfigReply, GetConfigParams, UpdateConfigParams},
         conversation::{
@@ -67,6 +67,8 @@ pub enum Request {
     Undo(TaskId, UndoFrom),
     /// All tasks of a conversation, to show how they ended.
     Tasks(ConversationId),
+    /// The conversation with this id, or with a unique part of it.
+    Conversation(String),
     Update(UpdateConversationParams),
     /// Archives it, or brings it back.
     Archive(ConversationId, bool),
@@ -161,6 +163,7 @@ pub enum Answer {
     TooLate,
     Page(Timeline, ListMessagesReply),
     Tasks(ConversationId, Vec<AgentTask>),
+    Conversation(ConversationId),
     Changes(Box<TaskChangesReply>),
     Models(ListModelsReply),
     Presets(Box<Presets>),
@@ -236,6 +239,10 @@ impl Daemon {
                     ..ListTasksParams::default()
                 };
                 Ok(Answer::Tasks(id, self.call::<ListTasks>(params).await?.tasks))
+            }
+            Request::Conversation(conversation_id) => {
+                let reply = self.call::<GetConversation>(ConversationParams { conversation_id }).await?;
+                Ok(Answer::Conversation(reply.conversation.id))
             }
             Request::Changes(id, from) => {
                 Ok(Answer::Changes(Box::new(self.call::<TaskChanges>(changes_of(id, from)).await?)))

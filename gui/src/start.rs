@@ -1,11 +1,31 @@
 use crate::{
-    App, Message, clock, effect::field, font, frame, local_state::LocalState, theme, widget::Element,
+    App, Message,
+    arguments::{self, Start, Wanted},
+    bus::{self, Bus, Claim},
+    clock,
+    effect::field,
+    font, frame,
+    local_state::LocalState,
+    theme,
+    widget::Element,
 };
 use abide_client::Home;
-use iced::{Settings, Size, window};
-use std::{borrow::Cow, io::IsTerminal as _, process::ExitCode};
+use iced::{Executor, Settings, Size, Task, window};
+use std::{
+    borrow::Cow,
+    env,
+    io::{self, IsTerminal as _, Write as _},
+    process::ExitCode,
+};
+use tokio::runtime::{Handle, Runtime};
 
-/// Opens the window.
+/// The application id, the name of the desktop file: the desktop finds the window's icon by it.
+const APPLICATION: &str = "dev.abide.Abide";
+
+/// The exit code of a command line that is not understood.
+const USAGE: u8 = 2;
+
+/// Opens the window, or does what the command line wants instead.
 #[must_use]
 pub fn main() -> ExitCode {
     tracing_subscriber::fmt()
@@ -13,6 +33,15 @@ pub fn main() -> ExitCode {
         .with_ansi(std::io::stderr().is_terminal())
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("ABIDE_LOG"))
         .init();
+    let start = match Start::parse(env::args_os().skip(1)) {
+        Ok(Start::Help) => return print(arguments::HELP),
+        Ok(Start::Version) => return print(concat!("abide-gui ", env!("CARGO_PKG_VERSION"), "\n")),
+        Ok(start) => start,
+        Err(error) => {
+            tracing::error!("{error}");
+            return ExitCode::from(USAGE);
+        }
+    };
     let home = match Home::from_env() {
         Ok(home) => home,
         Err(error) => {
@@ -20,29 +49,57 @@ pub fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    match run(home) {
+    let done = match start {
+        Start::Window { wanted, is_new, is_service } => {
+            window(home, wanted, is_new, is_service).map_err(|error| {
+                format!("cannot open a window: {error}; the command line works without one: abide --help")
+            })
+        }
+        Start::Help | Start::Version => Ok(()),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!(
-                "cannot open a window: {error}; the command line works without one: abide --help"
-            );
+            tracing::error!("{error}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(home: Home) -> iced::Result {
+fn print(text: &str) -> ExitCode {
+    // Whoever closes the pipe early has read enough.
+    let _ = io::stdout().write_all(text.as_bytes());
+    ExitCode::SUCCESS
+}
+
+/// Opens the window, unless another one shows what is wanted.
+fn window(home: Home, wanted: Wanted, is_new: bool, is_service: bool) -> iced::Result {
+    let runtime = Runtime::new().map_err(iced::Error::ExecutorCreationFailed)?;
+    let claim =
+        if is_new { Claim::Open(None) } else { runtime.block_on(bus::claim(&home, &wanted, is_service)) };
+    match claim {
+        Claim::HandedOver => Ok(()),
+        Claim::Open(bus) => {
+            let _entered = runtime.enter();
+            run(home, wanted, bus)
+        }
+    }
+}
+
+fn run(home: Home, wanted: Wanted, bus: Option<Bus>) -> iced::Result {
     // iced multiplies it by the scale; the window is equally large at each scale.
     let size = crate::app::SIZE * (1.0 / LocalState::of(&home).settings().scale);
     let boot = move || {
         let focus = iced::widget::operation::focus(iced::widget::Id::new(field::COMPOSER));
-        (App::open(&home, clock::system), focus)
+        let wanted = Task::done(Message::Wanted(wanted.clone()));
+        (App::open(&home, clock::system).on(bus.clone()), Task::batch([focus, wanted]))
     };
     iced::application(boot, App::update, view)
         .title(App::title)
         .theme(App::theme)
         .scale_factor(App::scale)
         .subscription(App::subscription)
+        .executor::<Entered>()
         .settings(settings())
         .window(window::Settings {
             size,
@@ -50,12 +107,34 @@ fn run(home: Home) -> iced::Result {
             exit_on_close_request: false,
             #[cfg(target_os = "linux")]
             platform_specific: window::settings::PlatformSpecific {
-                application_id: "abide".to_owned(),
+                application_id: APPLICATION.to_owned(),
                 ..window::settings::PlatformSpecific::default()
             },
             ..window::Settings::default()
         })
         .run()
+}
+
+/// iced's tasks on the runtime that was there before: the connection to the session bus lives on it.
+struct Entered(Handle);
+
+impl Executor for Entered {
+    fn new() -> io::Result<Self> {
+        Handle::try_current().map(Self).map_err(io::Error::other)
+    }
+
+    fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
+        drop(self.0.spawn(future));
+    }
+
+    fn enter<R>(&self, run: impl FnOnce() -> R) -> R {
+        let _entered = self.0.enter();
+        run()
+    }
+
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.0.block_on(future)
+    }
 }
 
 fn view(app: &App) -> Element<'_, Message> {
@@ -66,7 +145,7 @@ fn view(app: &App) -> Element<'_, Message> {
 #[must_use]
 pub fn settings() -> Settings {
     Settings {
-        id: Some("abide".to_owned()),
+        id: Some(APPLICATION.to_owned()),
         fonts: font::FILES.into_iter().map(Cow::Borrowed).collect(),
         default_font: font::PROSE,
         default_text_size: theme::size::PROSE.into(),

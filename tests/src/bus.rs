@@ -1,11 +1,13 @@
 //! A private D-Bus session with a strict notification server, a desktop portal, and an application that plays the window.
 
 mod application;
+mod applications;
 mod dunst;
 mod notifications;
 mod portal;
 
 pub use application::{Activation, Application};
+pub use applications::Applications;
 pub use dunst::Dunst;
 pub use notifications::{ABLE, PLAIN, PLASMA, Popup};
 pub use portal::{Portal, Scheme};
@@ -153,6 +155,14 @@ impl Bus {
     /// There is one already.
     pub async fn application(&self, home: &Home) -> Application {
         Application::start(&self.address, home).await.expect("an application can be on the bus")
+    }
+
+    /// A desktop's way to applications on the bus.
+    ///
+    /// # Panics
+    /// The bus is gone.
+    pub async fn applications(&self) -> Applications {
+        Applications::new(&self.address).await.expect("the bus can be reached")
     }
 
     /// For `DBUS_SESSION_BUS_ADDRESS`.

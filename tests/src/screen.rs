@@ -94,7 +94,16 @@ impl Screen {
     /// It cannot be started.
     #[must_use]
     pub fn launch(&self, program: &str, daemon: &TestDaemon) -> Launched<'_> {
-        Launched::new(self, program, daemon)
+        Launched::new(self, program, daemon, &[])
+    }
+
+    /// [`Self::launch`] of `abide-gui` with arguments.
+    ///
+    /// # Panics
+    /// It cannot be started.
+    #[must_use]
+    pub fn launch_with(&self, daemon: &TestDaemon, arguments: &[&str]) -> Launched<'_> {
+        Launched::new(self, "abide-gui", daemon, arguments)
     }
 
     /// For `DISPLAY`.

@@ -161,6 +161,7 @@ mod window {
     mod attention;
     mod crash;
     mod first_run;
+    mod one;
     mod search;
     mod several;
     mod sub_tasks;

@@ -34,6 +34,19 @@ pub(crate) struct SearchArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct GuiArgs {
+    /// Show this conversation: its id, or a task's of it
+    #[arg(value_parser = word, add = Kind::TaskOrConversation.completer(), conflicts_with = "inbox")]
+    pub(crate) id: Option<String>,
+    /// Show what waits for you
+    #[arg(long)]
+    pub(crate) inbox: bool,
+    /// Open another window, also if one runs
+    #[arg(long)]
+    pub(crate) new_window: bool,
+}
+
+#[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ConversationsArgs {
     /// The archived ones

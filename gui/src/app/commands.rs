@@ -69,11 +69,11 @@ impl App {
             Command::Next => return self.step(1),
             Command::Previous => return self.step(-1),
             Command::NextThatNeedsMe => return self.next_that_needs_me(),
-            Command::Inbox => {
-                self.page = if self.page == Page::Inbox { self.page_behind() } else { Page::Inbox };
+            Command::Inbox if self.page == Page::Inbox => {
                 self.cover = Cover::Nothing;
-                return self.tell_focus();
+                return self.perform_one(Effect::Back);
             }
+            Command::Inbox => return self.show_inbox(),
             Command::Settings if self.page == Page::Settings => return self.perform_one(Effect::Back),
             Command::Settings => {
                 self.page = Page::Settings;

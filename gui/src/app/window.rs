@@ -69,6 +69,13 @@ impl App {
         self.ask_what_is_configured()
     }
 
+    /// The person knows now that closing stops nothing.
+    pub(super) fn close_knowing(&mut self) -> Task<Message> {
+        self.settings.knows_closing = true;
+        self.local.keep_settings(&self.settings);
+        self.close()
+    }
+
     pub(super) fn close(&mut self) -> Task<Message> {
         self.keep_draft();
         iced::exit()

@@ -1,5 +1,6 @@
 use super::{Picture, Screen, pictures, said};
 use crate::{daemon::TestDaemon, process, wait};
+use rustix::process::{Pid, Signal, kill_process};
 use std::{
     fs::{self, File},
     path::PathBuf,
@@ -43,10 +44,11 @@ impl<'a> Launched<'a> {
         }
     }
 
-    pub(super) fn new(screen: &'a Screen, program: &str, daemon: &TestDaemon) -> Self {
+    pub(super) fn new(screen: &'a Screen, program: &str, daemon: &TestDaemon, arguments: &[&str]) -> Self {
         let log = daemon.root().join(format!("window-{}.out", WINDOWS.fetch_add(1, Ordering::Relaxed)));
         let output = File::create(&log).expect("the file of the window's log");
         let child = process::program(process::built(program))
+            .args(arguments)
             .env_clear()
             .env("ABIDE_LOG", "abide_gui=debug")
             .envs(daemon.variables())
@@ -65,6 +67,14 @@ impl<'a> Launched<'a> {
     #[must_use]
     pub fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Waits until it has ended by itself, without a window.
+    ///
+    /// # Panics
+    /// It does not.
+    pub async fn ended(mut self) -> ExitStatus {
+        wait::within("the program to end", self.child.wait()).await.expect("it can be waited for")
     }
 
     /// Waits for its window, 1280 by 800 with the keyboard.
@@ -148,7 +158,8 @@ impl Window<'_> {
         wait::wait_until("the window to have the keyboard", async || self.has_keyboard().await).await;
     }
 
-    async fn has_keyboard(&self) -> bool {
+    /// Whether it is the active window, and keys go to it.
+    pub async fn has_keyboard(&self) -> bool {
         let active = self.screen.ask("xdotool", &["getactivewindow"]).await;
         let focused = self.screen.ask("xdotool", &["getwindowfocus"]).await;
         [active, focused].iter().all(|id| id.as_deref() == Some(&*self.id))
@@ -379,6 +390,29 @@ impl Window<'_> {
     pub async fn kill(mut self) {
         self.child.kill().await.expect("the window can be killed");
         self.screen.cleared(&self.id).await;
+    }
+
+    /// Minimizes it, and waits until it is.
+    pub async fn minimize(&self) {
+        self.screen.must("xdotool", &["windowminimize", &self.id]).await;
+        wait::wait_until("the window to be minimized", async || {
+            said(&self.screen.must("xprop", &["-id", &self.id, "WM_STATE"]).await).contains("Iconic")
+        })
+        .await;
+    }
+
+    /// Its class, as the desktop knows it.
+    pub async fn class(&self) -> String {
+        said(&self.screen.must("xprop", &["-id", &self.id, "WM_CLASS"]).await)
+    }
+
+    /// Stops its process (SIGSTOP), as if it hung.
+    ///
+    /// # Panics
+    /// It has ended.
+    pub fn hang(&self) {
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw).expect("a process");
+        kill_process(pid, Signal::STOP).expect("it can be stopped");
     }
 
     /// Waits until it has ended by itself.

@@ -1,0 +1,76 @@
+//! Shows what another process asks for: a second start, a notification, the icon in the tray.
+
+use super::{App, Cover, Message, Over, Page};
+use crate::{
+    arguments::Wanted,
+    attention,
+    daemon::Failure,
+    request::{Answer, Request},
+};
+use abide_client::protocol::ErrorKind;
+use iced::Task;
+
+impl App {
+    /// Shows it, and brings the window to the front as far as the desktop allows.
+    pub(super) fn want(&mut self, wanted: &Wanted) -> Task<Message> {
+        tracing::debug!(?wanted, "asked to show");
+        self.named = None;
+        let raised = if self.is_focused { Task::none() } else { attention::raise(self.window) };
+        let shown = match wanted {
+            Wanted::Window => Task::none(),
+            Wanted::Inbox => {
+                let uncovered = self.uncover();
+                Task::batch([uncovered, self.show_inbox()])
+            }
+            Wanted::Conversation(id) => {
+                let uncovered = self.uncover();
+                Task::batch([uncovered, self.show_named(id)])
+            }
+        };
+        Task::batch([raised, shown])
+    }
+
+    /// Closes what covers the page.
+    fn uncover(&mut self) -> Task<Message> {
+        self.over = Over::Nothing;
+        if self.reader.is_some() { self.close_reader() } else { Task::none() }
+    }
+
+    pub(super) fn show_inbox(&mut self) -> Task<Message> {
+        self.page = Page::Inbox;
+        self.cover = Cover::Nothing;
+        self.tell_focus()
+    }
+
+    /// Shows the conversation with this id. The daemon knows those that the list does not have, and parts of ids.
+    fn show_named(&mut self, id: &str) -> Task<Message> {
+        let known = id.parse().ok().filter(|id| self.overview.conversation(*id).is_some());
+        match known {
+            Some(id) => self.show(id),
+            None => {
+                self.named = Some(id.to_owned());
+                self.ask(Request::Conversation(id.to_owned()))
+            }
+        }
+    }
+
+    /// The daemon's answer to [`Self::show_named`]; an older one than the newest wish is dropped.
+    pub(super) fn named(&mut self, name: &str, answered: Result<Answer, Failure>) -> Task<Message> {
+        if self.named.take_if(|named| named == name).is_none() {
+            return Task::none();
+        }
+        match answered {
+            Ok(Answer::Conversation(id)) => self.show(id),
+            Ok(_) => Task::none(),
+            Err(failure) => {
+                self.notice = Some(match failure.kind {
+                    Some(ErrorKind::NotFound) => {
+                        format!("There is no conversation {name}. It may have been deleted.")
+                    }
+                    _ => format!("The conversation {name} cannot be shown: {failure}."),
+                });
+                Task::none()
+            }
+        }
+    }
+}
