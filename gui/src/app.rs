@@ -8,6 +8,7 @@ mod hand;
 mod list;
 mod palette;
 mod reading;
+mod tray;
 mod tree;
 mod view;
 mod wanted;
@@ -190,6 +191,8 @@ pub enum Message {
     Window(Id, WindowEvent),
     /// Another process wants this shown.
     Wanted(Wanted),
+    /// The desktop has a tray.
+    TrayFound,
     FileDropped(PathBuf),
     /// What was dropped or chosen, or why it cannot be used.
     FileSeen(Result<Dropped, String>),
@@ -341,6 +344,7 @@ impl App {
         if let Some(bus) = &self.bus {
             all.push(Subscription::run_with(bus.clone(), Bus::wanted).map(Message::Wanted));
         }
+        all.extend(self.trays());
         if let Some(open) = &self.open {
             all.push(
                 self.daemon.conversation(open.id()).map(|(id, updates)| Message::Conversation(id, updates)),
@@ -449,6 +453,7 @@ impl App {
             Message::Letter(letter, command) => self.letter(&letter, command),
             Message::Window(id, event) => self.on_window(id, event),
             Message::Wanted(wanted) => self.want(&wanted),
+            Message::TrayFound => self.start_tray(),
             Message::FileDropped(path) => Self::look_at_file(path),
             Message::FileSeen(seen) => self.file_seen(seen),
             Message::SystemTheme(is_dark) => {

@@ -15,6 +15,7 @@ Options:
       --inbox            Show what waits for you
       --new-window       Open another window, also if one runs
       --dbus-service     The session bus starts it, for its name dev.abide.Abide
+      --tray             Show only the icon in the tray; it stays while no window is open
   -h, --help             Print help
   -V, --version          Print version
 ";
@@ -32,6 +33,8 @@ pub enum Start {
         /// The session bus waits for the window's name.
         is_service: bool,
     },
+    /// The icon in the tray.
+    Tray,
     Help,
     Version,
 }
@@ -76,7 +79,7 @@ impl Start {
     /// # Errors
     /// See [`UsageError`].
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, UsageError> {
-        let (mut wanted, mut is_new, mut is_service) = (Wanted::Window, false, false);
+        let (mut wanted, mut is_new, mut is_service, mut is_tray) = (Wanted::Window, false, false, false);
         let mut arguments = arguments.into_iter().map(|argument| argument.to_string_lossy().into_owned());
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
@@ -86,6 +89,7 @@ impl Start {
                 "--inbox" => wanted = Wanted::Inbox,
                 "--new-window" => is_new = true,
                 "--dbus-service" => is_service = true,
+                "--tray" => is_tray = true,
                 "-h" | "--help" => return Ok(Self::Help),
                 "-V" | "--version" => return Ok(Self::Version),
                 other => match other.strip_prefix("--conversation=") {
@@ -94,7 +98,7 @@ impl Start {
                 },
             }
         }
-        Ok(Self::Window { wanted, is_new, is_service })
+        Ok(if is_tray { Self::Tray } else { Self::Window { wanted, is_new, is_service } })
     }
 }
 
@@ -115,7 +119,7 @@ mod tests {
     fn a_command_line_says_what_to_show() {
         let window = |wanted| Start::Window { wanted, is_new: false, is_service: false };
         let conversation = || Wanted::Conversation("3f9a1c20".to_owned());
-        let table: [(&[&str], Start); 7] = [
+        let table: [(&[&str], Start); 8] = [
             (&[], window(Wanted::Window)),
             (&["--inbox"], window(Wanted::Inbox)),
             (&["--conversation", "3f9a1c20"], window(conversation())),
@@ -125,6 +129,7 @@ mod tests {
                 Start::Window { wanted: conversation(), is_new: true, is_service: false },
             ),
             (&["--dbus-service"], Start::Window { wanted: Wanted::Window, is_new: false, is_service: true }),
+            (&["--tray"], Start::Tray),
             (&["--inbox", "--help"], Start::Help),
         ];
         for (arguments, start) in table {

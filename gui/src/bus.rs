@@ -2,6 +2,9 @@
 //! name taken, hands over what it was asked to show, and ends. Without a session bus each start opens a window.
 
 pub(crate) mod application;
+mod owner;
+
+pub(crate) use owner::{has_owner, owned};
 
 use crate::arguments::Wanted;
 use abide_client::{Home, application as names};
@@ -91,7 +94,7 @@ async fn claim_on(bus: Bus, name: &str, wanted: &Wanted) -> Claim {
 }
 
 /// Whether the name is ours now.
-async fn take(connection: &Connection, name: &str) -> bool {
+pub(crate) async fn take(connection: &Connection, name: &str) -> bool {
     let flags = RequestNameFlags::DO_NOT_QUEUE;
     match timeout(PATIENCE, connection.request_name_with_flags(name, flags)).await {
         Ok(Ok(reply)) => {
@@ -113,6 +116,10 @@ const fn is_gone(error: &fdo::Error) -> bool {
 }
 
 impl Bus {
+    pub(crate) const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
     /// What other processes ask the window to show: the first request at once, and of those that come within [`PAUSE`] of it the newest.
     pub fn wanted(&self) -> impl Stream<Item = Wanted> + use<> {
         stream::unfold((self.wanted.clone(), Duration::ZERO), |(mut wanted, pause)| async move {

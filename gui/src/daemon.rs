@@ -88,9 +88,21 @@ impl Daemon {
         AtHome { home: self.home.clone(), options: Options::new(NAME, env!("CARGO_PKG_VERSION")), start }
     }
 
+    /// The folders of the daemon.
+    #[must_use]
+    pub const fn home(&self) -> &Home {
+        &self.home
+    }
+
     /// Conversations, tasks, inbox. Starts the daemon if it is not running.
     pub fn overview(&self) -> Subscription<Vec<Update>> {
         Subscription::run_with(Scoped { daemon: self.clone(), scope: Scope::Overview }, updates)
+    }
+
+    /// The same, without starting a daemon, and outside of a window. Ends if no daemon of this home can be spoken with.
+    pub fn watched(self) -> impl Stream<Item = Vec<Update>> + use<> {
+        self.may_start.store(false, Ordering::Relaxed);
+        updates(&Scoped { daemon: self, scope: Scope::Overview })
     }
 
     /// One conversation.

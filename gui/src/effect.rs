@@ -45,6 +45,8 @@ pub enum Effect {
     Draft,
     Theme(ThemeChoice),
     Scale(f32),
+    /// Shows an icon in the tray, or takes it away.
+    Tray(bool),
     /// Goes to the page behind this one.
     Back,
     /// Saves the pinned conversations.

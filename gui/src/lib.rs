@@ -12,6 +12,7 @@
 //! * [`rendered`]: the text of Markdown without its marks
 //! * [`desktop`]: opens a text in the person's editor
 //! * [`picker`]: the desktop's dialog for files
+//! * [`tray`]: the icon in the tray, a process of its own
 //! * [`undo`]: earlier contents of a field
 //! * [`keymap`], [`attention`], [`appearance`], [`words`], [`clock`]: small things with one purpose each
 //! * [`frame`]: a trace of what frames cost
@@ -50,6 +51,8 @@ pub mod screen;
 mod start;
 pub mod syntax;
 pub mod theme;
+#[cfg(target_os = "linux")]
+pub mod tray;
 pub mod undo;
 pub mod widget;
 pub mod words;

@@ -31,6 +31,8 @@ pub struct LocalState {
 pub struct Settings {
     pub scale: f32,
     pub theme: ThemeChoice,
+    /// An icon in the tray, where the desktop has one.
+    pub tray: bool,
     /// The person has been told that closing stops no task.
     pub knows_closing: bool,
     /// The conversation that was open last.
@@ -81,6 +83,7 @@ impl Default for Settings {
         Self {
             scale: 1.0,
             theme: ThemeChoice::System,
+            tray: true,
             knows_closing: false,
             conversation: None,
             choices: Choices::default(),

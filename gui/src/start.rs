@@ -55,6 +55,7 @@ pub fn main() -> ExitCode {
                 format!("cannot open a window: {error}; the command line works without one: abide --help")
             })
         }
+        Start::Tray => tray(&home),
         Start::Help | Start::Version => Ok(()),
     };
     match done {
@@ -64,6 +65,16 @@ pub fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+fn tray(home: &Home) -> Result<(), String> {
+    crate::tray::run(home).map_err(|error| error.to_string())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn tray(_: &Home) -> Result<(), String> {
+    Err("there is no icon in the tray on this system yet".to_owned())
 }
 
 fn print(text: &str) -> ExitCode {

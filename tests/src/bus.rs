@@ -5,12 +5,14 @@ mod applications;
 mod dunst;
 mod notifications;
 mod portal;
+mod tray;
 
 pub use application::{Activation, Application};
 pub use applications::Applications;
 pub use dunst::Dunst;
 pub use notifications::{ABLE, PLAIN, PLASMA, Popup};
 pub use portal::{Portal, Scheme};
+pub use tray::{Entry, Icon, Look, Pixmap, Tray};
 
 use crate::{process, wait};
 use abide_client::Home;
@@ -155,6 +157,17 @@ impl Bus {
     /// There is one already.
     pub async fn application(&self, home: &Home) -> Application {
         Application::start(&self.address, home).await.expect("an application can be on the bus")
+    }
+
+    /// A desktop's tray on the bus, once no other one is there.
+    ///
+    /// # Panics
+    /// There is one to the end.
+    pub async fn tray(&self) -> Tray {
+        wait::wait_seeing("the place of the tray", async || {
+            Tray::start(&self.address).await.map_err(|error| error.to_string())
+        })
+        .await
     }
 
     /// A desktop's way to applications on the bus.

@@ -122,6 +122,17 @@ impl Screen {
         window
     }
 
+    /// The titles of all windows that are shown.
+    pub async fn titles(&self) -> Vec<String> {
+        let ids = self.ask("xdotool", &["search", "--onlyvisible", "--name", "."]).await.unwrap_or_default();
+        let mut titles = Vec::new();
+        for id in ids.lines() {
+            // It may be gone by now.
+            titles.extend(self.ask("xdotool", &["getwindowname", id]).await);
+        }
+        titles
+    }
+
     /// Opens another program's window, which takes the keyboard.
     ///
     /// # Panics

@@ -167,6 +167,7 @@ mod window {
     mod sub_tasks;
     mod task;
     mod theme;
+    mod tray;
     mod undo;
 }
 mod cli {

@@ -72,6 +72,7 @@ impl App {
                 self.scale_to(scale);
                 Task::none()
             }
+            Effect::Tray(wanted) => self.show_tray(wanted),
             Effect::Back => {
                 self.page = self.page_behind();
                 self.tell_focus()

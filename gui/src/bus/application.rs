@@ -10,7 +10,7 @@ const INTERFACE: &str = "org.freedesktop.Application";
 /// The entry of a call's platform data with the token that allows to raise a window, and its older form.
 const TOKEN: [&str; 2] = ["activation-token", "desktop-startup-id"];
 /// The variables in which a launcher passes them on.
-const VARIABLES: [&str; 2] = ["XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID"];
+pub(crate) const VARIABLES: [&str; 2] = ["XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID"];
 
 /// The object on the bus.
 pub(super) struct Application {

@@ -72,6 +72,7 @@ pub enum Message {
     MoreRules,
     ThemePicked(ThemeChoice),
     ScalePicked(f32),
+    TrayToggled(bool),
     Closed,
 }
 
@@ -167,6 +168,7 @@ impl Screen {
             }
             Message::ThemePicked(theme) => vec![Effect::Theme(theme)],
             Message::ScalePicked(scale) => vec![Effect::Scale(scale)],
+            Message::TrayToggled(wanted) => vec![Effect::Tray(wanted)],
             Message::Closed => vec![Effect::Back],
         }
     }

@@ -37,6 +37,17 @@ impl Applications {
         }
     }
 
+    /// The process of the owner of a name.
+    ///
+    /// # Panics
+    /// It has no owner.
+    pub async fn pid(&self, name: &str) -> u32 {
+        let path = "/org/freedesktop/DBus";
+        let call =
+            self.connection.call_method(Some(BUS), path, Some(BUS), "GetConnectionUnixProcessID", &name);
+        call.await.expect("the name has an owner").body().deserialize().expect("a number")
+    }
+
     /// Calls `Activate` of the window of this home.
     ///
     /// # Errors

@@ -48,6 +48,7 @@ impl Screen {
             section("Models", self.models(models)),
             section("Sandbox", self.sandbox()),
             section("Notifications", self.notifications()),
+            section("Tray", tray(settings)),
             section("Look", appearance(settings)),
             section("Remembered decisions", self.rules(look)),
             gap().height(space::XL),
@@ -224,6 +225,16 @@ impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.0} %", self.0 * 100.0)
     }
+}
+
+fn tray<'a>(settings: &Settings) -> Element<'a, Message> {
+    let choose = |label, wanted| pick(label, settings.tray == wanted, Message::TrayToggled(wanted));
+    column![
+        row![choose("On", true), choose("Off", false)].spacing(space::XS),
+        secondary("An icon in the desktop's tray says what works and what waits for you, also while no window is open."),
+    ]
+    .spacing(space::S)
+    .into()
 }
 
 fn appearance<'a>(settings: &Settings) -> Element<'a, Message> {

@@ -1,0 +1,209 @@
+//! The icon in the tray, also while no window is open.
+
+use abide_client::protocol::task::Status;
+use abide_tests::{
+    bus::{Applications, Bus, Entry, Icon, Look, Tray},
+    daemon::{Config, TestDaemon},
+    model_server::{Gate, ModelServer, Turn},
+    screen::Screen,
+    skip::skip,
+    vitals::Vitals,
+    wait,
+    world::World,
+};
+use serde_json::json;
+
+/// More clicks than any person makes.
+const FLOOD: usize = 10_000;
+/// How much a flood may leave in memory, in KiB.
+const FLOODED: u64 = 2 * 1024;
+/// The window's background, in the light theme.
+const GROUND: u32 = 0xfb_faf8;
+/// The background of the settings' cards, and the least number of its pixels on that page when all is known.
+const RAISED: u32 = 0xff_ffff;
+const CARDS: usize = 610_000;
+/// A window that shows all settings, and the positions of *On* and *Off* in the section about the tray.
+const TALL: (usize, usize) = (1280, 1500);
+const ON: (usize, usize) = (439, 930);
+const OFF: (usize, usize) = (481, 930);
+/// The colour of the picture's light while nothing is at work, while something is, and of what waits.
+const DIM: [u8; 3] = [0x6d, 0x6f, 0x77];
+const BLUE: [u8; 3] = [0x7a, 0xa2, 0xf7];
+const AMBER: [u8; 3] = [0xe0, 0xa8, 0x4e];
+
+struct Desk {
+    screen: Screen,
+    applications: Applications,
+    bus: Bus,
+    world: World,
+}
+
+impl Desk {
+    async fn start(scenario: &str) -> Option<Self> {
+        let model = ModelServer::start().await;
+        let mut daemon = TestDaemon::new(&Config::with(&model));
+        let Some(bus) = Bus::start(daemon.root()).await else {
+            skip(scenario, "dbus-daemon is not installed");
+            return None;
+        };
+        daemon.set_env("DBUS_SESSION_BUS_ADDRESS", bus.address());
+        let screen = Screen::start(scenario).await?;
+        let applications = bus.applications().await;
+        Some(Self { screen, applications, bus, world: World::of(model, daemon).await })
+    }
+
+    /// The icon's process.
+    async fn pid(&self, icon: &Icon) -> u32 {
+        self.applications.pid(icon.name()).await
+    }
+}
+
+/// How many pixels of its largest picture have this colour.
+fn count(look: &Look, colour: [u8; 3]) -> usize {
+    let (.., bytes) = look.pixmaps.last().expect("a picture");
+    bytes.chunks_exact(4).filter(|pixel| pixel[1..] == colour && pixel[0] == 255).count()
+}
+
+fn labels(menu: &[Entry]) -> Vec<&str> {
+    menu.iter().map(|entry| entry.label.as_str()).collect()
+}
+
+async fn one(tray: &Tray) -> Icon {
+    tray.icons(1).await.remove(0)
+}
+
+#[tokio::test]
+async fn the_icon_says_what_works_and_what_waits_and_stays_when_the_window_is_closed() {
+    let name = "the_icon_says_what_works_and_what_waits_and_stays_when_the_window_is_closed";
+    let Some(desk) = Desk::start(name).await else { return };
+    let tray = desk.bus.tray().await;
+    let window = desk.screen.open(&desk.world.daemon).await;
+    let icon = one(&tray).await;
+    let look = tray.wait_look(&icon, "nothing at work", |look| look.status == "Active").await;
+    assert_eq!((look.title.as_str(), look.words.as_str()), ("Abide", "Nothing is at work"));
+    assert!(count(&look, DIM) > 50 && count(&look, BLUE) + count(&look, AMBER) == 0);
+    for (width, height, bytes) in &look.pixmaps {
+        assert!(width == height && i32::try_from(bytes.len()) == Ok(4 * width * height));
+    }
+    assert_eq!(labels(&tray.menu(&icon).await), ["Open Abide", "Inbox", "", "Quit this icon; tasks go on"]);
+
+    // While work is under way the window is closed.
+    let gate = Gate::new("before the question");
+    let script = [
+        Turn::say("Looking. ")
+            .gate(&gate)
+            .call("ask_user", json!({ "question": "Which\u{202e} file_name\n<b>now</b>?" })),
+        Turn::done("Done."),
+    ];
+    let task = desk.world.run("asks", script).await;
+    let look = tray.wait_look(&icon, "a task at work", |look| look.words == "1 task at work").await;
+    assert!(look.status == "Active" && count(&look, BLUE) > 50 && count(&look, AMBER) == 0);
+    window.press(&["alt+F4"]).await;
+    window.wait_picture("the question whether to close", |p| p.count(GROUND) == 0).await;
+    window.press(&["Return"]).await;
+    assert!(window.ended().await.success());
+    assert_eq!(desk.applications.window(&desk.world.daemon.home()).await, None);
+    gate.open();
+    desk.world.wait_status(task, Status::WaitingUser).await;
+    let look = tray.wait_look(&icon, "what waits", |look| look.status == "NeedsAttention").await;
+    assert_eq!(look.words, "1 needs you");
+    assert!(count(&look, AMBER) > 50 && count(&look, BLUE) == 0);
+    let menu = tray.menu(&icon).await;
+    assert!(
+        menu[0].label.contains("file__name") && menu[0].label.contains("Do what the script says"),
+        "{menu:?}"
+    );
+    assert!(!menu[0].label.contains(['\u{202e}', '\n']), "{menu:?}");
+    assert_eq!(labels(&menu)[1..], ["", "Open Abide", "Inbox (1)", "", "Quit this icon; tasks go on"]);
+
+    // A click opens the window at the inbox.
+    tray.click(&icon).await;
+    let home = desk.world.daemon.home();
+    wait::wait_until("a window", async || desk.applications.window(&home).await.is_some()).await;
+    wait::wait_until("the inbox", async || desk.screen.titles().await.iter().any(|t| t == "(1) Abide")).await;
+    // An entry brings it to its conversation.
+    tray.choose(&icon, menu[0].id).await;
+    let shown = "(1) [k:asks] Do what the script says. – Abide";
+    wait::wait_until("the conversation", async || desk.screen.titles().await.iter().any(|t| t == shown))
+        .await;
+    // An entry that is not there any more does not mean another one.
+    desk.world.answer(task, Some("this one")).await;
+    desk.world.wait_end(task).await;
+    tray.wait_look(&icon, "nothing any more", |look| look.words == "Nothing is at work").await;
+    tray.choose(&icon, menu[0].id).await;
+    wait::wait_until("the inbox", async || desk.screen.titles().await.iter().any(|t| t == "Abide")).await;
+    // The next window starts no second icon.
+    assert_eq!(tray.icons(1).await, [icon]);
+}
+
+#[tokio::test]
+async fn the_icon_comes_with_a_tray_and_outlives_it() {
+    let Some(desk) = Desk::start("the_icon_comes_with_a_tray_and_outlives_it").await else { return };
+    let window = desk.screen.open(&desk.world.daemon).await;
+    let trays = |home: &abide_client::Home| format!("{}.Tray", abide_client::application::bus_name(home));
+    let name = trays(&desk.world.daemon.home());
+    assert_eq!(desk.applications.owner(&name).await, None, "without a tray there is no icon");
+    let tray = desk.bus.tray().await;
+    let icon = one(&tray).await;
+    let pid = desk.pid(&icon).await;
+    drop(tray);
+    let tray = desk.bus.tray().await;
+    assert_eq!(one(&tray).await, icon);
+    assert_eq!(desk.pid(&icon).await, pid, "it is the same process");
+    // Another start of the icon ends at once.
+    let other = desk.screen.launch_with(&desk.world.daemon, &["--tray"]);
+    assert!(other.ended().await.success());
+    // The daemon goes and comes.
+    tray.wait_look(&icon, "the daemon", |look| look.status == "Active").await;
+    desk.world.daemon.cli().ok(&["daemon", "stop"]).await;
+    let look = tray.wait_look(&icon, "no daemon", |look| look.status == "Passive").await;
+    assert_eq!(look.words, "The daemon does not run");
+    desk.world.daemon.cli().ok(&["daemon", "start"]).await;
+    tray.wait_look(&icon, "the daemon again", |look| look.status == "Active").await;
+    // The person wants it no more.
+    let quit = tray.menu(&icon).await.pop().expect("an entry");
+    tray.choose(&icon, quit.id).await;
+    tray.wait_gone(&icon).await;
+    desk.world.daemon.cli().ok(&["daemon", "stop"]).await;
+    drop(window);
+}
+
+#[tokio::test]
+async fn a_flood_of_clicks_costs_the_icon_no_memory() {
+    let Some(desk) = Desk::start("a_flood_of_clicks_costs_the_icon_no_memory").await else { return };
+    let tray = desk.bus.tray().await;
+    let window = desk.screen.open(&desk.world.daemon).await;
+    let icon = one(&tray).await;
+    tray.wait_look(&icon, "the daemon", |look| look.status == "Active").await;
+    let pid = desk.pid(&icon).await;
+    let before = Vitals::of(pid).pss_kib;
+    for n in 0..FLOOD {
+        tray.choose(&icon, i32::try_from(n).expect("a small number") + 1000).await;
+    }
+    let after = Vitals::of(pid).pss_kib;
+    println!("the icon's process: {before} KiB, after {FLOOD} clicks {after} KiB");
+    assert!(after < before + FLOODED, "{before} KiB, then {after} KiB");
+    window.wait_title("of the inbox", |title| title == "Abide").await;
+}
+
+#[tokio::test]
+async fn no_icon_for_a_person_who_wants_none() {
+    let Some(desk) = Desk::start("no_icon_for_a_person_who_wants_none").await else { return };
+    let tray = desk.bus.tray().await;
+    let window = desk.screen.open(&desk.world.daemon).await;
+    let icon = one(&tray).await;
+    window.resize(TALL.0, TALL.1).await;
+    window.press(&["ctrl+comma"]).await;
+    window.wait_picture("the settings", |p| p.count(RAISED) > CARDS).await;
+    window.keep_picture("settings-tray").await;
+    window.click(OFF.0, OFF.1).await;
+    tray.wait_gone(&icon).await;
+    window.kill().await;
+    let window = desk.screen.open(&desk.world.daemon).await;
+    window.resize(TALL.0, TALL.1).await;
+    window.press(&["ctrl+comma"]).await;
+    window.wait_picture("the settings", |p| p.count(RAISED) > CARDS).await;
+    window.click(ON.0, ON.1).await;
+    let icon = tray.icons(1).await.remove(0);
+    tray.wait_look(&icon, "the daemon", |look| look.status == "Active").await;
+}
