@@ -44,3 +44,4 @@ mod sub_tasks;
 mod typing;
 mod undo;
 mod updates;
+mod wanted;

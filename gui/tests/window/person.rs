@@ -406,6 +406,11 @@ impl Person {
         self.input(Event::Mouse(mouse::Event::CursorMoved { position: at }));
     }
 
+    /// The folders of its home.
+    pub(crate) fn home(&self) -> Home {
+        Home::at(self.home.path())
+    }
+
     pub(crate) fn clicks(&mut self, text: &str) {
         let there = self.finds(text);
         assert!(there.is_some(), "{text:?} is not shown");

@@ -16,7 +16,7 @@ use abide_client::protocol::{
 use abide_gui::{
     Message,
     app::Page,
-    local_state::ThemeChoice,
+    local_state::{LocalState, ThemeChoice},
     request::{Answer, Key, Request},
     screen::settings,
 };
@@ -178,6 +178,18 @@ fn theme_and_size_are_kept_by_the_window() {
     assert!(person.finds("150 %").is_some());
     // Another size moves everything: no button for a third one may come under the pointer.
     assert!(person.finds("100 %").is_none() && person.finds("200 %").is_none());
+}
+
+#[test]
+fn the_icon_in_the_tray_is_a_setting_of_the_window() {
+    let mut person = open();
+    let kept = |person: &Person| LocalState::of(&person.home()).settings().tray;
+    assert!(kept(&person));
+    person.clicks("hidden");
+    assert!(!kept(&person));
+    person.clicks("shown");
+    assert!(kept(&person));
+    assert_eq!(person.asked(), [], "the daemon has no part in it");
 }
 
 /// iced would cut a placeholder that is too long.

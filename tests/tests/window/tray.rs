@@ -21,11 +21,11 @@ const FLOODED: u64 = 2 * 1024;
 const GROUND: u32 = 0xfb_faf8;
 /// The background of the settings' cards, and the least number of its pixels on that page when all is known.
 const RAISED: u32 = 0xff_ffff;
-const CARDS: usize = 610_000;
-/// A window that shows all settings, and the positions of *On* and *Off* in the section about the tray.
+const CARDS: usize = 575_000;
+/// A window that shows all settings, and the positions of *shown* and *hidden* beside “Icon in the tray”.
 const TALL: (usize, usize) = (1280, 1500);
-const ON: (usize, usize) = (439, 930);
-const OFF: (usize, usize) = (481, 930);
+const ON: (usize, usize) = (566, 994);
+const OFF: (usize, usize) = (630, 994);
 /// The colour of the picture's light while nothing is at work, while something is, and of what waits.
 const DIM: [u8; 3] = [0x6d, 0x6f, 0x77];
 const BLUE: [u8; 3] = [0x7a, 0xa2, 0xf7];

@@ -48,7 +48,6 @@ impl Screen {
             section("Models", self.models(models)),
             section("Sandbox", self.sandbox()),
             section("Notifications", self.notifications()),
-            section("Tray", tray(settings)),
             section("Look", appearance(settings)),
             section("Remembered decisions", self.rules(look)),
             gap().height(space::XL),
@@ -227,16 +226,6 @@ impl fmt::Display for Percent {
     }
 }
 
-fn tray<'a>(settings: &Settings) -> Element<'a, Message> {
-    let choose = |label, wanted| pick(label, settings.tray == wanted, Message::TrayToggled(wanted));
-    column![
-        row![choose("On", true), choose("Off", false)].spacing(space::XS),
-        secondary("An icon in the desktop's tray says what works and what waits for you, also while no window is open."),
-    ]
-    .spacing(space::S)
-    .into()
-}
-
 fn appearance<'a>(settings: &Settings) -> Element<'a, Message> {
     let theme = [ThemeChoice::System, ThemeChoice::Dark, ThemeChoice::Light]
         .map(|theme| pick(theme.name(), settings.theme == theme, Message::ThemePicked(theme)));
@@ -247,7 +236,19 @@ fn appearance<'a>(settings: &Settings) -> Element<'a, Message> {
         row![container(secondary(name)).width(space::KEYS), choices.align_y(Center).wrap()].align_y(Center)
     };
     let theme = Row::with_children(theme).spacing(space::XS);
-    column![line("Theme", theme), line("Size", scale.spacing(space::M))].spacing(space::S).into()
+    let choose = |label, wanted| pick(label, settings.tray == wanted, Message::TrayToggled(wanted));
+    let tray = row![
+        choose("shown", true),
+        choose("hidden", false),
+        secondary("what works and what waits, also while no window is open"),
+    ];
+    column![
+        line("Theme", theme),
+        line("Size", scale.spacing(space::M)),
+        line("Icon in the tray", tray.spacing(space::XS))
+    ]
+    .spacing(space::S)
+    .into()
 }
 
 fn key_field<'a>(typing: &'a Typing, has_key: bool) -> Element<'a, Message> {

@@ -1,0 +1,93 @@
+//! What other processes want the window to show.
+
+use crate::{person::Person, preset};
+use abide_client::protocol::{
+    ConversationId, ErrorKind,
+    notification::Snapshot,
+    task::{AgentTask, Status},
+};
+use abide_gui::{
+    Message,
+    app::Page,
+    arguments::Wanted,
+    daemon::Failure,
+    request::{Answer, Request},
+};
+use uuid::Uuid;
+
+/// The id of no conversation in the list.
+const OTHER: ConversationId = ConversationId(Uuid::from_u128(0x4d));
+
+/// A window whose list has the conversation of one task.
+fn window() -> (Person, AgentTask) {
+    let task = preset::task(Status::Thinking);
+    let conversations = vec![preset::conversation(&task)];
+    let mut person = Person::before(Snapshot { conversations, ..preset::empty() });
+    drop(person.asked());
+    (person, task)
+}
+
+fn wants(person: &mut Person, id: &str) {
+    person.tell(Message::Wanted(Wanted::Conversation(id.to_owned())));
+}
+
+fn refused(kind: ErrorKind, message: &str) -> Result<Answer, Failure> {
+    Err(Failure { message: message.to_owned(), kind: Some(kind) })
+}
+
+#[test]
+fn a_conversation_of_the_list_is_shown_at_once_over_all_that_covers_the_page() {
+    let (mut person, task) = window();
+    person.letter("?");
+    assert!(person.finds("settings").is_some(), "the help covers the page");
+    wants(&mut person, &task.conversation_id.to_string());
+    assert_eq!(person.app.page(), Page::Conversation);
+    assert_eq!(person.app.conversation().unwrap().id(), task.conversation_id);
+    assert!(person.finds("settings").is_none());
+    assert_eq!(person.asked(), []);
+    person.tell(Message::Wanted(Wanted::Inbox));
+    assert_eq!(person.app.page(), Page::Inbox);
+    person.tell(Message::Wanted(Wanted::Inbox));
+    assert_eq!(person.app.page(), Page::Inbox, "unlike the key, it does not leave the inbox");
+    person.tell(Message::Wanted(Wanted::Window));
+    assert_eq!(person.app.page(), Page::Inbox);
+}
+
+#[test]
+fn the_daemon_is_asked_for_any_other_conversation() {
+    let (mut person, _) = window();
+    let request = Request::Conversation("0000004d".to_owned());
+    wants(&mut person, "0000004d");
+    assert_eq!(person.asked(), std::slice::from_ref(&request));
+    assert_eq!(person.app.page(), Page::Fresh);
+    person.tell(Message::Answered(request, Ok(Answer::Conversation(OTHER))));
+    assert_eq!(person.app.conversation().unwrap().id(), OTHER);
+}
+
+#[test]
+fn an_unknown_conversation_is_named_and_nothing_else_changes() {
+    let (mut person, task) = window();
+    wants(&mut person, &task.conversation_id.to_string());
+    let name = OTHER.to_string();
+    wants(&mut person, &name);
+    let gone = refused(ErrorKind::NotFound, "there is no conversation");
+    person.tell(Message::Answered(Request::Conversation(name.clone()), gone));
+    let words = format!("There is no conversation {name}. It may have been deleted.");
+    assert!(person.finds(&words).is_some(), "{:?}", person.texts());
+    assert_eq!(person.app.conversation().unwrap().id(), task.conversation_id);
+    wants(&mut person, "0");
+    let many = refused(ErrorKind::Ambiguous, "\"0\" fits more than one conversation");
+    person.tell(Message::Answered(Request::Conversation("0".to_owned()), many));
+    let words = "The conversation 0 cannot be shown: \"0\" fits more than one conversation.";
+    assert!(person.finds(words).is_some(), "{:?}", person.texts());
+}
+
+#[test]
+fn an_answer_about_an_older_wish_is_dropped() {
+    let (mut person, task) = window();
+    wants(&mut person, &OTHER.to_string());
+    wants(&mut person, &task.conversation_id.to_string());
+    let late = Request::Conversation(OTHER.to_string());
+    person.tell(Message::Answered(late, Ok(Answer::Conversation(OTHER))));
+    assert_eq!(person.app.conversation().unwrap().id(), task.conversation_id);
+}
