@@ -160,6 +160,7 @@ mod terminal {
 mod window {
     mod attention;
     mod crash;
+    mod desk;
     mod first_run;
     mod one;
     mod search;

@@ -77,9 +77,12 @@ fn badge(map: &mut PixmapMut<'_>, count: usize, side: i32) {
     let dot = (side / (columns + 8)).max(1);
     let (width, height) = ((columns + 2) * dot, 7 * dot);
     let (left, top) = (side - width, side - height);
-    let ground = tile(left as f32, top as f32, width as f32, height as f32, dot as f32);
-    if let Some(ground) = ground {
-        map.fill_path(&ground, &paint(DARK.needs_you), FillRule::Winding, Transform::identity(), None);
+    // A dark edge parts it from the light.
+    for (edge, colour) in [(dot, DARK.on_accent), (0, DARK.needs_you)] {
+        let (left, top, size) = ((left - edge) as f32, (top - edge) as f32, 2.0 * edge as f32);
+        if let Some(ground) = tile(left, top, width as f32 + size, height as f32 + size, dot as f32) {
+            map.fill_path(&ground, &paint(colour), FillRule::Winding, Transform::identity(), None);
+        }
     }
     for (at, sign) in (0..).zip(signs) {
         for (row, bits) in (0..).zip(DIGITS.get(*sign).into_iter().flatten()) {
@@ -128,4 +131,54 @@ fn arch() -> Option<Path> {
     path.cubic_to(8.0 + reach, 7.0 - radius, 12.0, 7.0 - reach, 12.0, 7.0);
     path.line_to(12.0, 13.0);
     path.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(mood: Mood, colour: Color) -> usize {
+        let [red, green, blue, alpha] = colour.into_rgba8();
+        let (.., bytes) = pixmap(mood, 64).unwrap();
+        bytes.chunks_exact(4).filter(|pixel| *pixel == [alpha, red, green, blue]).count()
+    }
+
+    #[test]
+    fn each_mood_has_its_light() {
+        let moods = [
+            (Mood::Idle, DARK.faint),
+            (Mood::Away, DARK.faint),
+            (Mood::Working, DARK.accent),
+            (Mood::Waiting(1), DARK.needs_you),
+        ];
+        for (mood, light) in moods {
+            for colour in [DARK.faint, DARK.accent, DARK.needs_you] {
+                assert_eq!(count(mood, colour) > 100, colour == light, "{mood:?}: {colour:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_count_is_drawn_up_to_nine_and_then_says_more() {
+        for size in SIZES {
+            let drawn = |count| pixmap(Mood::Waiting(count), size).unwrap();
+            let all: Vec<Pixmap> = (1..=10).map(drawn).collect();
+            for (at, one) in all.iter().enumerate() {
+                assert!(
+                    all[..at].iter().all(|other| other != one),
+                    "{size}: {} looks like a smaller count",
+                    at + 1
+                );
+            }
+            assert_eq!(drawn(10), drawn(1000));
+        }
+    }
+
+    #[test]
+    fn a_picture_has_four_bytes_a_pixel_and_clear_corners() {
+        for (width, height, bytes) in pixmaps(Mood::Waiting(3)) {
+            assert_eq!((width, i32::try_from(bytes.len()).unwrap()), (height, 4 * width * height));
+            assert_eq!(bytes[..4], [0; 4]);
+        }
+    }
 }

@@ -189,3 +189,74 @@ pub(super) async fn press_quit(connection: &Connection, name: &str) -> zbus::Res
     let event = (QUIT, "clicked", Variant::from(0_i32), 0_u32);
     connection.call_method(Some(name), PATH, Some(INTERFACE), "Event", &event).await.map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            orders::{Wishes, orders},
+            state::State,
+        },
+        *,
+    };
+    use abide_client::protocol::ConversationId;
+    use uuid::Uuid;
+
+    const CONVERSATION: ConversationId = ConversationId(Uuid::from_u128(7));
+
+    fn menu() -> (Menu, Wishes) {
+        let line = Line { id: 1042, conversation: CONVERSATION, label: "a_b".to_owned() };
+        let state = State { is_live: true, working: 0, waiting: 1, lines: vec![line] };
+        let (_, shown) = watch::channel(Shown { state, ..Shown::default() });
+        let (orders, wishes) = orders();
+        (Menu::new(shown, orders), wishes)
+    }
+
+    #[tokio::test]
+    async fn a_click_means_what_the_entry_says_or_the_inbox() {
+        let shown = Wanted::Conversation(CONVERSATION.to_string());
+        for (id, wanted) in
+            [(OPEN, Wanted::Window), (INBOX, Wanted::Inbox), (1042, shown), (1043, Wanted::Inbox)]
+        {
+            let (menu, mut wishes) = menu();
+            menu.event(id, "hovered", Variant::from(0), 0);
+            menu.event(BELOW, "clicked", Variant::from(0), 0);
+            menu.event(id, "clicked", Variant::from(0), 0);
+            assert_eq!(wishes.next().await, Some((wanted, None)), "{id}");
+            assert!(!*wishes.quit.borrow());
+        }
+    }
+
+    #[test]
+    fn quit_quits() {
+        let (menu, wishes) = menu();
+        let data = || Variant::from(0).try_into().unwrap();
+        let clicked = |id| (id, "clicked".to_owned(), data(), 0);
+        assert_eq!(menu.event_group(vec![clicked(77), clicked(QUIT)]), [77]);
+        assert!(*wishes.quit.borrow());
+    }
+
+    #[tokio::test]
+    async fn the_desktops_token_goes_with_the_next_choice_only() {
+        let (menu, mut wishes) = menu();
+        menu.orders.allow("token".to_owned());
+        menu.event(INBOX, "clicked", Variant::from(0), 0);
+        assert_eq!(wishes.next().await, Some((Wanted::Inbox, Some("token".to_owned()))));
+        menu.event(INBOX, "clicked", Variant::from(0), 0);
+        assert_eq!(wishes.next().await, Some((Wanted::Inbox, None)));
+    }
+
+    #[test]
+    fn what_is_unknown_is_refused() {
+        let (menu, _) = menu();
+        assert!(menu.get_layout(77, -1, Vec::new()).is_err());
+        assert!(menu.get_property(77, "label").is_err());
+        assert!(menu.get_property(OPEN, "icon").is_err());
+        assert_eq!(menu.about_to_show_group(vec![ROOT, 77]), (Vec::new(), vec![77]));
+        let (_, (_, _, entries)) = menu.get_layout(ROOT, 0, Vec::new()).unwrap();
+        assert!(entries.is_empty(), "no entries at depth 0");
+        let label = menu.get_property(1042, "label").unwrap();
+        assert_eq!(String::try_from(label).unwrap(), "a__b", "no letter is underlined");
+        assert_eq!(menu.get_group_properties(vec![OPEN, 77], Vec::new()).len(), 1);
+    }
+}

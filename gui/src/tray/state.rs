@@ -146,3 +146,62 @@ impl Shown {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(working: usize, waiting: usize) -> State {
+        State { is_live: true, working, waiting, lines: Vec::new() }
+    }
+
+    #[test]
+    fn the_words_say_what_works_and_what_waits() {
+        let table = [
+            (State::default(), Mood::Away, "The daemon does not run"),
+            (state(0, 0), Mood::Idle, "Nothing is at work"),
+            (state(1, 0), Mood::Working, "1 task at work"),
+            (state(0, 1), Mood::Waiting(1), "1 needs you"),
+            (state(2, 12), Mood::Waiting(12), "12 need you, 2 tasks at work"),
+        ];
+        for (state, mood, words) in table {
+            assert_eq!((state.mood(), state.words().as_str()), (mood, words));
+        }
+    }
+
+    #[test]
+    fn a_line_is_short_and_shows_what_is_hidden() {
+        let conversation = ConversationId(Uuid::from_u128(1));
+        let line = Line::new(
+            Uuid::from_u128(2),
+            conversation,
+            &format!("a\u{202e}b\n{}", "long ".repeat(99)),
+            "title",
+        );
+        assert!(line.label.starts_with("a\\u{202e}b"), "{}", line.label);
+        assert!(
+            line.label.ends_with(" – title") && line.label.chars().count() < 2 * MAX_PART,
+            "{}",
+            line.label
+        );
+        assert_eq!(Line::new(Uuid::from_u128(2), conversation, "what", "").label, "what");
+    }
+
+    #[test]
+    fn each_item_has_an_id_of_its_own() {
+        let conversation = ConversationId(Uuid::from_u128(1));
+        let ids = [u128::MAX, 0x01a2_012e_b391_7159_8253_9766_60a7_166a, 0]
+            .map(|id| Line::new(Uuid::from_u128(id), conversation, "", "").id);
+        assert!(ids.iter().all(|id| *id >= Line::FIRST), "{ids:?}");
+        assert!(ids[0] != ids[1] && ids[1] != ids[2], "{ids:?}");
+    }
+
+    #[test]
+    fn only_a_change_is_told() {
+        let mut shown = Shown::default();
+        assert!(shown.change(State::default()), "the first picture");
+        assert!(!shown.change(State::default()));
+        assert!(shown.change(state(1, 0)));
+        assert_eq!(shown.revision, 2);
+    }
+}

@@ -22,7 +22,7 @@ const OTHER: ConversationId = ConversationId(Uuid::from_u128(0x4d));
 fn window() -> (Person, AgentTask) {
     let task = preset::task(Status::Thinking);
     let conversations = vec![preset::conversation(&task)];
-    let mut person = Person::before(Snapshot { conversations, ..preset::empty() });
+    let person = Person::before(Snapshot { conversations, ..preset::empty() });
     drop(person.asked());
     (person, task)
 }

@@ -1,15 +1,12 @@
 //! One window for each session and home: what others want shown comes to it over the session bus.
 
+use super::desk::Desk;
 use abide_client::protocol::{method, method::conversation::ConversationParams, task::Status};
 use abide_tests::{
-    bus::{Applications, Bus},
     daemon::{Config, TestDaemon},
-    model_server::{ModelServer, Turn},
-    screen::{Screen, Window},
-    skip::skip,
+    model_server::Turn,
     vitals::Vitals,
     wait,
-    world::World,
 };
 
 /// The background of an error message, in the light theme.
@@ -21,42 +18,11 @@ const FLOOD: usize = 10_000;
 /// How much a flood may leave in the window's memory, in KiB.
 const FLOODED: u64 = 4 * 1024;
 
-/// A daemon with two conversations whose tasks have ended, a bus, and a way to applications on it.
-struct Desk {
-    screen: Screen,
-    applications: Applications,
-    bus: Bus,
-    world: World,
-}
-
-impl Desk {
-    async fn start(scenario: &str) -> Option<Self> {
-        let model = ModelServer::start().await;
-        let mut daemon = TestDaemon::new(&Config::with(&model));
-        let Some(bus) = Bus::start(daemon.root()).await else {
-            skip(scenario, "dbus-daemon is not installed");
-            return None;
-        };
-        daemon.set_env("DBUS_SESSION_BUS_ADDRESS", bus.address());
-        let screen = Screen::start(scenario).await?;
-        let applications = bus.applications().await;
-        Some(Self { screen, applications, bus, world: World::of(model, daemon).await })
-    }
-
-    /// The id of a conversation of this name, in which a task has ended.
-    async fn conversation(&self, name: &str) -> String {
-        let task = self.world.run(name, [Turn::done(&format!("This is {name}."))]).await;
-        self.world.wait_end(task).await;
-        task.conversation_id.to_string()
-    }
-
-    async fn action(&self, name: &str, parameter: Option<&str>) -> Result<(), String> {
-        self.applications.action(&self.world.daemon.home(), name, parameter).await
-    }
-
-    async fn open(&self) -> Window<'_> {
-        self.screen.open(&self.world.daemon).await
-    }
+/// The id of a conversation of this name, in which a task has ended.
+async fn conversation(desk: &Desk, name: &str) -> String {
+    let task = desk.world.run(name, [Turn::done(&format!("This is {name}."))]).await;
+    desk.world.wait_end(task).await;
+    task.conversation_id.to_string()
 }
 
 #[tokio::test]
@@ -64,7 +30,7 @@ async fn a_second_start_hands_over_what_it_is_to_show_and_ends() {
     let Some(desk) = Desk::start("a_second_start_hands_over_what_it_is_to_show_and_ends").await else {
         return;
     };
-    let (first, second) = (desk.conversation("first").await, desk.conversation("second").await);
+    let (first, second) = (conversation(&desk, "first").await, conversation(&desk, "second").await);
     let window = desk.screen.launch_with(&desk.world.daemon, &["--conversation", &first]).window().await;
     window.reads("This is first.").await;
     assert!(window.class().await.contains("dev.abide.Abide"), "{}", window.class().await);
@@ -99,7 +65,7 @@ async fn a_second_start_hands_over_what_it_is_to_show_and_ends() {
 #[tokio::test]
 async fn another_window_of_the_same_home_opens_on_request() {
     let Some(desk) = Desk::start("another_window_of_the_same_home_opens_on_request").await else { return };
-    let (first, second) = (desk.conversation("first").await, desk.conversation("second").await);
+    let (first, second) = (conversation(&desk, "first").await, conversation(&desk, "second").await);
     let window = desk.screen.launch_with(&desk.world.daemon, &["--conversation", &first]).window().await;
     let arguments = ["--new-window", "--conversation", &second];
     let other = desk.screen.launch_with(&desk.world.daemon, &arguments).window().await;
@@ -112,7 +78,7 @@ async fn a_notification_brings_the_window_to_its_conversation() {
     let Some(desk) = Desk::start("a_notification_brings_the_window_to_its_conversation").await else {
         return;
     };
-    let (first, second) = (desk.conversation("first").await, desk.conversation("second").await);
+    let (first, second) = (conversation(&desk, "first").await, conversation(&desk, "second").await);
     let asks = desk.world.run("asks", [Turn::ask("Red or blue?"), Turn::done("Done.")]).await;
     desk.world.wait_status(asks, Status::WaitingUser).await;
     let window = desk.open().await;
@@ -143,7 +109,7 @@ async fn a_notification_brings_the_window_to_its_conversation() {
 #[tokio::test]
 async fn what_cannot_be_shown_is_said_in_words() {
     let Some(desk) = Desk::start("what_cannot_be_shown_is_said_in_words").await else { return };
-    let (first, gone) = (desk.conversation("first").await, desk.conversation("gone").await);
+    let (first, gone) = (conversation(&desk, "first").await, conversation(&desk, "gone").await);
     desk.world
         .client
         .call::<method::DeleteConversation>(ConversationParams { conversation_id: gone.clone() })
@@ -180,7 +146,7 @@ async fn a_flood_of_requests_costs_no_memory_and_the_last_one_counts() {
     let Some(desk) = Desk::start("a_flood_of_requests_costs_no_memory_and_the_last_one_counts").await else {
         return;
     };
-    let (first, second) = (desk.conversation("first").await, desk.conversation("second").await);
+    let (first, second) = (conversation(&desk, "first").await, conversation(&desk, "second").await);
     let window = desk.screen.launch_with(&desk.world.daemon, &["--conversation", &first]).window().await;
     window.reads("This is first.").await;
     let home = desk.world.daemon.home();
@@ -201,7 +167,7 @@ async fn a_flood_of_requests_costs_no_memory_and_the_last_one_counts() {
 #[tokio::test]
 async fn two_homes_of_one_session_have_a_window_each() {
     let Some(desk) = Desk::start("two_homes_of_one_session_have_a_window_each").await else { return };
-    let first = desk.conversation("first").await;
+    let first = conversation(&desk, "first").await;
     let window = desk.screen.launch_with(&desk.world.daemon, &["--conversation", &first]).window().await;
     let mut daemon = TestDaemon::new(&Config::new());
     daemon.set_env("DBUS_SESSION_BUS_ADDRESS", desk.bus.address());
@@ -222,7 +188,7 @@ async fn a_window_that_hangs_does_not_keep_another_one_from_opening() {
     let Some(desk) = Desk::start("a_window_that_hangs_does_not_keep_another_one_from_opening").await else {
         return;
     };
-    let first = desk.conversation("first").await;
+    let first = conversation(&desk, "first").await;
     let window = desk.open().await;
     window.hang();
     let other = desk.screen.launch_with(&desk.world.daemon, &["--conversation", &first]).window().await;

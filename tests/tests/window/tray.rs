@@ -1,20 +1,17 @@
 //! The icon in the tray, also while no window is open.
 
-use abide_client::protocol::task::Status;
+use super::desk::Desk;
+use abide_client::{application, protocol::task::Status};
 use abide_tests::{
-    bus::{Applications, Bus, Entry, Icon, Look, Tray},
-    daemon::{Config, TestDaemon},
-    model_server::{Gate, ModelServer, Turn},
-    screen::Screen,
-    skip::skip,
+    bus::{Entry, Icon, Look, Tray},
+    model_server::{Gate, Turn},
     vitals::Vitals,
     wait,
-    world::World,
 };
 use serde_json::json;
 
 /// More clicks than any person makes.
-const FLOOD: usize = 10_000;
+const FLOOD: i32 = 10_000;
 /// How much a flood may leave in memory, in KiB.
 const FLOODED: u64 = 2 * 1024;
 /// The window's background, in the light theme.
@@ -31,31 +28,9 @@ const DIM: [u8; 3] = [0x6d, 0x6f, 0x77];
 const BLUE: [u8; 3] = [0x7a, 0xa2, 0xf7];
 const AMBER: [u8; 3] = [0xe0, 0xa8, 0x4e];
 
-struct Desk {
-    screen: Screen,
-    applications: Applications,
-    bus: Bus,
-    world: World,
-}
-
-impl Desk {
-    async fn start(scenario: &str) -> Option<Self> {
-        let model = ModelServer::start().await;
-        let mut daemon = TestDaemon::new(&Config::with(&model));
-        let Some(bus) = Bus::start(daemon.root()).await else {
-            skip(scenario, "dbus-daemon is not installed");
-            return None;
-        };
-        daemon.set_env("DBUS_SESSION_BUS_ADDRESS", bus.address());
-        let screen = Screen::start(scenario).await?;
-        let applications = bus.applications().await;
-        Some(Self { screen, applications, bus, world: World::of(model, daemon).await })
-    }
-
-    /// The icon's process.
-    async fn pid(&self, icon: &Icon) -> u32 {
-        self.applications.pid(icon.name()).await
-    }
+/// The icon's process.
+async fn process_of(desk: &Desk, icon: &Icon) -> u32 {
+    desk.applications.pid(icon.name()).await
 }
 
 /// How many pixels of its largest picture have this colour.
@@ -77,7 +52,7 @@ async fn the_icon_says_what_works_and_what_waits_and_stays_when_the_window_is_cl
     let name = "the_icon_says_what_works_and_what_waits_and_stays_when_the_window_is_closed";
     let Some(desk) = Desk::start(name).await else { return };
     let tray = desk.bus.tray().await;
-    let window = desk.screen.open(&desk.world.daemon).await;
+    let window = desk.open().await;
     let icon = one(&tray).await;
     let look = tray.wait_look(&icon, "nothing at work", |look| look.status == "Active").await;
     assert_eq!((look.title.as_str(), look.words.as_str()), ("Abide", "Nothing is at work"));
@@ -139,17 +114,16 @@ async fn the_icon_says_what_works_and_what_waits_and_stays_when_the_window_is_cl
 #[tokio::test]
 async fn the_icon_comes_with_a_tray_and_outlives_it() {
     let Some(desk) = Desk::start("the_icon_comes_with_a_tray_and_outlives_it").await else { return };
-    let window = desk.screen.open(&desk.world.daemon).await;
-    let trays = |home: &abide_client::Home| format!("{}.Tray", abide_client::application::bus_name(home));
-    let name = trays(&desk.world.daemon.home());
+    let window = desk.open().await;
+    let name = format!("{}.Tray", application::bus_name(&desk.world.daemon.home()));
     assert_eq!(desk.applications.owner(&name).await, None, "without a tray there is no icon");
     let tray = desk.bus.tray().await;
     let icon = one(&tray).await;
-    let pid = desk.pid(&icon).await;
+    let pid = process_of(&desk, &icon).await;
     drop(tray);
     let tray = desk.bus.tray().await;
     assert_eq!(one(&tray).await, icon);
-    assert_eq!(desk.pid(&icon).await, pid, "it is the same process");
+    assert_eq!(process_of(&desk, &icon).await, pid, "it is the same process");
     // Another start of the icon ends at once.
     let other = desk.screen.launch_with(&desk.world.daemon, &["--tray"]);
     assert!(other.ended().await.success());
@@ -172,13 +146,13 @@ async fn the_icon_comes_with_a_tray_and_outlives_it() {
 async fn a_flood_of_clicks_costs_the_icon_no_memory() {
     let Some(desk) = Desk::start("a_flood_of_clicks_costs_the_icon_no_memory").await else { return };
     let tray = desk.bus.tray().await;
-    let window = desk.screen.open(&desk.world.daemon).await;
+    let window = desk.open().await;
     let icon = one(&tray).await;
     tray.wait_look(&icon, "the daemon", |look| look.status == "Active").await;
-    let pid = desk.pid(&icon).await;
+    let pid = process_of(&desk, &icon).await;
     let before = Vitals::of(pid).pss_kib;
     for n in 0..FLOOD {
-        tray.choose(&icon, i32::try_from(n).expect("a small number") + 1000).await;
+        tray.choose(&icon, 1000 + n).await;
     }
     let after = Vitals::of(pid).pss_kib;
     println!("the icon's process: {before} KiB, after {FLOOD} clicks {after} KiB");
@@ -190,7 +164,7 @@ async fn a_flood_of_clicks_costs_the_icon_no_memory() {
 async fn no_icon_for_a_person_who_wants_none() {
     let Some(desk) = Desk::start("no_icon_for_a_person_who_wants_none").await else { return };
     let tray = desk.bus.tray().await;
-    let window = desk.screen.open(&desk.world.daemon).await;
+    let window = desk.open().await;
     let icon = one(&tray).await;
     window.resize(TALL.0, TALL.1).await;
     window.press(&["ctrl+comma"]).await;
@@ -199,7 +173,7 @@ async fn no_icon_for_a_person_who_wants_none() {
     window.click(OFF.0, OFF.1).await;
     tray.wait_gone(&icon).await;
     window.kill().await;
-    let window = desk.screen.open(&desk.world.daemon).await;
+    let window = desk.open().await;
     window.resize(TALL.0, TALL.1).await;
     window.press(&["ctrl+comma"]).await;
     window.wait_picture("the settings", |p| p.count(RAISED) > CARDS).await;
