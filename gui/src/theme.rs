@@ -21,7 +21,7 @@ pub struct Tokens {
     pub code: Color,
     pub text: Color,
     pub muted: Color,
-    /// For decoration; text that must be read is `muted` or stronger.
+    /// For marks; text that must be read is `muted` or stronger.
     pub faint: Color,
     pub accent: Color,
     pub on_accent: Color,
@@ -60,12 +60,12 @@ pub const LIGHT: Tokens = Tokens {
     code: color!(0xf4f2ee),
     text: color!(0x22231f),
     muted: color!(0x626367),
-    faint: color!(0x97979a),
+    faint: color!(0x828285),
     accent: color!(0x2f5fc4),
     on_accent: color!(0xffffff),
     needs_you: color!(0x8a5a00),
     needs_you_card: color!(0xfdf3df),
-    ok: color!(0x2f7a3c),
+    ok: color!(0x2a6e36),
     bad: color!(0xb3362d),
     bad_card: color!(0xfbeae8),
 };
@@ -197,7 +197,10 @@ pub const SCALES: [f32; 9] = [0.75, 0.85, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iced::widget::{rule, table};
+    use iced::{
+        Background,
+        widget::{button, rule, table, text_input},
+    };
 
     /// WCAG 2's contrast of two colours.
     fn contrast(a: Color, b: Color) -> f32 {
@@ -229,6 +232,17 @@ mod tests {
                 (t.bad, t.code),
                 (t.bad, t.bad_card),
                 (t.bad, t.background),
+                (t.accent, t.selection),
+                (t.needs_you, t.selection),
+                (t.needs_you, t.panel),
+                (t.ok, t.selection),
+                (t.ok, t.panel),
+                (t.bad, t.selection),
+                (t.bad, t.panel),
+                (t.background, t.needs_you),
+                (t.ok, over(Color { a: 0.12, ..t.ok }, t.code)),
+                (t.bad, over(Color { a: 0.12, ..t.bad }, t.code)),
+                (t.text, over(Color { a: 0.3, ..t.accent }, t.selection)),
             ];
             for (ink, ground) in pairs {
                 assert!(
@@ -236,6 +250,62 @@ mod tests {
                     "{name}: {ink:?} on {ground:?} {}",
                     contrast(ink, ground)
                 );
+            }
+        }
+    }
+
+    /// The colour that is seen where one lies over another.
+    fn over(top: Color, ground: Color) -> Color {
+        let mix = |top_part: f32, part: f32| top_part * top.a + part * (1.0 - top.a);
+        Color::from_rgb(mix(top.r, ground.r), mix(top.g, ground.g), mix(top.b, ground.b))
+    }
+
+    #[test]
+    fn the_label_of_every_button_has_contrast_enough_in_each_state() {
+        type Style = fn(&Theme, button::Status) -> button::Style;
+        let styles: [(&str, Style); 8] = [
+            ("primary", style::primary),
+            ("secondary", style::secondary),
+            ("quiet", style::quiet),
+            ("chosen", style::chosen),
+            ("danger", style::danger),
+            ("child", style::child),
+            ("a picked row", |theme, status| style::palette_row(true)(theme, status)),
+            ("a new row", |theme, status| style::list_row(false, true)(theme, status)),
+        ];
+        for (theme, t) in [(of(true), DARK), (of(false), LIGHT)] {
+            for (name, style) in styles {
+                for status in [button::Status::Active, button::Status::Hovered, button::Status::Pressed] {
+                    for ground in [t.background, t.panel, t.raised, t.needs_you_card] {
+                        let look = style(&theme, status);
+                        let seen = match look.background {
+                            Some(Background::Color(colour)) => over(colour, ground),
+                            _ => ground,
+                        };
+                        let contrast = contrast(look.text_color, seen);
+                        assert!(contrast >= 4.5, "{theme:?}: {name}, {status:?} on {ground:?}: {contrast}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn marks_and_what_has_the_keyboard_are_seen() {
+        for (theme, t) in [(of(true), DARK), (of(false), LIGHT)] {
+            let focused = text_input::Status::Focused { is_hovered: false };
+            let focused = style::field(&theme, focused).border.color;
+            for ground in [t.background, t.panel, t.raised, t.selection, t.needs_you_card] {
+                let marks = [t.faint, t.accent, t.needs_you, t.ok, t.bad];
+                for mark in marks.into_iter().chain([focused]) {
+                    let contrast = contrast(mark, ground);
+                    assert!(contrast >= 3.0, "{theme:?}: {mark:?} on {ground:?}: {contrast}");
+                }
+            }
+            // A focused button has two rings, one of which is seen on a button of any colour.
+            for fill in [t.accent, t.raised, t.selection, t.bad_card, t.bad, t.background] {
+                let best = contrast(t.accent, fill).max(contrast(t.background, fill));
+                assert!(best >= 3.0, "{theme:?}: the rings on {fill:?}: {best}");
             }
         }
     }

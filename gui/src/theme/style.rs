@@ -11,10 +11,6 @@ pub fn muted(theme: &Theme) -> text::Style {
     text::Style { color: Some(tokens(theme).muted) }
 }
 
-pub fn faint(theme: &Theme) -> text::Style {
-    text::Style { color: Some(tokens(theme).faint) }
-}
-
 pub fn accent(theme: &Theme) -> text::Style {
     text::Style { color: Some(tokens(theme).accent) }
 }
@@ -240,7 +236,11 @@ pub fn chosen(theme: &Theme, status: button::Status) -> button::Style {
 /// Stop, delete.
 pub fn danger(theme: &Theme, status: button::Status) -> button::Style {
     let t = tokens(theme);
-    pressable(Some(t.bad_card), Color { a: 0.25, ..t.bad }, t.bad, Some(t.bad), status)
+    let (ground, ink) = match status {
+        button::Status::Hovered | button::Status::Pressed => (t.bad, t.bad_card),
+        button::Status::Active | button::Status::Disabled => (t.bad_card, t.bad),
+    };
+    pressable(Some(ground), ground, ink, Some(t.bad), status)
 }
 
 /// A row of the palette; the picked one is what Enter takes.

@@ -157,9 +157,14 @@ impl<Message: Clone + 'static> Wrap<Message> for Reach<Message> {
     ) {
         draw(renderer);
         if state.is_focused {
-            let border = Border { color: tokens(theme).accent, width: 2.0, radius: radius::CONTROL.into() };
-            let ring = Quad { bounds, border, shadow: Shadow::default(), snap: true };
-            renderer.fill_quad(ring, Background::Color(Color::TRANSPARENT));
+            let mut ring = |bounds, color, radius: f32| {
+                let border = Border { color, width: 2.0, radius: radius.into() };
+                let ring = Quad { bounds, border, shadow: Shadow::default(), snap: true };
+                renderer.fill_quad(ring, Background::Color(Color::TRANSPARENT));
+            };
+            ring(bounds, tokens(theme).accent, radius::CONTROL);
+            // On a button in the accent only this one is seen.
+            ring(bounds.shrink(2.0), tokens(theme).background, radius::CONTROL - 2.0);
         }
     }
 }

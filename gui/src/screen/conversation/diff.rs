@@ -114,7 +114,7 @@ fn numbered<'a, Message: 'a>(
     let number = line.number.map(|number| number.to_string()).unwrap_or_default();
     // Line numbers cannot be selected.
     let number =
-        widget::code(number).style(style::faint).width(gutter).align_x(iced::alignment::Horizontal::Right);
+        widget::code(number).style(style::muted).width(gutter).align_x(iced::alignment::Horizontal::Right);
     row![number, words].spacing(space::S).into()
 }
 
