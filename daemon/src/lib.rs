@@ -7,7 +7,7 @@
 //! * [`events`]: notifications to clients; [`notify`]: desktop notifications
 //! * [`config`], [`settings`]: the user's configuration; [`keys`], [`providers`], [`catalog`]: the available models
 //! * [`doctor`]: diagnosis and repair; [`update`]: goes over to a new program
-//! * `replace_file`: writes the configuration and the key file; `text_file`: reads the user's prompts
+//! * `text_file`: reads the user's prompts
 //! * [`allocator`], [`instance`], [`logging`], [`supervisor`], [`clock`]: the process
 
 pub mod allocator;
@@ -25,7 +25,6 @@ pub mod logging;
 pub mod notify;
 pub mod persona;
 pub mod providers;
-mod replace_file;
 mod rule_book;
 pub mod runner;
 pub mod service;

@@ -11,8 +11,8 @@ use crate::{
     clock,
     config::{Change, Config, ConfigError, Problem},
     keys::KeyStore,
-    replace_file::replace_file,
 };
+use abide_client::replace_file;
 use abide_protocol::{
     Timestamp,
     method::daemon::{ConfigStatus, RefusedConfig},

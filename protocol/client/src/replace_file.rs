@@ -12,7 +12,7 @@ use std::{
 ///
 /// # Errors
 /// The file cannot be written; the old one is unchanged.
-pub(crate) fn replace_file(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
+pub fn replace_file(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let mut name = OsString::from(path.file_name().ok_or(io::ErrorKind::InvalidInput)?);
     name.push(".new");
