@@ -5,7 +5,7 @@ use crate::{
     output::{screen, status},
 };
 use abide_client::{
-    AtHome, CallError, Client, Home, Live, LiveOptions, Options, Update, autostart,
+    AtHome, CallError, Client, ConnectError, Home, Live, LiveOptions, Options, Update, autostart, home,
     protocol::{
         ErrorKind,
         method::{Method, Status, daemon::StatusParams, subscription::Scope},
@@ -34,6 +34,10 @@ impl Daemon {
     /// Connects to a daemon that is running.
     pub(crate) async fn running() -> Result<Self, CommandError> {
         let home = Home::from_env()?;
+        // Where systemd holds the socket, connecting would start a daemon.
+        if !home::is_held(&home) {
+            return Err(ConnectError::NotRunning { socket: home.socket()? }.into());
+        }
         let client = Client::connect(&home, options()).await?;
         Ok(Self { home, client })
     }

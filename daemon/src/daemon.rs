@@ -13,6 +13,7 @@ use crate::{
     service::{Connections, Drained, Service},
     session::{Alarm, Sessions},
     settings::Settings,
+    started_by::started_by,
     supervisor::{Ending, Supervisor},
     update::Updater,
 };
@@ -168,6 +169,7 @@ async fn serve(
         supervisor: supervisor.clone(),
         connections: Connections::default(),
         started_at: clock::now(),
+        started_by: started_by(),
         ending: ending.clone(),
         drained: drained.clone(),
         updates: updater.start(&supervisor),

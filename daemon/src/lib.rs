@@ -8,7 +8,7 @@
 //! * [`config`], [`settings`]: the user's configuration; [`keys`], [`providers`], [`catalog`]: the available models
 //! * [`doctor`]: diagnosis and repair; [`update`]: goes over to a new program
 //! * `text_file`: reads the user's prompts
-//! * [`allocator`], [`instance`], [`logging`], [`supervisor`], [`clock`]: the process
+//! * [`allocator`], [`instance`], [`logging`], [`started_by`], [`supervisor`], [`clock`]: the process
 
 pub mod allocator;
 pub mod catalog;
@@ -30,6 +30,7 @@ pub mod runner;
 pub mod service;
 pub mod session;
 pub mod settings;
+pub mod started_by;
 pub mod supervisor;
 mod text_file;
 pub mod update;

@@ -21,7 +21,7 @@ use crate::{
     update::Updates,
 };
 use abide_client::home::Home;
-use abide_protocol::{Error, Timestamp, method::daemon::ShutdownReply};
+use abide_protocol::{Error, Timestamp, method::daemon::ShutdownReply, start::StartedBy};
 use abide_store::Store;
 use abide_tools::Tools;
 use std::{path::PathBuf, sync::Arc};
@@ -41,6 +41,7 @@ pub struct Service {
     pub supervisor: Supervisor,
     pub connections: Connections,
     pub started_at: Timestamp,
+    pub started_by: StartedBy,
     /// Set to end the daemon.
     pub ending: Arc<watch::Sender<Option<Ending>>>,
     /// Set once the daemon has drained.

@@ -30,6 +30,7 @@ pub mod provider;
 pub mod record;
 pub mod sandbox;
 pub mod shape;
+pub mod start;
 pub mod task;
 mod time;
 pub mod transcript;

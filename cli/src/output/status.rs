@@ -12,6 +12,7 @@ use abide_client::protocol::{
     },
     notification::DaemonUpdate,
     sandbox::SandboxLevel,
+    start::{AtLogin, StartedBy, SystemdStart},
     transcript::EffectClass,
     update::{UpdateStage, UpdateStatus},
 };
@@ -40,6 +41,8 @@ pub(crate) fn daemon(status: &StatusReply) -> String {
         ("version", status.version.clone(), PLAIN),
         ("update", update.unwrap_or_else(|| "none: this is the installed program".to_owned()), update_style),
         ("process", format!("{}, for {}", status.pid, measure::duration(status.uptime_ms)), PLAIN),
+        ("started", started(&status.start.by), PLAIN),
+        ("at login", at_login(&status.start.at_login), PLAIN),
         ("memory", memory, PLAIN),
         (
             "tasks",
@@ -97,6 +100,34 @@ fn update_words(update: &UpdateStatus) -> String {
         let _ = write!(words, "\n  {}", text::one_line(line));
     }
     words
+}
+
+/// Who started the daemon.
+fn started(by: &StartedBy) -> String {
+    match by {
+        StartedBy::Unknown => "this older daemon does not say by whom".to_owned(),
+        StartedBy::Client => "by a client that needed it".to_owned(),
+        StartedBy::Terminal => "by hand, in a terminal".to_owned(),
+        StartedBy::Autostart => "by the desktop, at login".to_owned(),
+        StartedBy::Program => "by another program".to_owned(),
+        StartedBy::Systemd(SystemdStart { unit: None, .. }) => {
+            "by a program that gave it the socket".to_owned()
+        }
+        StartedBy::Systemd(SystemdStart { unit: Some(unit), socket }) => {
+            let how = if *socket { ", which holds its socket" } else { "" };
+            format!("by systemd as {unit}{how}")
+        }
+    }
+}
+
+/// What starts a daemon at login.
+pub(crate) fn at_login(at_login: &AtLogin) -> String {
+    match at_login {
+        AtLogin::Unknown => "unknown".to_owned(),
+        AtLogin::Nothing => "not started; `abide daemon install` changes that".to_owned(),
+        AtLogin::Systemd(unit) => format!("started by systemd: {unit}"),
+        AtLogin::Autostart(entry) => format!("started by the desktop: {entry}"),
+    }
 }
 
 fn sandbox(sandbox: &SandboxStatus) -> String {
@@ -186,6 +217,7 @@ mod tests {
     use abide_client::protocol::{
         CallId, ConversationId, TaskId,
         method::daemon::{ConfigStatus, CutCall, CutOff},
+        start::StartStatus,
     };
     use insta::assert_snapshot;
     use uuid::Uuid;
@@ -249,21 +281,27 @@ mod tests {
                 why_not: vec!["no `full`: it failed".into()],
                 require: SandboxLevel::Full,
             },
+            start: StartStatus {
+                by: StartedBy::Systemd(SystemdStart { unit: Some("abided.service".into()), socket: true }),
+                at_login: AtLogin::Nothing,
+            },
         };
         let shown = anstream::adapter::strip_str(&daemon(&status)).to_string();
         assert_snapshot!(shown, @r"
-        state    the disk is full: everything waits for room, nothing is lost
-        version  0.1.0
-        process  42, for 3 min 20 s
-        memory   1.5 MiB
-        tasks    1 running, 2 waiting, 0 paused
-        inbox    2
-        clients  1
-        sandbox  landlock, and `[sandbox] require` is full: every command asks, and --yes is refused; no `full`: it failed
-        keys     none
-        data     /d
-        socket   /s
-        config   /c, read 3 min ago
+        state     the disk is full: everything waits for room, nothing is lost
+        version   0.1.0
+        process   42, for 3 min 20 s
+        started   by systemd as abided.service, which holds its socket
+        at login  not started; `abide daemon install` changes that
+        memory    1.5 MiB
+        tasks     1 running, 2 waiting, 0 paused
+        inbox     2
+        clients   1
+        sandbox   landlock, and `[sandbox] require` is full: every command asks, and --yes is refused; no `full`: it failed
+        keys      none
+        data      /d
+        socket    /s
+        config    /c, read 3 min ago
         ");
     }
 }

@@ -8,12 +8,14 @@ use crate::{
 use abide_client::{
     Client, ConnectError,
     home::{self, Home},
+    login,
     protocol::{
         method::{
             ListModels, Status,
             daemon::{ListModelsParams, StatusParams, StatusReply},
         },
         sandbox::SandboxLevel,
+        start::{AtLogin, StartedBy, SystemdStart},
     },
 };
 use abide_store::{Integrity, Store};
@@ -35,6 +37,7 @@ async fn look(home: &Home, helper: Vec<OsString>) -> Vec<Diagnosis> {
     let mut diagnoses: Vec<Diagnosis> = folders(home);
     let daemon = Daemon::of(home).await;
     diagnoses.push(daemon.diagnosis());
+    diagnoses.push(start(home, &daemon));
     diagnoses.extend(socket(home));
     diagnoses.push(database(home).await);
     diagnoses.extend(room(home));
@@ -132,10 +135,13 @@ enum Daemon {
 
 impl Daemon {
     async fn of(home: &Home) -> Self {
+        // Where systemd holds the socket, connecting would start a daemon.
+        if !home::is_held(home) {
+            return Self::NotRunning;
+        }
         let client = match Client::connect(home, abide_client::Options::new("abided-doctor", VERSION)).await {
             Ok(client) => client,
-            Err(ConnectError::NotRunning { .. }) if home::is_held(home) => return Self::NotListening,
-            Err(ConnectError::NotRunning { .. }) => return Self::NotRunning,
+            Err(ConnectError::NotRunning { .. }) => return Self::NotListening,
             Err(error) => return Self::Failing(error.to_string()),
         };
         match client.call::<Status>(StatusParams::default()).await {
@@ -176,6 +182,28 @@ impl Daemon {
         }
         Diagnosis::good(ABOUT, words)
     }
+}
+
+/// Who started the daemon that runs, and what starts one at login.
+fn start(home: &Home, daemon: &Daemon) -> Diagnosis {
+    let by = match daemon {
+        Daemon::Answers(_, status) => match &status.start.by {
+            StartedBy::Client => "a client started it; ",
+            StartedBy::Terminal => "somebody started it in a terminal; ",
+            StartedBy::Autostart => "the desktop started it; ",
+            StartedBy::Systemd(SystemdStart { unit: Some(_), .. }) => "systemd started it; ",
+            StartedBy::Systemd(_) | StartedBy::Program => "another program started it; ",
+            StartedBy::Unknown => "",
+        },
+        Daemon::NotListening | Daemon::NotRunning | Daemon::Failing(_) => "",
+    };
+    let at_login = match login::at_login(home) {
+        AtLogin::Unknown => "what starts it at login is unknown on this system".to_owned(),
+        AtLogin::Nothing => "at login nothing starts it: `abide daemon install` changes that".to_owned(),
+        AtLogin::Systemd(unit) => format!("at login systemd starts it: {unit}"),
+        AtLogin::Autostart(entry) => format!("at login the desktop starts it: {entry}"),
+    };
+    Diagnosis::good("start", format!("{by}{at_login}"))
 }
 
 fn socket(home: &Home) -> Option<Diagnosis> {

@@ -5,6 +5,7 @@
 //! * [`Client`]: one connection, shared by many callers; [`autostart`] starts the daemon
 //! * [`Live`]: a subscription that survives cut connections and restarts, with no gap and no repeat
 //! * [`view`]: the pure fold from [`Live`]'s updates to what a person sees
+//! * [`login`]: what starts the daemon at login
 //! * [`choice`]: which of a question's choices a typed answer means
 //! * [`text`]: makes text of models and tools safe for a terminal
 //!
@@ -24,6 +25,7 @@ mod connector;
 pub mod framing;
 pub mod home;
 mod live;
+pub mod login;
 mod options;
 pub mod program;
 mod replace_file;
@@ -38,7 +40,7 @@ pub use choice::choice;
 pub use client::{CallError, Client, Disconnect, Notifications};
 pub use connect::ConnectError;
 pub use connector::{AtHome, Connector};
-pub use home::Home;
+pub use home::{Home, create_private_dir};
 pub use live::{Live, LiveError, LiveOptions, Update};
 pub use options::Options;
 pub use replace_file::replace_file;

@@ -4,6 +4,7 @@ use crate::{
     provider::{DefaultModel, ProviderInfo},
     record::ModelErrorKind,
     sandbox::SandboxLevel,
+    start::StartStatus,
     task::{Limits, Mode},
     transcript::EffectClass,
     update::UpdateStatus,
@@ -91,6 +92,8 @@ pub struct StatusReply {
     /// Absent: the program that runs is the one on disk.
     #[serde(default)]
     pub update: Option<UpdateStatus>,
+    #[serde(default)]
+    pub start: StartStatus,
 }
 
 /// The sandbox of commands.

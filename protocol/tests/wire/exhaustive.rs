@@ -21,6 +21,7 @@ use abide_protocol::{
     notification::{DeltaItem, DeltaKind, Notification},
     provider::KeyState,
     record::{Imported, ModelErrorKind, NoticeKind, Permission, RecordBody, Via},
+    start::{AtLogin, StartedBy},
     task::{Approvals, CallState, EndReason, Incomplete, Mode, PauseReason, Phase, RestartPolicy, Status},
     transcript::{Block, EffectClass, Risk, StopReason, Tier},
     update::UpdateStage,
@@ -123,9 +124,9 @@ macro_rules! list_enums {
 #[test]
 fn variants_keep_their_positions() {
     let enums = list_enums![
-        Approvals Block CallOutcome CallState ChangeKind CheckpointState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind FileChange Imported ImportRole Incomplete KeyState MessageKind
+        Approvals AtLogin Block CallOutcome CallState ChangeKind CheckpointState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind FileChange Imported ImportRole Incomplete KeyState MessageKind
         Mode ModelChoice ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase QuestionKind RecordBody RestartPolicy
-        Risk Role Scope Status StopReason Tier UndoFrom UndoResult UpdateStage Via
+        Risk Role Scope StartedBy Status StopReason Tier UndoFrom UndoResult UpdateStage Via
     ];
     let now: String =
         enums.iter().map(|(name, variants)| format!("{name}: {}\n", variants.join(" "))).collect();

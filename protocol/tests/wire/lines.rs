@@ -12,6 +12,7 @@ use abide_protocol::{
         subscription::{Scope, SubscribeParams},
         task::{ListTasksParams, StartTaskParams},
     },
+    start::StartStatus,
 };
 
 fn read(line: &str) -> Incoming {
@@ -35,7 +36,8 @@ fn reply_fields_missing_from_older_daemons_have_defaults() {
     let status = r#"{"version":"0.1.0","pid":1,"startedAt":1,"uptimeMs":1,"memoryBytes":1,"connections":1,"sessions":0,
         "tasks":{"running":0,"waiting":0,"paused":0},"inbox":0,"daemon":{"storageFull":false,"shuttingDown":false},
         "dataDir":"/d","socket":"/s","keys":[]}"#;
-    assert_eq!(serde_json::from_str::<StatusReply>(status).unwrap().config.refused, None);
+    let status = serde_json::from_str::<StatusReply>(status).unwrap();
+    assert_eq!((status.config.refused, status.start), (None, StartStatus::default()));
     assert!(!serde_json::from_str::<SetKeyReply>(r#"{"storedIn":"nowhere"}"#).unwrap().had_key);
 }
 

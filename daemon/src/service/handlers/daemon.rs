@@ -4,12 +4,14 @@ use crate::{
     service::{Drained, Service},
     supervisor::Ending,
 };
+use abide_client::login;
 use abide_protocol::{
     Error, ErrorKind,
     method::daemon::{
         CheckFailure, CheckModelParams, CheckModelReply, SandboxStatus, SetKeyParams, SetKeyReply,
         ShutdownParams, ShutdownReply, StatusReply, UpdateDaemonParams, UpdateDaemonReply,
     },
+    start::StartStatus,
 };
 use std::time::Duration;
 use tokio::{sync::watch, time::Instant};
@@ -53,6 +55,7 @@ pub(super) async fn status(service: &Service) -> Result<StatusReply, RequestErro
         config: service.settings.status(),
         sandbox: sandbox(service).await,
         update: service.updates.status(),
+        start: StartStatus { by: service.started_by.clone(), at_login: login::at_login(&service.home) },
     })
 }
 

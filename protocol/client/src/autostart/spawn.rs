@@ -1,5 +1,5 @@
 use super::{CHECK_TIME, Checked, Start, StartError};
-use crate::{ConnectError, Home, program, text};
+use crate::{ConnectError, Home, login, program, text};
 use std::{
     fs::File,
     io::{self, Read, Seek as _, SeekFrom},
@@ -130,6 +130,7 @@ impl Child {
 #[expect(clippy::disallowed_methods, reason = "daemon and window are the processes that a client starts")]
 pub(super) fn command(program: &Path, home: &Home, stderr: impl Into<Stdio>) -> Command {
     let mut command = Command::new(program);
+    command.env(login::STARTED_BY, login::BY_CLIENT);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).current_dir("/");
     match home.root() {
         Some(root) => command.env("ABIDE_HOME", root),

@@ -32,6 +32,7 @@ use abide_protocol::{
     provider::{DefaultModel, KeyState, ProviderInfo},
     record::ModelErrorKind,
     sandbox::SandboxLevel,
+    start::{AtLogin, StartStatus, StartedBy, SystemdStart},
     task::{Limits, Mode},
     transcript::{EffectClass, Risk, Tier, ToolSpec},
     update::{UpdateStage, UpdateStatus},
@@ -320,6 +321,10 @@ fn status() -> StatusReply {
             require: SandboxLevel::Full,
         },
         update: Some(update()),
+        start: StartStatus {
+            by: StartedBy::Systemd(SystemdStart { unit: text("abided.service"), socket: true }),
+            at_login: AtLogin::Autostart("/home/me/.config/autostart/abided.desktop".to_owned()),
+        },
     }
 }
 
