@@ -99,12 +99,17 @@ fn examine(home: &Home, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 fn show(diagnosis: &Diagnosis) {
-    let mark = match diagnosis.health {
-        Health::Good => "✓",
-        Health::Noted => "!",
-        Health::Bad => "✗",
+    say(&line(diagnosis));
+}
+
+/// The mark is for the eye, the word after it for everybody else. What is well has no word.
+fn line(diagnosis: &Diagnosis) -> String {
+    let (mark, word) = match diagnosis.health {
+        Health::Good => ("✓", ""),
+        Health::Noted => ("!", "note: "),
+        Health::Bad => ("✗", "problem: "),
     };
-    say(&format!("{mark} {}: {}", diagnosis.about, visible_line(&diagnosis.words)));
+    format!("{mark} {}: {word}{}", diagnosis.about, visible_line(&diagnosis.words))
 }
 
 fn rebuild(home: &Home, json: bool) -> anyhow::Result<ExitCode> {
@@ -175,4 +180,17 @@ fn is_agreed() -> io::Result<bool> {
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_health_is_told_in_words_too() {
+        let of = |health| line(&Diagnosis { about: "disk", health, words: "1 MiB free".to_owned() });
+        assert_eq!(of(Health::Good), "✓ disk: 1 MiB free");
+        assert_eq!(of(Health::Noted), "! disk: note: 1 MiB free");
+        assert_eq!(of(Health::Bad), "✗ disk: problem: 1 MiB free");
+    }
 }

@@ -69,9 +69,7 @@ fn line(call: &CallView, width: Option<usize>) -> String {
 
 fn mark(call: &CallView) -> (&'static str, Style) {
     match (call.state, call.outcome) {
-        (CallState::Finished, Some(CallOutcome::Done)) if call.result.as_ref().is_some_and(|r| r.ok) => {
-            ("✓", GOOD)
-        }
+        (CallState::Finished, Some(CallOutcome::Done)) if has_succeeded(call) => ("✓", GOOD),
         (CallState::Finished, Some(CallOutcome::Rejected | CallOutcome::Cancelled)) => ("–", FAINT),
         (CallState::Finished, _) => ("✗", BAD),
         (CallState::Running, _) => ("›", BUSY),
@@ -85,6 +83,10 @@ fn mark(call: &CallView) -> (&'static str, Style) {
     }
 }
 
+fn has_succeeded(call: &CallView) -> bool {
+    call.result.as_ref().is_some_and(|result| result.ok)
+}
+
 fn said(call: &CallView) -> String {
     let why = match (call.state, call.outcome) {
         (CallState::Queued, _) => "waits for its turn",
@@ -96,6 +98,8 @@ fn said(call: &CallView) -> String {
         (CallState::Finished, Some(CallOutcome::Cancelled)) => "cancelled",
         (CallState::Finished, Some(CallOutcome::Refused)) => "refused",
         (CallState::Finished, Some(CallOutcome::Interrupted)) => "interrupted, effects unknown",
+        // The mark alone says nothing to a screen reader.
+        (CallState::Finished, Some(CallOutcome::Done) | None) if !has_succeeded(call) => "failed",
         (CallState::Finished, Some(CallOutcome::Done) | None) => "",
     };
     let result = call.result.as_ref().map(|result| result.message.as_str()).unwrap_or_default();
@@ -157,7 +161,7 @@ mod tests {
         }
 
         let failed = CallView { result: Some(ToolResult::failure("no such file")), ..call.clone() };
-        assert_eq!(plain(&failed), "✗ read src/main.rs → no such file (12 ms)");
+        assert_eq!(plain(&failed), "✗ read src/main.rs → failed: no such file (12 ms)");
 
         let rejected = CallView {
             outcome: Some(CallOutcome::Rejected),

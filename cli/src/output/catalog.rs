@@ -12,7 +12,7 @@ use abide_client::protocol::{
 pub(crate) fn personas(personas: &[PersonaInfo], width: Option<usize>) -> String {
     let row = |persona: &PersonaInfo| {
         let about = match &persona.problem {
-            Some(problem) => cell(BAD, problem),
+            Some(problem) => cell(BAD, &format!("problem: {problem}")),
             None => cell(PLAIN, &persona.description),
         };
         let mode = persona.mode.map_or("", |mode| mode.name());
@@ -51,7 +51,7 @@ pub(crate) fn tools(tools: &[ToolSpec], width: Option<usize>) -> String {
         let about = tool.description.lines().next().unwrap_or_default();
         [cell(STRONG, &tool.name), cell(FAINT, asks), cell(PLAIN, about)]
     };
-    table(["TOOL", "", "DESCRIPTION"], &tools.iter().map(row).collect::<Vec<_>>(), width)
+    table(["TOOL", "APPROVAL", "DESCRIPTION"], &tools.iter().map(row).collect::<Vec<_>>(), width)
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
         assert_snapshot!(anstream::adapter::strip_str(&shown).to_string(), @r"
         TEMPLATE  MODE  PERSONA  TOOLS  PROMPT
         house     roa   coder    none   Paint: {input}\x1b[2J
-        hut                             Paint: {input}\x1b[2J
+        hut       -     -        -      Paint: {input}\x1b[2J
         ");
     }
 
@@ -102,7 +102,7 @@ mod tests {
         assert_snapshot!(anstream::adapter::strip_str(&shown).to_string(), @r"
         PERSONA   MODE  TOOLS      DESCRIPTION
         reviewer  plan  read,list  Reviews
-        reviewer        none       no\x1b[2J
+        reviewer  -     none       problem: no\x1b[2J
         ");
     }
 }

@@ -29,8 +29,8 @@ mod tests {
         let shown = files(&[file("notes.md", FileChange::Named), hostile], None);
         assert_snapshot!(anstream::adapter::strip_str(&shown).to_string(), @r"
         CHANGE   CALL  SIZE   FILE
-        named                 notes.md
-        created        4 KiB  a\x1b[2J b
+        named    -     -      notes.md
+        created  -     4 KiB  a\x1b[2J b
         ");
     }
 }

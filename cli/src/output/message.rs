@@ -112,15 +112,15 @@ fn paragraph(who: &str, at: Timestamp, words: &str, look: &Look) -> String {
 /// A message other than the agent's text, as `run` and `watch` print it on standard error.
 pub(crate) fn aside(message: &Message) -> String {
     let words = text::block(&message.text);
-    let (mark, style) = match (message.role, message.kind) {
-        (Role::User, MessageKind::Answer) => ("you:", GOOD),
+    let (who, style) = match (message.role, message.kind) {
+        (Role::User, MessageKind::Answer) => ("you (answer):", GOOD),
         (_, MessageKind::Imported) => return imported(message),
-        (Role::User, _) => (">", STRONG),
-        (Role::Agent, MessageKind::Question) => ("?", NEEDS_YOU),
-        (Role::Agent, _) => ("»", PLAIN),
+        (Role::User, _) => ("you:", STRONG),
+        (Role::Agent, MessageKind::Question) => ("asks:", NEEDS_YOU),
+        (Role::Agent, _) => ("agent:", PLAIN),
         (Role::System, _) => ("abide:", FAINT),
     };
-    format!("{} {}", paint(style, mark), words.trim_end())
+    format!("{} {}", paint(style, who), words.trim_end())
 }
 
 /// A message of an earlier conversation. Its role is printed, because its author is not this task's agent.

@@ -52,10 +52,10 @@ pub(crate) fn provider(provider: &ProviderInfo) -> String {
         let _ = writeln!(out, "  {}", paint(FAINT, &format!("and {more} more: abide models --json")));
     }
     if let Some(problem) = &provider.problem {
-        let _ = writeln!(out, "  {}", paint(BAD, &text::one_line(problem)));
+        let _ = writeln!(out, "  {} {}", paint(BAD, "problem:"), text::one_line(problem));
     }
     if provider.key == KeyState::Missing {
-        let _ = writeln!(out, "  {}", paint(FAINT, &format!("abide key set {name}")));
+        let _ = writeln!(out, "  {}", paint(FAINT, &format!("to give it a key: abide key set {name}")));
     }
     out
 }
@@ -96,8 +96,8 @@ mod tests {
           anthropic/m10
           anthropic/m11
           and 2 more: abide models --json
-          it said\x1b[2J no
-          abide key set anthropic
+          problem: it said\x1b[2J no
+          to give it a key: abide key set anthropic
         ");
     }
 }

@@ -156,7 +156,7 @@ mod tests {
             "RULE      DECISION  SINCE  WORKSPACE     CALL\n\
              beef0071  allow     2 min  /home/me/app  shell make\\x1b[2J\n\
              beef0071  reject    2 min  /home/me/app  shell {\"command\":\"x\",\"cwd\":\"y\"}\n\
-             beef0071  reject                         (deleted with its conversation; it still applies)\n"
+             beef0071  reject    -      -             (deleted with its conversation; it still applies)\n"
         );
         let mut code = rule(true, r#"{"code":"import os\nprint(1)"}"#);
         code.origin.as_mut().unwrap().rule.tool = "python".to_owned();

@@ -20,8 +20,9 @@ pub(crate) fn found(reply: &SearchReply, now: Timestamp) -> String {
     }
     let mut out = String::new();
     for hit in &reply.titles {
-        let aside = if hit.archived { " (archived)" } else { "" };
-        out.push_str(&format!("{}  {}{aside}\n", head(hit.conversation_id), marked(&hit.title)));
+        let aside = if hit.archived { "(a title, archived)" } else { "(a title)" };
+        let aside = paint(FAINT, aside);
+        out.push_str(&format!("{}  {} {aside}\n", head(hit.conversation_id), marked(&hit.title)));
     }
     let mut last = None;
     for hit in &reply.messages {
@@ -117,7 +118,7 @@ mod tests {
         let painted = found(&reply, fixture::START.plus(5_000));
         assert!(painted.contains(&paint(NEEDS_YOU, "cargo")));
         assert_snapshot!(anstream::adapter::strip_str(&painted).to_string(), @r"
-        00000001  cargo (archived)
+        00000001  cargo (a title, archived)
 
         00000001  title 1
           agent, 5 s ago: run cargo now

@@ -11,10 +11,19 @@ pub(crate) struct Cell {
     style: Style,
 }
 
+impl Cell {
+    fn shown(&self, has_header: bool) -> &str {
+        if has_header && self.text.is_empty() { EMPTY } else { &self.text }
+    }
+}
+
 /// `raw` may be any text; it is made safe.
 pub(crate) fn cell(style: Style, raw: &str) -> Cell {
     Cell { text: text::one_line(raw), style }
 }
+
+/// Stands in an empty cell beneath a header, so that the columns of a line can be counted by ear, and by other programs.
+const EMPTY: &str = "-";
 
 /// A line for the header (unless empty) and for each row. `width` is the terminal's; `None` cuts nothing.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[Cell; N]], width: Option<usize>) -> String {
@@ -24,19 +33,20 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[Cell; N]], width
     let mut widths = [0; N];
     for line in lines() {
         for (column, cell) in widths.iter_mut().zip(line) {
-            *column = (*column).max(text::width(&cell.text));
+            *column = (*column).max(text::width(cell.shown(has_header)));
         }
     }
     let mut out = String::new();
     for line in lines() {
         let mut used = 0;
         for (i, cell) in line.iter().enumerate() {
+            let shown = cell.shown(has_header);
             if i + 1 == N {
                 let room = width.map_or(usize::MAX, |w| w.saturating_sub(used).max(8));
-                out.push_str(&paint(cell.style, &text::fit(&cell.text, room)));
+                out.push_str(&paint(cell.style, &text::fit(shown, room)));
             } else {
-                out.push_str(&paint(cell.style, &cell.text));
-                out.push_str(&" ".repeat(widths[i] - text::width(&cell.text)));
+                out.push_str(&paint(cell.style, shown));
+                out.push_str(&" ".repeat(widths[i] - text::width(shown)));
                 out.push_str(GAP);
                 used += widths[i] + GAP.len();
             }
@@ -60,6 +70,12 @@ mod tests {
             anstream::adapter::strip_str(&table(["A", "B"], &rows, Some(16))).to_string(),
             "A     B\n日本  ab\nx     a long la…\n"
         );
+        let empty = [[cell(PLAIN, ""), cell(PLAIN, "")]];
+        assert_eq!(
+            anstream::adapter::strip_str(&table(["A", "B"], &empty, None)).to_string(),
+            "A  B\n-  -\n"
+        );
+        assert_eq!(table(["", ""], &empty, None), "\n");
         assert_eq!(table(["", ""], &rows, None), "日本  ab\nx     a long last column\n");
     }
 }

@@ -35,17 +35,20 @@ fn branch(
     indent: &Indent,
     width: Option<usize>,
 ) {
+    // The drawn lines alone would say nothing to a screen reader.
+    let of = agent.task.parent_id.map(|parent| format!(" of {}", parent.short())).unwrap_or_default();
     let id = agent.task.id.short();
     let (status, style) = ps::own_status(&agent.task);
     let figures = figures(agent);
     let title = text::one_line(&agent.title);
-    let used = text::width(&format!("{}{id}  {status}  {figures}  ", indent.own));
+    let used = text::width(&format!("{}{id}{of}  {status}  {figures}  ", indent.own));
     let room = width.map_or(usize::MAX, |width| width.saturating_sub(used).max(8));
     let _ = writeln!(
         out,
-        "{}{}  {}  {}  {}",
+        "{}{}{}  {}  {}  {}",
         paint(FAINT, &indent.own),
         paint(STRONG, &id),
+        paint(FAINT, &of),
         paint(style, &status),
         paint(FAINT, &figures),
         text::fit(&title, room)
@@ -117,11 +120,11 @@ mod tests {
         ];
         assert_snapshot!(shown(agents, None), @r"
         00000001  waits for 3  step 3/50 · 1,234 tokens  Compare the options
-        ├─ 00000002  needs you: answer  step 3/50 · 1,234 tokens  Option A\x1b[31m
-        │  └─ 00000004  running  step 3/50 · 1,234 tokens  A detail of A
-        └─ 00000003  thinking  step 3/50 · 1,234 tokens  Option B
+        ├─ 00000002 of 00000001  needs you: answer  step 3/50 · 1,234 tokens  Option A\x1b[31m
+        │  └─ 00000004 of 00000002  running  step 3/50 · 1,234 tokens  A detail of A
+        └─ 00000003 of 00000001  thinking  step 3/50 · 1,234 tokens  Option B
         00000005  thinking  step 3/50 · 1,234 tokens  Another task
-        00000006  thinking  step 3/50 · 1,234 tokens  Beneath a task that is not shown
+        00000006 of 00000063  thinking  step 3/50 · 1,234 tokens  Beneath a task that is not shown
         ");
         assert_snapshot!(shown([], None), @r"
         No task is at work.

@@ -140,5 +140,5 @@ async fn doctor_reports_a_default_model_without_its_provider() {
     world.daemon.configure(&Config::with(&world.model).default_model("gone/model"));
     let doctor = world.daemon.cli().run(&["doctor"]).await;
     assert_eq!(doctor.code, Some(1), "{doctor:?}");
-    assert!(doctor.stdout.contains("✗ default model: gone/model"), "{doctor:?}");
+    assert!(doctor.stdout.contains("✗ default model: problem: gone/model"), "{doctor:?}");
 }

@@ -296,7 +296,7 @@ fn an_open_question_is_printed_by_its_prompt_only() {
     };
     let mut stage = Stage::new();
     stage.update(Update::Snapshot(Box::new(Snapshot { tasks: vec![ended], ..snapshot() })));
-    assert_eq!(stage.message(3, 10, MessageKind::Question, "Which colour?"), "| ? Which colour?\n");
+    assert_eq!(stage.message(3, 10, MessageKind::Question, "Which colour?"), "| asks: Which colour?\n");
 }
 
 #[test]
