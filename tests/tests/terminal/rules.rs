@@ -22,7 +22,8 @@ async fn a_wider_rule_is_chosen_counts_for_the_next_command_and_is_forgotten() {
     let script = || [Turn::shell("ls -l"), Turn::shell("ls -a"), Turn::done("Both are listed.")];
     world.model.script("first", script());
     let terminal = Terminal::run(&world.daemon, "abide run '[k:first]'").await;
-    let screen = terminal.shows("Approve shell").await;
+    // Keys that are typed before the prompt is there are dropped.
+    let screen = terminal.shows("d detach:").await;
     assert!(screen.contains("shell(ls *)"), "{screen}");
     let is_wider = |line: &&str| line.contains("shell(ls *)");
     let number = screen.lines().find(is_wider).and_then(|line| line.split_whitespace().next());
