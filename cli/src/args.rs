@@ -10,8 +10,8 @@ mod word;
 pub(crate) use self::{
     conversation::{ConversationsArgs, ConversationsCommand, GuiArgs, MessagesArgs, SearchArgs},
     daemon::{
-        CompletionsArgs, ConfigCommand, DaemonCommand, DoctorArgs, KeyCommand, LogsArgs, ManArgs, ModelsArgs,
-        PersonasArgs, PromptsArgs, RulesArgs, RulesCommand, Setting,
+        CompletionsArgs, ConfigCommand, DaemonCommand, DoctorArgs, InstallArgs, KeyCommand, LogsArgs,
+        ManArgs, ModelsArgs, PersonasArgs, PromptsArgs, RulesArgs, RulesCommand, Setting, UninstallArgs,
     },
     person::{AnswerArgs, DecideArgs, RejectArgs},
     task::{

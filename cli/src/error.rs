@@ -12,6 +12,7 @@ use crate::{
 use abide_client::{
     CallError, ConnectError, LiveError,
     home::HomeError,
+    login::LoginError,
     protocol::{self, Candidate, ErrorKind},
 };
 use serde_json::json;
@@ -25,6 +26,8 @@ enum Kind {
     NoDaemon,
     /// The time limit is over.
     TimedOut,
+    /// A person has to decide, and there is no terminal.
+    NeedsPerson,
     /// The reader of the output has gone; nothing is printed.
     BrokenPipe,
 }
@@ -52,6 +55,11 @@ impl CommandError {
     /// The time limit is over.
     pub(crate) fn timed_out(words: impl Into<String>) -> Self {
         Self::of(Kind::TimedOut, anyhow::Error::msg(words.into()), None)
+    }
+
+    /// A person has to decide, and there is no terminal.
+    pub(crate) fn needs_person(words: impl Into<String>) -> Self {
+        Self::of(Kind::NeedsPerson, anyhow::Error::msg(words.into()), None)
     }
 
     /// Whether the daemon refused it with this kind of error.
@@ -84,6 +92,7 @@ impl CommandError {
             Kind::Usage => Exit::Usage,
             Kind::NoDaemon => Exit::NoDaemon,
             Kind::TimedOut => Exit::TimedOut,
+            Kind::NeedsPerson => Exit::NeedsPerson,
             Kind::BrokenPipe => Exit::Done,
         }
     }
@@ -112,6 +121,7 @@ impl CommandError {
             (None, Kind::Usage) => json!("usage"),
             (None, Kind::NoDaemon) => json!("no_daemon"),
             (None, Kind::TimedOut) => json!("timed_out"),
+            (None, Kind::NeedsPerson) => json!("needs_person"),
             (None, Kind::Failed | Kind::BrokenPipe) => json!("failed"),
         };
         json!({"error": {
@@ -193,6 +203,12 @@ impl From<serde_json::Error> for CommandError {
 
 impl From<HomeError> for CommandError {
     fn from(error: HomeError) -> Self {
+        Self::of(Kind::Failed, error, None)
+    }
+}
+
+impl From<LoginError> for CommandError {
+    fn from(error: LoginError) -> Self {
         Self::of(Kind::Failed, error, None)
     }
 }

@@ -4,6 +4,7 @@
 //! * completion in a shell: [`complete`]
 //! * following a task live, for `run`, `chat`, `watch` and `demo`: [`follow`]
 //! * output: [`output`], pure functions to text; input: [`prompt`]
+//! * programs of systemd, for `daemon install`: [`systemd`]
 //! * errors: [`error`] (kind, message, hints) and exit codes: [`exit`]
 //!
 //! Everything from a model, a tool or the daemon passes through [`output::text`] before it is written to a terminal.
@@ -22,6 +23,7 @@ mod pages;
 mod prompt;
 mod replace;
 mod request;
+mod systemd;
 mod verdict;
 
 use crate::{args::Cli, error::CommandError, exit::Exit};

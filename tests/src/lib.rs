@@ -20,6 +20,7 @@
 //! * [`bus`]: a private D-Bus session with a notification server
 //! * [`packages`]: the packages of the programs under test
 //! * [`fresh_root`]: a new Debian to install them in
+//! * [`systemd`]: programs that stand in for systemd's
 //!
 //! Nothing here retries, and no fixed sleep is used to wait: a wait ends when its condition holds, or fails and names it.
 
@@ -44,6 +45,7 @@ pub mod peer;
 pub mod process;
 pub mod screen;
 pub mod seed;
+pub mod systemd;
 pub mod tap;
 pub mod terminal;
 pub mod vitals;

@@ -144,6 +144,14 @@ mod peer {
     mod mock;
     mod modes;
 }
+mod service {
+    mod install;
+    mod purge;
+    mod started_by;
+    mod uninstall;
+    mod units;
+    mod without_systemd;
+}
 mod desktop {
     mod answers;
     mod dunst;

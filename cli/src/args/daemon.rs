@@ -181,10 +181,34 @@ By itself the daemon goes over to a newly installed program as soon as nothing i
         #[arg(long, value_name = "SECONDS", default_value_t = 30)]
         patience: u64,
     },
-    /// Say whether it runs, and what it does
+    /// Say whether it runs, who started it, and what it does
     Status,
+    /// Start it at every login, so that unfinished tasks go on by themselves
+    #[command(after_help = "\
+By units of systemd's user manager; where there is none, by an entry in the desktop's autostart folder.
+Files that were edited by hand are kept.")]
+    Install(InstallArgs),
+    /// Take back what install did; tasks and conversations stay
+    Uninstall(UninstallArgs),
     /// Print its newest log
     Logs(LogsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstallArgs {
+    /// Let tasks go on after your last logout, and start with the machine (systemd only)
+    #[arg(long)]
+    pub(crate) linger: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UninstallArgs {
+    /// Delete the configuration, keys and all conversations too: says what that is, and asks
+    #[arg(long)]
+    pub(crate) purge: bool,
+    /// Delete without being asked
+    #[arg(long, requires = "purge")]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -32,6 +32,8 @@ fn every_command_is_understood() {
         "abide messages 1 -n 5 --before 9",
         "abide search cargo test --conversation 1 -n 5 --before 9",
         "abide gui",
+        "abide daemon install --linger",
+        "abide daemon uninstall --purge --yes",
         "abide config check",
         "abide config reference",
         "abide config show --json",

@@ -1,17 +1,27 @@
+mod files;
+mod install;
+mod purge;
+mod report;
+mod uninstall;
+
 use crate::{
     args::DaemonCommand,
     connection::Daemon,
     error::CommandError,
     exit::Exit,
     output::{json, measure, screen, status},
+    systemd::UserManager,
 };
 use abide_client::{
     Home,
     autostart::{self, Start},
-    home,
-    protocol::method::{
-        Shutdown, Status,
-        daemon::{ShutdownParams, ShutdownReply, StatusParams},
+    home, login,
+    protocol::{
+        method::{
+            Shutdown, Status,
+            daemon::{ShutdownParams, ShutdownReply, StatusParams},
+        },
+        start::AtLogin,
     },
 };
 use std::time::Duration;
@@ -27,7 +37,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(crate) async fn daemon(command: DaemonCommand, json: bool) -> Result<Exit, CommandError> {
     match command {
         DaemonCommand::Start => {
-            if !json && home::is_held(&Home::from_env()?) {
+            let home = Home::from_env()?;
+            if !home::is_held(&home) {
+                start_unit(&home, json).await?;
+            } else if !json {
                 screen::note("it is running already")?;
             }
             print_status(&mut Daemon::started().await?, json).await
@@ -38,6 +51,14 @@ pub(crate) async fn daemon(command: DaemonCommand, json: bool) -> Result<Exit, C
                 (true, _) => json::document(&stopped)?,
                 (false, Some(left)) => screen::print(&status::stopped(left))?,
                 (false, None) => screen::print("it was not running\n")?,
+            }
+            if !json
+                && stopped.is_some()
+                && matches!(login::at_login(&Home::from_env()?), AtLogin::Systemd(_))
+            {
+                screen::note(
+                    "the next client starts it again; `abide daemon uninstall` leaves systemd out of it",
+                )?;
             }
             Ok(Exit::Done)
         }
@@ -58,11 +79,44 @@ pub(crate) async fn daemon(command: DaemonCommand, json: bool) -> Result<Exit, C
             {
                 screen::note(status::stopped(&left).trim_end())?;
             }
+            start_unit(&home, json).await?;
             print_status(&mut Daemon::started().await?, json).await
         }
         DaemonCommand::Update { patience } => super::update::update(patience, json).await,
-        DaemonCommand::Status => print_status(&mut Daemon::running().await?, json).await,
+        DaemonCommand::Status => {
+            let home = Home::from_env()?;
+            let mut daemon = Daemon::running().await.map_err(|error| not_running(error, &home))?;
+            print_status(&mut daemon, json).await
+        }
+        DaemonCommand::Install(args) => install::install(args, json).await,
+        DaemonCommand::Uninstall(args) => uninstall::uninstall(args, json).await,
         DaemonCommand::Logs(args) => super::logs::logs(&args, json).await,
+    }
+}
+
+/// Lets systemd start the daemon, if it does so at login. Where it cannot, the client does.
+async fn start_unit(home: &Home, json: bool) -> Result<(), CommandError> {
+    if !matches!(login::at_login(home), AtLogin::Systemd(_)) {
+        return Ok(());
+    }
+    let started = match UserManager::find().await {
+        Ok(manager) => manager.start().await,
+        Err(why) => Err(CommandError::failed(why)),
+    };
+    match started {
+        Err(error) if !json => {
+            Ok(screen::note(&format!("systemd could not start it, so this command does: {error}"))?)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A daemon that does not run has a reason, or will be started by something.
+fn not_running(error: CommandError, home: &Home) -> CommandError {
+    if home::is_held(home) {
+        error
+    } else {
+        error.hinted(format!("at login: {}", status::at_login(&login::at_login(home))))
     }
 }
 

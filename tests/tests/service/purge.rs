@@ -1,0 +1,81 @@
+//! `abide daemon uninstall --purge` deletes what Abide made, and nothing else.
+
+use abide_client::protocol::task::Status;
+use abide_tests::{
+    model_server::{Gate, Turn},
+    skip::skip,
+    systemd::Played,
+    terminal::Terminal,
+    world::World,
+};
+use std::fs;
+
+#[tokio::test]
+async fn it_needs_a_yes_and_deletes_no_file_of_others() {
+    let mut world = World::start().await;
+    let _played = Played::for_daemon(&mut world.daemon);
+    let task = world.run("done", [Turn::done("Done.")]).await;
+    world.wait_end(task).await;
+    let cli = world.daemon.cli();
+    let asked = cli.run(&["daemon", "uninstall", "--purge"]).await;
+    assert_eq!(asked.code, Some(4), "{asked:?}");
+    assert!(asked.stderr.contains("there is no terminal") && asked.stderr.contains("--yes"), "{asked:?}");
+    assert!(world.daemon.home().database().exists());
+
+    let home = world.daemon.home();
+    let mine = home.data_dir.join("mine.txt");
+    fs::write(&mine, "precious").unwrap();
+    let outside = world.daemon.root().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("file"), "precious").unwrap();
+    fs::create_dir_all(home.scratch_dir()).unwrap();
+    std::os::unix::fs::symlink(&outside, home.scratch_dir().join("link")).unwrap();
+
+    let purged = cli.run(&["daemon", "uninstall", "--purge", "--yes"]).await;
+    assert_eq!(purged.code, Some(0), "{purged:?}");
+    assert!(world.daemon.ended().await.success());
+    assert!(purged.stdout.contains("stopped the daemon"), "{purged:?}");
+    assert!(purged.stderr.contains(&format!("kept {}", home.data_dir.display())), "{purged:?}");
+    assert!(purged.stderr.contains("refs/abide") && purged.stderr.contains("keyring"), "{purged:?}");
+    let left: Vec<_> =
+        fs::read_dir(&home.data_dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["mine.txt"]);
+    assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "precious", "a link is not followed");
+    for folder in [&home.config_dir, &home.state_dir, &home.run_dir] {
+        assert!(!folder.exists(), "{} has only what Abide made", folder.display());
+    }
+}
+
+#[tokio::test]
+async fn it_is_refused_while_tasks_are_at_work() {
+    let mut world = World::start().await;
+    let _played = Played::for_daemon(&mut world.daemon);
+    let gate = Gate::new("the rest of the reply");
+    let task =
+        world.run("busy", [Turn::say("Half").gate(&gate).text(" and half."), Turn::done("Done.")]).await;
+    world.wait_status(task, Status::Thinking).await;
+    let refused = world.daemon.cli().run(&["daemon", "uninstall", "--purge", "--yes"]).await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("1 task at work would be cut off; nothing was changed"), "{refused:?}");
+    gate.open();
+    world.wait_end(task).await;
+}
+
+#[tokio::test]
+async fn a_person_is_asked_with_folders_and_sizes() {
+    if !Terminal::exists().await {
+        return skip("a_person_is_asked_with_folders_and_sizes", "tmux is not installed");
+    }
+    let mut world = World::start().await;
+    let _played = Played::for_daemon(&mut world.daemon);
+    let terminal = Terminal::run(&world.daemon, "abide daemon uninstall --purge").await;
+    let screen = terminal.shows("Delete all of this? [y/N]").await;
+    assert!(screen.contains("This cannot be undone") && screen.contains("MiB"), "{screen}");
+    for folder in [world.daemon.home().config_dir, world.daemon.home().data_dir] {
+        assert!(screen.contains(&folder.display().to_string()), "{screen}");
+    }
+    terminal.press(&["Enter"]).await;
+    assert_eq!(terminal.ended().await, 1);
+    assert!(terminal.screen().await.contains("nothing was changed"));
+    assert!(world.daemon.home().database().exists() && !world.daemon.has_ended());
+}
