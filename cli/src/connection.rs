@@ -5,7 +5,9 @@ use crate::{
     output::{screen, status},
 };
 use abide_client::{
-    AtHome, CallError, Client, ConnectError, Home, Live, LiveOptions, Options, Update, autostart, home,
+    AtHome, CallError, Client, ConnectError, Home, Live, LiveOptions, Options, Update,
+    autostart::{self, Start},
+    home,
     protocol::{
         ErrorKind,
         method::{Method, Status, daemon::StatusParams, subscription::Scope},
@@ -27,8 +29,15 @@ impl Daemon {
     /// Connects; the daemon is started if it is not running.
     pub(crate) async fn started() -> Result<Self, CommandError> {
         let home = Home::from_env()?;
-        let client = autostart::connect_or_start(&home, options()).await?;
-        Ok(Self { home, client })
+        match autostart::connect_or_start(&home, options()).await {
+            Ok(client) => Ok(Self { home, client }),
+            // Where systemd holds the socket, clients of a daemon that cannot start wait in vain. The program says why it cannot.
+            Err(waited @ ConnectError::Timeout(_)) => {
+                let refused = autostart::check(&home, &Start::default()).await.err();
+                Err(refused.map_or(waited, ConnectError::Start).into())
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Connects to a daemon that is running.

@@ -250,3 +250,16 @@ async fn the_home_of_another_user_is_refused() {
     assert_eq!(fs::metadata(daemon.user_home()).unwrap().uid(), 65534);
     assert!(fs::read_dir(daemon.user_home()).unwrap().next().is_none(), "nothing is written");
 }
+
+#[tokio::test]
+async fn what_cannot_start_is_not_installed() {
+    let mut daemon = TestDaemon::new(&Config::default());
+    let played = Played::for_daemon(&mut daemon);
+    fs::write(daemon.home().config_file(), "[task]\nmax_stepps = 3\n").unwrap();
+    let refused = daemon.cli().run(&["daemon", "install"]).await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("max_stepps"), "{refused:?}");
+    assert!(refused.stderr.contains("nothing was installed"), "{refused:?}");
+    assert_eq!(played.asked(), Vec::<String>::new());
+    assert!(!units(&daemon).exists());
+}

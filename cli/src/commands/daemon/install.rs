@@ -10,7 +10,9 @@ use crate::{
     systemd::UserManager,
 };
 use abide_client::{
-    Home, create_private_dir, home,
+    Home,
+    autostart::{self, Start},
+    create_private_dir, home,
     login::{self, Places, SERVICE, SOCKET, Units},
     program,
     protocol::{
@@ -29,6 +31,10 @@ pub(super) async fn install(args: InstallArgs, json: bool) -> Result<Exit, Comma
     let home = Home::from_env()?;
     let places = places()?;
     let program = own_program()?;
+    // What cannot start is not installed: at login nobody would see why.
+    if let Err(error) = autostart::check(&home, &Start::default()).await {
+        return Err(CommandError::failed(error.to_string()).hinted("nothing was installed"));
+    }
     let mut report = Report::new(json);
     match UserManager::find().await {
         Ok(manager) => {

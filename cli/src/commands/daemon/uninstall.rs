@@ -56,6 +56,13 @@ pub(super) async fn uninstall(args: UninstallArgs, json: bool) -> Result<Exit, C
             report.did(Action::Stopped, format!("the daemon, process {}", status.pid))?;
         }
         purge.carry_out(&mut report)?;
+    } else if !home::is_held(&home)
+        && let Some((_, StatusReply { tasks, .. })) = &running
+        && tasks.waiting + tasks.paused > 0
+    {
+        let tasks = measure::counted(tasks.waiting + tasks.paused, "unfinished task");
+        report
+            .note(format!("{tasks}: the next client starts the daemon, and with it they are there again"))?;
     }
     report.finish("nothing of `abide daemon install` is here; nothing was changed")
 }
@@ -84,13 +91,7 @@ async fn units(
                 manager.disable_now().await?;
                 report.did(Action::Disabled, format!("{SERVICE} and {SOCKET}"))?;
                 if let Some(status) = running.filter(|_| is_running) {
-                    report.did(
-                        Action::Stopped,
-                        format!(
-                            "the daemon, process {}; its tasks go on when the next client starts it",
-                            status.pid
-                        ),
-                    )?;
+                    report.did(Action::Stopped, format!("the daemon, process {}", status.pid))?;
                 }
             }
             Err(why) => {
