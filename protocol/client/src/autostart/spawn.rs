@@ -3,7 +3,6 @@ use crate::{ConnectError, Home, login, program, text};
 use std::{
     fs::File,
     io::{self, Read, Seek as _, SeekFrom},
-    os::fd::AsFd,
     path::{Path, PathBuf},
     process::{self, Command, ExitStatus, Output, Stdio},
     thread,
@@ -76,12 +75,20 @@ fn end_group(child: &mut process::Child) -> io::Result<()> {
 }
 
 /// What can be read at once of a pipe whose writer has ended: another process may still have it open.
-fn beginning(pipe: impl AsFd + Read) -> Vec<u8> {
+#[cfg(unix)]
+fn beginning(pipe: impl std::os::fd::AsFd + Read) -> Vec<u8> {
     let mut bytes = Vec::new();
     if rustix::io::ioctl_fionbio(&pipe, true).is_ok() {
         // It ends with an error if the pipe is still open; what was read is there.
         let _ = pipe.take(SHOWN_BYTES).read_to_end(&mut bytes);
     }
+    bytes
+}
+
+#[cfg(not(unix))]
+fn beginning(pipe: impl Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let _ = pipe.take(SHOWN_BYTES).read_to_end(&mut bytes);
     bytes
 }
 
