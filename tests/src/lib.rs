@@ -20,7 +20,7 @@
 //! * [`bus`]: a private D-Bus session with a notification server
 //! * [`packages`]: the packages of the programs under test
 //! * [`fresh_root`]: a new Debian to install them in
-//! * [`systemd`]: programs that stand in for systemd's
+//! * [`systemd`]: a user manager, real or played
 //!
 //! Nothing here retries, and no fixed sleep is used to wait: a wait ends when its condition holds, or fails and names it.
 

@@ -147,6 +147,7 @@ mod peer {
 mod service {
     mod install;
     mod purge;
+    mod real;
     mod started_by;
     mod uninstall;
     mod units;

@@ -221,6 +221,11 @@ fn socket(home: &Home) -> Option<Diagnosis> {
                 format!("{} is not a socket, and the daemon needs that path: move it away", path.display());
             return Some(Diagnosis::bad(ABOUT, words));
         }
+        if !home::is_held(home) && matches!(login::at_login(home), AtLogin::Systemd(_)) {
+            let words =
+                format!("{}: systemd listens there, and the first client starts the daemon", path.display());
+            return Some(Diagnosis::good(ABOUT, words));
+        }
         if !home::is_held(home) {
             let words =
                 format!("{} was left by a daemon that died: the next start replaces it", path.display());
