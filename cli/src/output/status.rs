@@ -290,6 +290,7 @@ mod tests {
         assert_snapshot!(shown, @r"
         state     the disk is full: everything waits for room, nothing is lost
         version   0.1.0
+        update    none: this is the installed program
         process   42, for 3 min 20 s
         started   by systemd as abided.service, which holds its socket
         at login  not started; `abide daemon install` changes that

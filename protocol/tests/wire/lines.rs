@@ -92,6 +92,7 @@ fn all_optional_parameters_may_be_absent_together() {
         ("listModels", "null"),
         ("status", "null"),
         ("shutdown", "null"),
+        ("updateDaemon", "null"),
         ("setKey", r#"{"provider":"a"}"#),
         ("listRules", "null"),
         ("forgetRule", r#"{"ruleId":"a"}"#),
