@@ -202,6 +202,8 @@ pub enum Message {
     FlashOver(ConversationId),
     NoticeRead,
     StartPressed,
+    /// The installed program is to take over from the daemon that runs.
+    TakeOverPressed,
     /// Opens the configuration's file in the person's editor.
     ConfigPressed,
     OverClosed,
@@ -481,6 +483,7 @@ impl App {
                 self.daemon.again();
                 Task::none()
             }
+            Message::TakeOverPressed => self.perform_one(Effect::Ask(Request::TakeOver)),
             Message::ConfigPressed => self.open_config(),
             Message::OverClosed => {
                 self.over = Over::Nothing;

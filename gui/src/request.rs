@@ -5,14 +5,14 @@ use crate::{
     daemon::{Daemon, Failure},
 };
 use abide_client::protocol::{
-    ApprovalId, ConversationId, QuestionId, Seq, TaskId,
+    ApprovalId, ConversationId, ErrorKind, QuestionId, Seq, TaskId,
     checkpoint::UndoFrom,
     inbox::Decision,
     method::{
         ArchiveConversation, CheckModel, DecideApproval, DeleteConversation, Focus, ForgetRule, GetConfig,
         GetConversation, Intervene, ListMessages, ListModels, ListPersonas, ListRules, ListTasks,
         ListTemplates, ListTools, MarkRead, PauseTask, ResumeTask, Search, SetKey, StartTask, Status,
-        StopTask, TaskChanges, UndoTask, UpdateConfig, UpdateConversation, UserResponse,
+        StopTask, TaskChanges, UndoTask, UpdateConfig, UpdateConversation, UpdateDaemon, UserResponse,
         catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
         config::{ConfigReply, GetConfigParams, UpdateConfigParams},
         conversation::{
@@ -21,7 +21,7 @@ use abide_client::protocol::{
         },
         daemon::{
             CheckModelParams, CheckModelReply, ListModelsParams, ListModelsReply, SandboxStatus,
-            SetKeyParams, StatusParams,
+            SetKeyParams, StatusParams, UpdateDaemonParams,
         },
         inbox::{DecideApprovalParams, UserResponseParams},
         rule::{ForgetRuleParams, ListRulesParams, ListRulesReply},
@@ -83,6 +83,8 @@ pub enum Request {
     Find(ConversationId, String),
     Config,
     ChangeConfig(UpdateConfigParams),
+    /// Lets the installed program take over from the daemon that runs.
+    TakeOver,
     /// The sandbox of this machine.
     Sandbox,
     /// The rules older than this one; with `None` the newest.
@@ -279,6 +281,7 @@ impl Daemon {
             Request::Sandbox => {
                 Ok(Answer::Sandbox(self.call::<Status>(StatusParams::default()).await?.sandbox))
             }
+            Request::TakeOver => self.take_over().await,
             Request::ChangeConfig(params) => Ok(Answer::Config(self.call::<UpdateConfig>(params).await?)),
             Request::Rules(before) => {
                 let params = ListRulesParams { before, limit: None };
@@ -294,19 +297,25 @@ impl Daemon {
             Request::Check(model) => {
                 Ok(Answer::Checked(self.call::<CheckModel>(CheckModelParams { model }).await?))
             }
-            Request::Presets => {
-                let personas = self.clone().call::<ListPersonas>(ListPersonasParams::default()).await?;
-                let templates = self.clone().call::<ListTemplates>(ListTemplatesParams::default()).await?;
-                let tools = self.call::<ListTools>(ListToolsParams::default()).await?;
-                Ok(Answer::Presets(Box::new(Presets {
-                    personas: personas.personas,
-                    templates: templates.templates,
-                    tools: tools.tools,
-                })))
-            }
+            Request::Presets => self.presets().await,
             Request::Models => {
                 Ok(Answer::Models(self.call::<ListModels>(ListModelsParams::default()).await?))
             }
+        }
+    }
+
+    async fn presets(self) -> Result<Answer, Failure> {
+        let personas = self.clone().call::<ListPersonas>(ListPersonasParams::default()).await?.personas;
+        let templates = self.clone().call::<ListTemplates>(ListTemplatesParams::default()).await?.templates;
+        let tools = self.call::<ListTools>(ListToolsParams::default()).await?.tools;
+        Ok(Answer::Presets(Box::new(Presets { personas, templates, tools })))
+    }
+
+    async fn take_over(self) -> Result<Answer, Failure> {
+        match self.call::<UpdateDaemon>(UpdateDaemonParams::default()).await {
+            // Without a kind the connection has ended: the daemon is on its way, and could not say so before.
+            Err(failure) if failure.kind.is_some_and(|kind| kind != ErrorKind::ShuttingDown) => Err(failure),
+            Ok(_) | Err(_) => Ok(Answer::Done),
         }
     }
 }

@@ -15,6 +15,7 @@ use abide_client::{
         message::{Message, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
         task::CallState,
+        update::UpdateStage,
     },
     view::{Change, Connection, ConversationView, Entry, Stream},
 };
@@ -377,6 +378,9 @@ fn rest<'a>(written: &str, text: &'a str) -> Option<&'a str> {
 }
 
 fn lost(view: &ConversationView, reason: &str, screen: &mut Screen) -> io::Result<()> {
+    if view.daemon().update == Some(UpdateStage::HandingOver) {
+        return screen.prose("another version of the daemon takes over");
+    }
     if view.daemon().shutting_down {
         return screen.prose("the daemon was stopped; this waits for its next start: abide daemon start");
     }

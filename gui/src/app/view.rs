@@ -11,7 +11,7 @@ use crate::{
     },
     words,
 };
-use abide_client::view::Connection;
+use abide_client::{protocol::update::UpdateStage, view::Connection};
 use iced::{
     Center, Fill, padding,
     widget::{Row, Stack, center, column, container, mouse_area, opaque, row, rule, space as gap, stack},
@@ -101,10 +101,12 @@ impl App {
                 let words = "The database is damaged, and something may be missing. `abide doctor` says what, and what to do.";
                 (words.to_owned(), None)
             }
-            Connection::Live => match self.refused() {
+            Connection::Live => match self.refused().or_else(|| self.installed()) {
                 Some((words, button)) => (words, Some(button)),
                 None => return nothing(),
             },
+            // A moment, after which all is as it was.
+            Connection::Lost { .. } if daemon.update == Some(UpdateStage::HandingOver) => return nothing(),
             Connection::Opening => ("Connecting to the daemon…".to_owned(), None),
             Connection::Lost { .. } if daemon.shutting_down => {
                 let words = "The daemon was stopped. Its tasks go on when it starts again.".to_owned();
@@ -124,6 +126,21 @@ impl App {
         let banner = row![words].extend(button).spacing(space::M).align_y(Center);
         let above = if look.is_low { space::XS } else { space::S };
         container(banner).padding([above, look.margin()]).width(Fill).style(style::banner).into()
+    }
+
+    /// Another program is installed that a person has to do something about. (One that takes over by itself is no news.)
+    fn installed(&self) -> Option<(String, Element<'_, Message>)> {
+        match self.overview.daemon().update? {
+            UpdateStage::Ready => {
+                let words = "Another version of Abide is installed. It takes over as soon as nothing is cut off by that.";
+                Some((words.to_owned(), word("Let it take over", Message::TakeOverPressed).into()))
+            }
+            UpdateStage::Refused => {
+                let words = "The installed version of Abide cannot take over: `abide daemon status` says why. The daemon goes on.";
+                Some((words.to_owned(), nothing()))
+            }
+            UpdateStage::Waiting | UpdateStage::HandingOver => None,
+        }
     }
 
     /// The last error message, until it is dismissed.

@@ -18,6 +18,7 @@ mod flashing;
 mod fonts;
 mod hands;
 mod held;
+mod installed;
 mod keyboard;
 mod list;
 mod long;
