@@ -8,7 +8,7 @@ mod script;
 
 pub(crate) use script::result;
 
-use crate::{model_server::ModelServer, seed::Seed, tap::connected, witness::Witness};
+use crate::{daemon::TestDaemon, model_server::ModelServer, seed::Seed, tap::connected, witness::Witness};
 use abide_client::{
     CallError, Client, Home,
     protocol::{
@@ -59,6 +59,26 @@ pub struct Ground {
     pub environment: BTreeMap<String, String>,
     pub witness: Witness,
     pub seed: Seed,
+}
+
+impl Ground {
+    /// The workspace of this daemon, with the file that the crowd reads. The witness is beneath it.
+    ///
+    /// # Panics
+    /// The file cannot be written.
+    #[must_use]
+    pub fn of(daemon: &TestDaemon, model: &Arc<ModelServer>, seed: Seed) -> Self {
+        let workspace = daemon.workspace();
+        std::fs::write(workspace.join("shared.txt"), "for all to read\n").expect("the workspace is there");
+        Self {
+            home: daemon.home(),
+            model: Arc::clone(model),
+            witness: Witness::at(workspace.join("witness")),
+            workspace,
+            environment: daemon.variables(),
+            seed,
+        }
+    }
 }
 
 struct Shared {

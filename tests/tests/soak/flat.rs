@@ -13,7 +13,6 @@ use abide_tests::{
     seed::{Seed, times},
     vitals::Vitals,
     wait,
-    witness::Witness,
     world::World,
 };
 use std::{
@@ -30,16 +29,8 @@ async fn descriptors_and_threads_do_not_grow() {
     let seconds = times("ABIDE_TEST_SOAK_SECS", 20) as u64;
     let model = Arc::new(ModelServer::start().await);
     let mut daemon = TestDaemon::new(&Config::with(&model));
-    std::fs::write(daemon.workspace().join("shared.txt"), "for all to read\n").unwrap();
-    let witness = Witness::at(daemon.workspace().join("witness"));
-    let ground = Ground {
-        home: daemon.home(),
-        model: Arc::clone(&model),
-        workspace: daemon.workspace(),
-        environment: daemon.variables(),
-        witness: witness.clone(),
-        seed,
-    };
+    let ground = Ground::of(&daemon, &model, seed);
+    let witness = ground.witness.clone();
     daemon.up().await;
     let fresh = Vitals::of(daemon.pid());
     let mut crowd = Crowd::start(ground, TASKS);

@@ -10,7 +10,6 @@ use abide_tests::{
     seed::{Seed, spread, times},
     tap::Tap,
     wait,
-    witness::Witness,
 };
 use std::{
     collections::BTreeMap,
@@ -98,16 +97,8 @@ async fn under_a_storm_of_kills_nothing_is_lost_and_nothing_runs_twice() {
         .default_model("many/scripted-1")
         .task("max_children = 32");
     let mut daemon = TestDaemon::new(&config);
-    std::fs::write(daemon.workspace().join("shared.txt"), "for all to read\n").unwrap();
-    let witness = Witness::at(daemon.workspace().join("witness"));
-    let ground = Ground {
-        home: daemon.home(),
-        model: Arc::clone(&model),
-        workspace: daemon.workspace(),
-        environment: daemon.variables(),
-        witness: witness.clone(),
-        seed: seed.of("crowd"),
-    };
+    let ground = Ground::of(&daemon, &model, seed.of("crowd"));
+    let witness = ground.witness.clone();
     let begun = Instant::now();
     daemon.launch();
     let mut taps = [Tap::open(daemon.home()), Tap::open(daemon.home())];

@@ -10,7 +10,6 @@ use abide_tests::{
     seed::{Seed, spread, times},
     tap::Tap,
     wait,
-    witness::Witness,
 };
 use std::{sync::Arc, time::Instant};
 
@@ -22,16 +21,8 @@ async fn a_stop_in_the_middle_of_a_crowd_loses_nothing() {
     let stops = times("ABIDE_TEST_STOPS", 4);
     let model = Arc::new(ModelServer::start().await);
     let mut daemon = TestDaemon::new(&Config::with(&model));
-    std::fs::write(daemon.workspace().join("shared.txt"), "for all to read\n").unwrap();
-    let witness = Witness::at(daemon.workspace().join("witness"));
-    let ground = Ground {
-        home: daemon.home(),
-        model: Arc::clone(&model),
-        workspace: daemon.workspace(),
-        environment: daemon.variables(),
-        witness: witness.clone(),
-        seed: seed.of("crowd"),
-    };
+    let ground = Ground::of(&daemon, &model, seed.of("crowd"));
+    let witness = ground.witness.clone();
     daemon.up().await;
     let mut tap = Tap::open(daemon.home());
     let mut crowd = Crowd::start(ground, TASKS);

@@ -15,7 +15,6 @@ use abide_tests::{
     seed::Seed,
     tap::Tap,
     wait,
-    witness::Witness,
     world::World,
 };
 use std::sync::Arc;
@@ -50,16 +49,8 @@ async fn twenty_four_tasks_and_an_open_question_go_on_under_the_new_program() {
     let model = Arc::new(ModelServer::start().await);
     let mut daemon = TestDaemon::new(&Config::with(&model));
     daemon.with_own_program();
-    std::fs::write(daemon.workspace().join("shared.txt"), "for all to read\n").unwrap();
-    let witness = Witness::at(daemon.workspace().join("witness"));
-    let ground = Ground {
-        home: daemon.home(),
-        model: Arc::clone(&model),
-        workspace: daemon.workspace(),
-        environment: daemon.variables(),
-        witness: witness.clone(),
-        seed: seed.of("crowd"),
-    };
+    let ground = Ground::of(&daemon, &model, seed.of("crowd"));
+    let witness = ground.witness.clone();
     daemon.up().await;
     let pid = daemon.pid();
     let mut tap = Tap::open(daemon.home());
