@@ -1,4 +1,4 @@
-//! One window for each session and home. The window owns a name on the session bus ([`application::bus_name`]); a second start finds the
+//! One window for each session and home. The window owns a name on the session bus (`abide_client::application::bus_name`); a second start finds the
 //! name taken, hands over what it was asked to show, and ends. Without a session bus each start opens a window.
 
 pub(crate) mod application;
@@ -120,7 +120,7 @@ impl Bus {
         &self.connection
     }
 
-    /// What other processes ask the window to show: the first request at once, and of those that come within [`PAUSE`] of it the newest.
+    /// What other processes ask the window to show: the first request at once, and of those that come shortly after it the newest.
     pub fn wanted(&self) -> impl Stream<Item = Wanted> + use<> {
         stream::unfold((self.wanted.clone(), Duration::ZERO), |(mut wanted, pause)| async move {
             sleep(pause).await;

@@ -1,11 +1,11 @@
 //! The icon in the tray (StatusNotifierItem), in a small process of its own: it says what works and what waits for the person also while
 //! no window is open. The window starts it where the desktop has a tray; it ends with the session, or when the person wishes.
 //!
-//! * [`state`]: what it shows, from the daemon's overview
-//! * [`icon`]: its pictures
-//! * [`item`], [`menu`]: its two interfaces on the session bus
-//! * [`host`]: makes it known to the desktop's tray, also to one that starts later
-//! * [`keeper`]: starts and ends this process, for the window
+//! * `state`: what it shows, from the daemon's overview
+//! * `icon`: its pictures
+//! * `item`, `menu`: its two interfaces on the session bus
+//! * `host`: makes it known to the desktop's tray, also to one that starts later
+//! * `keeper`: starts and ends this process, for the window
 
 mod host;
 mod icon;
