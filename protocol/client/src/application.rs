@@ -1,6 +1,6 @@
 //! How the desktop names the window: its application id, and its names on the session bus.
 
-use crate::Home;
+use crate::{Home, login};
 use std::os::unix::ffi::OsStrExt as _;
 
 /// The application id: the name of the desktop file, the icon, and the window's class.
@@ -16,10 +16,12 @@ pub const INBOX: &str = "inbox";
 /// so that a request never reaches the window of another home.
 #[must_use]
 pub fn bus_name(home: &Home) -> String {
-    match home.root() {
-        None => ID.to_owned(),
-        Some(root) => format!("{ID}.h{:016x}", fnv1a(root.as_os_str().as_bytes())),
-    }
+    let own = match home.root() {
+        None if login::variables(home).is_empty() => return ID.to_owned(),
+        None => &home.data_dir,
+        Some(root) => root,
+    };
+    format!("{ID}.h{:016x}", fnv1a(own.as_os_str().as_bytes()))
 }
 
 /// The same number for the same bytes in every version of every client.

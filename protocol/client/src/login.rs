@@ -69,6 +69,16 @@ fn look(places: &Places, home: &Home) -> AtLogin {
     }
 }
 
+/// A unit that is enabled, or an entry that install has written, which starts the daemon of another home than this one.
+#[must_use]
+pub fn of_another_home(places: &Places, home: &Home) -> Option<PathBuf> {
+    let enabled = places.enabled_by_user(SERVICE).and_then(|_| places.unit(SERVICE));
+    let unit = enabled
+        .filter(|unit| fs::read_to_string(unit).is_ok_and(|text| !is_of(home, &text, unit::environment)));
+    let is_other = |found: Found| matches!(found, Found::Ours(text) if !is_of(home, &text, entry::variable));
+    unit.or_else(|| Found::at(&places.entry).is_ok_and(is_other).then(|| places.entry.clone()))
+}
+
 /// Whether a unit or an entry of this text starts the daemon of this home: it sets the variables that name it, and no others.
 fn is_of(home: &Home, text: &str, written: fn(&str, &str) -> String) -> bool {
     let wanted = variables(home);
@@ -83,7 +93,7 @@ const NAMES: [&str; 4] = ["ABIDE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG
 
 /// The variables that a daemon needs to find this home, where it is not the default one. A path that is not UTF-8 is replaced by one that
 /// no file has.
-fn variables(home: &Home) -> Vec<(&'static str, String)> {
+pub(crate) fn variables(home: &Home) -> Vec<(&'static str, String)> {
     let text = |path: &Path| path.to_str().unwrap_or("\0").to_owned();
     if let Some(root) = home.root() {
         return vec![("ABIDE_HOME", text(root))];

@@ -2,6 +2,7 @@
 
 use abide_client::protocol::task::Status;
 use abide_tests::{
+    daemon::{Config, TestDaemon},
     model_server::{Gate, Turn},
     skip::skip,
     systemd::Played,
@@ -44,6 +45,35 @@ async fn it_needs_a_yes_and_deletes_no_file_of_others() {
     for folder in [&home.config_dir, &home.state_dir, &home.run_dir] {
         assert!(!folder.exists(), "{} has only what Abide made", folder.display());
     }
+}
+
+/// A mistyped ABIDE_HOME may name a folder of somebody else's, with files of the same names.
+#[tokio::test]
+async fn a_folder_that_no_daemon_has_used_is_left_alone() {
+    let mut daemon = TestDaemon::new(&Config::default());
+    let _played = Played::for_daemon(&mut daemon);
+    let models = daemon.home().checkpoints_dir().join("model.bin");
+    fs::create_dir_all(daemon.home().checkpoints_dir()).unwrap();
+    fs::write(&models, "precious").unwrap();
+    let refused = daemon.cli().run(&["daemon", "uninstall", "--purge", "--yes"]).await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("no daemon has ever run with its data in"), "{refused:?}");
+    assert_eq!(fs::read_to_string(&models).unwrap(), "precious");
+    assert!(daemon.home().config_file().exists());
+}
+
+#[tokio::test]
+async fn a_folder_that_is_a_link_is_left_alone() {
+    let mut world = World::start().await;
+    let _played = Played::for_daemon(&mut world.daemon);
+    assert!(world.daemon.stop().await.success());
+    let (config, dotfiles) = (world.daemon.home().config_dir, world.daemon.root().join("dotfiles"));
+    fs::rename(&config, &dotfiles).unwrap();
+    std::os::unix::fs::symlink(&dotfiles, &config).unwrap();
+    let refused = world.daemon.cli().run(&["daemon", "uninstall", "--purge", "--yes"]).await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("is a link to another folder"), "{refused:?}");
+    assert!(dotfiles.join("config.toml").exists() && world.daemon.home().database().exists());
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! `abide daemon uninstall` takes back what install did, and nothing else.
 
+use abide_client::login::SERVICE;
 use abide_tests::{
     daemon::{Config, TestDaemon},
     systemd::Played,
@@ -45,4 +46,25 @@ async fn links_are_removed_where_systemd_is_gone() {
     for link in ["default.target.wants/abided.service", "sockets.target.wants/abided.socket"] {
         assert!(fs::symlink_metadata(units.join(link)).is_err(), "{link}");
     }
+}
+
+#[tokio::test]
+async fn what_starts_another_home_is_left_alone() {
+    let mut daemon = TestDaemon::new(&Config::default());
+    let _played = Played::for_daemon(&mut daemon);
+    daemon.cli().ok(&["daemon", "install"]).await;
+    let unit = daemon.user_home().join(".config/systemd/user").join(SERVICE);
+    let before = fs::read_to_string(&unit).unwrap();
+
+    let trial = daemon.root().join("t").display().to_string();
+    let other = daemon.cli().env("ABIDE_HOME", &trial);
+    let refused = other.run(&["daemon", "install"]).await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("starts the daemon of another home"), "{refused:?}");
+    let kept = other.run(&["daemon", "uninstall"]).await;
+    assert!(kept.stderr.contains("which starts the daemon of another home"), "{kept:?}");
+    assert_eq!(fs::read_to_string(&unit).unwrap(), before);
+    let status = daemon.cli().json(&["daemon", "status"]).await;
+    assert_eq!(status["start"]["atLogin"], serde_json::json!({ "systemd": unit }), "{status}");
+    daemon.cli().ok(&["daemon", "stop"]).await;
 }

@@ -31,6 +31,11 @@ pub(super) async fn install(args: InstallArgs, json: bool) -> Result<Exit, Comma
     let home = Home::from_env()?;
     let places = places()?;
     let program = own_program()?;
+    if let Some(other) = login::of_another_home(&places, &home) {
+        let words = format!("{} starts the daemon of another home; nothing was changed", other.display());
+        return Err(CommandError::failed(words)
+            .hinted("one home is started at login: `abide daemon uninstall` with the variables of that home (ABIDE_HOME) takes it back"));
+    }
     // What cannot start is not installed: at login nobody would see why.
     if let Err(error) = autostart::check(&home, &Start::default()).await {
         return Err(CommandError::failed(error.to_string()).hinted("nothing was installed"));

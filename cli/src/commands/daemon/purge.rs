@@ -15,7 +15,7 @@ use std::{
 };
 
 /// What Abide makes in each of its folders; a name that ends with a point stands for all that begin with it.
-const CONFIG: &[&str] = &["config.", "keys.", "prompts", "personas"];
+const CONFIG: &[&str] = &["config.toml", "keys.toml", "prompts", "personas"];
 const DATA: &[&str] = &["abide.", "spool", "checkpoints", "sandbox", "scratch"];
 const STATE: &[&str] = &["log", "gui", "config-last-good.", "start.", "chat-history", "lingers-by-install"];
 const RUN: &[&str] = &["abide."];
@@ -42,11 +42,13 @@ impl Purge {
         yes: bool,
         json: bool,
     ) -> Result<Option<Self>, CommandError> {
+        check_ours(home)?;
+        // The data last, and in it the lock: until then no daemon can start. The socket's folder may be beneath the state's.
         let folders = [
             (&home.config_dir, CONFIG),
-            (&home.data_dir, DATA),
-            (&home.state_dir, STATE),
             (&home.run_dir, RUN),
+            (&home.state_dir, STATE),
+            (&home.data_dir, DATA),
         ];
         let folders = folders
             .into_iter()
@@ -80,7 +82,9 @@ impl Purge {
         );
         for folder in self.folders.iter().filter(|folder| !folder.own.is_empty()) {
             let path = text::one_line(&folder.path.display().to_string());
-            lines.push_str(&format!("\n  {path}: {}", measure::bytes(folder.size)));
+            let names = folder.own.iter().filter_map(|own| own.file_name()?.to_str());
+            let names = text::one_line(&names.collect::<Vec<_>>().join(", "));
+            lines.push_str(&format!("\n  {path}: {} ({names})", measure::bytes(folder.size)));
         }
         if let Some(unfinished) = unfinished.filter(|n| *n > 0) {
             lines.push_str(&format!("\nAmong them: {}", measure::counted(unfinished, "unfinished task")));
@@ -130,8 +134,25 @@ impl Purge {
     }
 }
 
+/// A folder in which no daemon has ever run may have files of the same names that are somebody else's.
+fn check_ours(home: &Home) -> Result<(), CommandError> {
+    let is_file = |path: PathBuf| fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+    if is_file(home.database()) || is_file(home.lock_file()) {
+        return Ok(());
+    }
+    let words =
+        format!("no daemon has ever run with its data in {}; nothing was changed", home.data_dir.display());
+    Err(CommandError::failed(words).hinted("what is there is not known to be Abide's; is ABIDE_HOME right?"))
+}
+
 impl Folder {
     fn look(path: &Path, names: &[&str]) -> Result<Self, CommandError> {
+        if path.is_symlink() {
+            let words = format!("{} is a link to another folder; nothing was changed", path.display());
+            return Err(
+                CommandError::failed(words).hinted("delete by hand what Abide has made there, and the link")
+            );
+        }
         let failed = |e: io::Error| CommandError::failed(format!("cannot read {}: {e}", path.display()));
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
@@ -147,6 +168,7 @@ impl Folder {
                 own.push(entry.path());
             }
         }
+        own.sort_by_key(|path| (path.extension() == Some(OsStr::new("lock")), path.clone()));
         let size = own.iter().map(|path| size(path)).sum();
         Ok(Self { path: path.to_owned(), own, size })
     }

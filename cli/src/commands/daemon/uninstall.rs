@@ -13,7 +13,7 @@ use crate::{
 };
 use abide_client::{
     Home, home,
-    login::{Places, SERVICE, SOCKET},
+    login::{self, Places, SERVICE, SOCKET},
     protocol::method::{
         Status,
         daemon::{StatusParams, StatusReply},
@@ -44,9 +44,13 @@ pub(super) async fn uninstall(args: UninstallArgs, json: bool) -> Result<Exit, C
         false => None,
     };
     let mut report = Report::new(json);
-    units(&places, running.as_ref().map(|(_, status)| status), &mut report).await?;
-    files::remove(&places.entry, &mut report)?;
-    unlinger(&home, &mut report).await?;
+    if let Some(other) = login::of_another_home(&places, &home) {
+        report.note(format!("kept {}, which starts the daemon of another home", other.display()))?;
+    } else {
+        units(&places, running.as_ref().map(|(_, status)| status), &mut report).await?;
+        files::remove(&places.entry, &mut report)?;
+        unlinger(&home, &mut report).await?;
+    }
     if let Some(purge) = purge {
         // A daemon of systemd has been stopped with its unit.
         if home::is_held(&home)
