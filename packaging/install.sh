@@ -8,6 +8,7 @@
 # lists what was installed; only that is replaced and removed, and a file that was changed since is not.
 set -eu
 umask 022
+unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd)
 
 say() { printf '%s\n' "$*"; }
