@@ -8,8 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a look at the table waits, in all, for processes that are executing a program.
-const EXECUTION: Duration = Duration::from_millis(500);
+/// How long a look at the table waits for a process that is executing a program.
+const EXECUTION: Duration = Duration::from_millis(100);
 /// `PF_KTHREAD` of the flags in /proc/PID/stat, include/linux/sched.h.
 const KERNEL_THREAD: u32 = 0x0020_0000;
 /// The pause between two looks at such a process.
@@ -76,10 +76,10 @@ pub(super) fn descendants(root: Pid) -> io::Result<Vec<Process>> {
 /// read again until it is complete, but not for long: a process may have none on purpose.
 pub(super) fn marked(name: &str, value: &str, since: u64) -> io::Result<Vec<Process>> {
     let mark = format!("{name}={value}");
-    let deadline = Instant::now() + EXECUTION;
     // The start time is read first: if the pid is reused in between, the descriptor will not match it.
     let process = |pid: Pid| {
         let (_, start) = stat(pid).ok().filter(|(_, start)| *start >= since)?;
+        let deadline = Instant::now() + EXECUTION;
         let environment = loop {
             let read = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).ok()?;
             let is_complete = environment_length(pid)? == read.len() && !read.is_empty();
