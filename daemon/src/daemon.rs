@@ -4,7 +4,7 @@ use crate::{
     allocator, clock,
     config::ConfigError,
     events::Hub,
-    instance::{Inherited, Instance, InstanceError, private_folder},
+    instance::{Bequest, Inherited, Instance, InstanceError, private_folder},
     ipc,
     keys::{KeyError, KeyStore},
     launch::Launcher,
@@ -21,6 +21,7 @@ use abide_client::home::{Home, HomeError};
 use abide_engine::driver::Predecessor;
 use abide_protocol::{
     ErrorKind,
+    inbox::PendingId,
     method::daemon::{CutOff, CutWork, ShutdownReply},
 };
 use abide_store::{Integrity, OpenError, Options as StoreOptions, ReadError, Store};
@@ -41,6 +42,8 @@ const READERS: usize = 2;
 /// How long the daemon's parts may take to end once it has drained.
 const END: Duration = Duration::from_secs(3);
 
+/// How long windows have to connect again after a start.
+const REMIND_AFTER: Duration = Duration::from_secs(2);
 /// How long the last commits may take once all tasks are at a boundary.
 const LAST_COMMITS: Duration = Duration::from_secs(5);
 
@@ -60,8 +63,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct HandOver {
     pub program: PathBuf,
-    /// Names the open descriptors.
-    pub variable: (&'static str, String),
+    pub bequest: Bequest,
 }
 
 /// Why a daemon did not start, or ended.
@@ -119,10 +121,10 @@ async fn serve(
     let supervisor = Supervisor::default();
     let hub = Hub::default();
     let (feed, changes) = Feed::new();
-    let publish = hub.clone();
+    let (publish, commits) = (hub.clone(), feed.clone());
     let sink = Box::new(move |committed: &abide_store::Committed| {
         publish.publish(committed);
-        feed.committed(committed);
+        commits.committed(committed);
     });
     let store =
         Store::open(StoreOptions { path: home.database(), reserve_bytes: RESERVE, readers: READERS }, sink)?;
@@ -175,6 +177,7 @@ async fn serve(
         updates: updater.start(&supervisor),
     };
     start_notifier(&service, changes);
+    start_reminder(&store, feed, &supervisor).await;
     supervisor.spawn("ipc", ipc::serve(listener, service));
     supervisor.spawn("storage state", watch_storage(store.clone(), hub.clone(), supervisor.clone()));
     supervisor.spawn("keys", {
@@ -199,6 +202,8 @@ async fn serve(
     supervisor.end(END).await;
     let _ = tokio::task::spawn_blocking(move || tools.close()).await;
     store.close().await;
+    // A signal that came while the parts ended: then this daemon ends, too.
+    let why = ending.borrow().clone().unwrap_or(why);
     match why {
         Ending::Asked { .. } => Ok(None),
         Ending::HandOver { program } => hand_over(instance, program),
@@ -226,19 +231,19 @@ async fn drain(
 ) -> Ending {
     let mut endings = ending.subscribe();
     let mut why = wait_for_ending(&mut endings).await;
-    if !matches!(why, Ending::HandOver { .. }) {
-        hub.daemon(|state| state.shutting_down = true);
-    }
     while let Ending::Asked { .. } | Ending::HandOver { .. } = &why {
         let drain = match &why {
             Ending::Asked { drain } => *drain,
             _ => LAST_COMMITS,
         };
+        // Clients of a daemon that hands over connect again by themselves.
+        hub.daemon(|state| state.shutting_down = !matches!(why, Ending::HandOver { .. }));
         tracing::info!(?why, "shutting down");
         tokio::select! {
-            () = sessions.drain(drain) => break,
-            // A second signal with a shorter deadline, or a failed store.
+            biased;
+            // A stop instead of a hand-over, a second signal with a shorter deadline, or a failed store.
             Ok(()) = endings.changed() => why = wait_for_ending(&mut endings).await,
+            () = sessions.drain(drain) => break,
         }
     }
     if matches!(why, Ending::Asked { .. }) {
@@ -251,8 +256,8 @@ async fn drain(
 
 #[cfg(unix)]
 fn hand_over(instance: Instance, program: PathBuf) -> Result<Option<HandOver>, Error> {
-    let variable = instance.hand_over().map_err(Error::HandOver)?;
-    Ok(Some(HandOver { program, variable }))
+    let bequest = instance.hand_over().map_err(Error::HandOver)?;
+    Ok(Some(HandOver { program, bequest }))
 }
 
 /// Never asked for: no other program is ever found on this system.
@@ -279,6 +284,25 @@ async fn shutdown_report(sessions: &Sessions, store: &Store) -> Drained {
         }
         Err(e) => Err(abide_protocol::Error::new(ErrorKind::Storage, e.to_string())),
     }
+}
+
+/// Shows what waited before this daemon started and still does: its notifications are gone with the daemon before. Windows get the time
+/// to say what they show.
+async fn start_reminder(store: &Store, feed: Feed, supervisor: &Supervisor) {
+    let waited: Vec<PendingId> =
+        store.inbox(None).await.unwrap_or_default().iter().map(|item| item.pending.id()).collect();
+    if waited.is_empty() {
+        return;
+    }
+    let (store, ending) = (store.clone(), supervisor.clone());
+    supervisor.spawn("reminder", async move {
+        tokio::select! {
+            () = tokio::time::sleep(REMIND_AFTER) => {}
+            () = ending.ending() => return,
+        }
+        let items = store.inbox(None).await.unwrap_or_default();
+        items.iter().filter(|item| waited.contains(&item.pending.id())).for_each(|item| feed.waits(item));
+    });
 }
 
 /// Desktop notifications, while the configuration allows them.

@@ -12,7 +12,7 @@ mod peer;
 mod socket;
 
 pub use folder::private_folder;
-pub use inherited::Inherited;
+pub use inherited::{Bequest, Inherited};
 pub use peer::{Refused, descends_from, peer};
 
 use inherited::Giver;
@@ -116,7 +116,14 @@ impl Instance {
     pub fn listen(&mut self, socket: impl Into<PathBuf>, version: &str) -> Result<Listener, InstanceError> {
         let (listener, bound) = match self.inherited.take() {
             None => socket::bind(socket.into())?,
-            Some((listener, owner)) => socket::adopt(listener, owner, socket.into())?,
+            Some((listener, Owner::ServiceManager)) => {
+                socket::adopt(listener, Owner::ServiceManager, socket.into())?
+            }
+            Some((listener, Owner::Daemon)) => {
+                let socket = socket.into();
+                // If the socket's file is gone, clients find the daemon only at a new one.
+                socket::adopt(listener, Owner::Daemon, socket.clone()).or_else(|_| socket::bind(socket))?
+            }
         };
         lock::announce(&self.lock, &self.lock_path, bound.path(), version)?;
         self.socket = Some(bound);
@@ -129,20 +136,16 @@ impl Instance {
         self.socket.as_ref().map(socket::Bound::path)
     }
 
-    /// Leaves socket and lock open for the program that this process executes next: clients that connect meanwhile wait for it, and no
-    /// other daemon can start. Returns the environment variable that names them.
+    /// Socket and lock for the program that this process executes next: clients that connect meanwhile wait for it, and no other daemon can
+    /// start.
     ///
     /// # Errors
-    /// There is no socket yet, or the descriptors cannot be made to stay open.
-    #[cfg(unix)]
-    pub fn hand_over(mut self) -> io::Result<(&'static str, String)> {
+    /// There is no socket yet, or the lock's file cannot be duplicated.
+    pub fn hand_over(mut self) -> io::Result<Bequest> {
         let Some(bound) = self.socket.take() else { return Err(io::ErrorKind::NotConnected.into()) };
         let lock = self.lock.try_clone()?;
         let (listener, owner) = bound.into_parts();
-        let variable = inherited::variable(&listener, &lock, owner == Owner::Daemon)?;
-        // They stay open until this process executes the program, or ends.
-        std::mem::forget((listener, lock));
-        Ok(variable)
+        Ok(Bequest { listener, lock, owns_socket: owner == Owner::Daemon })
     }
 }
 

@@ -65,7 +65,7 @@ fn usage() -> ExitCode {
 
 fn run(foreground: bool) -> ExitCode {
     let ended = try_run(foreground).and_then(|hand_over| match hand_over {
-        Some(HandOver { program, variable }) => execute(&program, variable, foreground),
+        Some(hand_over) => execute(&hand_over, foreground),
         None => Ok(()),
     });
     match ended {
@@ -78,21 +78,22 @@ fn run(foreground: bool) -> ExitCode {
     }
 }
 
-/// Executes the program in this process, with the same arguments. Returns only if that fails.
+/// Executes the program in this process, with the same arguments; if it has just been removed, this one again. Returns only if both fail.
 #[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "no process is started: this one goes on as the new program")]
-fn execute(program: &Path, (name, value): (&str, String), foreground: bool) -> anyhow::Result<()> {
+fn execute(HandOver { program, bequest }: &HandOver, foreground: bool) -> anyhow::Result<()> {
     use std::os::unix::process::CommandExt as _;
+    let (name, value) = bequest.keep_open()?;
     let arguments = foreground.then_some("--foreground");
-    let error = std::process::Command::new(program).args(arguments).env(name, value).exec();
-    Err(anyhow::anyhow!(
-        "cannot go over to {}: {error}; nothing is lost, the next client starts the daemon",
-        program.display()
-    ))
+    let run = |program: &Path| std::process::Command::new(program).args(arguments).env(name, &value).exec();
+    let error = run(program);
+    tracing::error!("cannot go over to {}: {error}; the program before goes on", program.display());
+    let error = run(&helper_program()?);
+    Err(anyhow::anyhow!("cannot go on: {error}; nothing is lost, the next client starts the daemon"))
 }
 
 #[cfg(not(unix))]
-fn execute(_: &Path, _: (&str, String), _: bool) -> anyhow::Result<()> {
+fn execute(_: &HandOver, _: bool) -> anyhow::Result<()> {
     Ok(())
 }
 

@@ -41,8 +41,13 @@ const SETTLE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest patience of a request.
 const MAX_PATIENCE: Duration = Duration::from_secs(600);
-/// The pause after an attempt that did not come to a boundary.
+/// The pause after an attempt that did not come to a boundary; it doubles up to [`LONGEST_PAUSE`]. A refused program is asked again after it.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1800);
+/// The least patience: the time that idle conversations need to say that they rest.
+const LEAST_PATIENCE: Duration = Duration::from_millis(250);
+/// How often a file that is being written is looked at for a request.
+const LOOKS: usize = 5;
 /// A tool call that has run this long is likely to run on, so the daemon does not hold all other tasks for it.
 const LONG_CALL_MS: u64 = 10_000;
 /// The most lines about work that is waited for.
@@ -51,7 +56,7 @@ const MAX_LINES: usize = 8;
 const QUEUE: usize = 8;
 
 /// Said of a program that does not know `check`.
-const TOO_OLD: &str = "it is too old to take over from a running daemon; `abide daemon restart` starts it";
+const TOO_OLD: &str = "it does not answer `abided check`, so it is too old to take over from a running daemon; `abide daemon restart` starts it";
 
 /// A person's request to go over now, if nothing is cut off by it.
 struct Ask {
@@ -104,6 +109,7 @@ struct Candidate {
     identity: Identity,
     /// Its version; or why it cannot.
     verdict: Result<String, String>,
+    asked_at: Instant,
 }
 
 /// The state of the updater's task.
@@ -111,8 +117,12 @@ struct Watch {
     updater: Updater,
     program: Program,
     candidate: Option<Candidate>,
+    policy: UpdatePolicy,
     /// The daemon does not try by itself before.
     not_before: Instant,
+    /// The pause after the next attempt in vain.
+    pause: Duration,
+    look: Arc<Notify>,
     /// All tasks are at a boundary, and the daemon ends for the new program.
     held: Option<Held>,
     status: watch::Sender<Option<UpdateStatus>>,
@@ -130,7 +140,10 @@ impl Updater {
             program: Program::of(self.program.clone()),
             updater: self,
             candidate: None,
+            policy: UpdatePolicy::default(),
             not_before: Instant::now(),
+            pause: RETRY_AFTER,
+            look: look.clone(),
             held: None,
             status,
         };
@@ -156,45 +169,54 @@ impl Updater {
 impl Watch {
     /// Looks once, and goes over if that is wanted and possible.
     async fn turn(&mut self, ask: Option<Ask>) {
+        let ask = ask.filter(|ask| !ask.reply.is_closed());
         if self.held.is_some() {
             return self.answer(ask);
         }
-        self.look().await;
-        let policy = self.updater.settings.now().await.config().daemon.update;
-        let by_itself = policy == UpdatePolicy::Auto && Instant::now() >= self.not_before;
-        let is_able = self.candidate.as_ref().is_some_and(|candidate| candidate.verdict.is_ok());
-        if is_able {
-            let patience = ask.as_ref().map(|ask| ask.patience);
-            match patience.or(by_itself.then_some(PATIENCE)) {
-                Some(patience) => self.go_over(patience, ask).await,
-                None if policy == UpdatePolicy::Ask => self.show(UpdateStage::Ready, Vec::new()),
-                // It waits for its next attempt.
-                None => {}
-            }
-            return;
-        }
+        self.policy = self.updater.settings.now().await.config().daemon.update;
+        self.look(ask.is_some()).await;
         match &self.candidate {
-            Some(_) => self.show(UpdateStage::Refused, Vec::new()),
             None => self.set(None),
+            Some(candidate) if candidate.verdict.is_err() => self.show(UpdateStage::Refused, Vec::new()),
+            Some(_) => {
+                let by_itself = self.policy == UpdatePolicy::Auto && Instant::now() >= self.not_before;
+                let patience = ask.as_ref().map(|ask| ask.patience);
+                match patience.or(by_itself.then_some(PATIENCE)) {
+                    Some(patience) => return self.go_over(patience, ask).await,
+                    None if self.policy == UpdatePolicy::Auto => {}
+                    None => self.show(UpdateStage::Ready, Vec::new()),
+                }
+            }
         }
         self.answer(ask);
     }
 
-    /// Looks for another program at the path, and asks a new one whether it could take over.
-    async fn look(&mut self) {
-        let Some(found) = self.program.replaced_by() else {
-            self.candidate = None;
-            return;
-        };
-        if self.candidate.as_ref().is_some_and(|known| known.identity == found) {
-            return;
+    /// Looks for another program at the path, and asks a new one whether it could take over. A person may have mended what it was refused
+    /// for, so it is asked again for a request.
+    async fn look(&mut self, is_request: bool) {
+        for _ in 0..if is_request { LOOKS } else { 1 } {
+            let Some(found) = self.program.replaced_by() else {
+                self.candidate = None;
+                return;
+            };
+            if let Some(known) = self.candidate.as_ref().filter(|known| known.identity == found) {
+                let may_have_changed = is_request || known.asked_at.elapsed() >= RETRY_AFTER;
+                if known.verdict.is_ok() || !may_have_changed {
+                    return;
+                }
+            } else {
+                self.candidate = None;
+                tokio::time::sleep(SETTLE).await;
+            }
+            if self.program.replaced_by() == Some(found) {
+                return self.examine(found).await;
+            }
+            // It is still being written.
         }
-        self.candidate = None;
-        tokio::time::sleep(SETTLE).await;
-        if self.program.replaced_by() != Some(found) {
-            // It is still being written; the next look finds it.
-            return;
-        }
+    }
+
+    /// Asks the program whether it could take over.
+    async fn examine(&mut self, identity: Identity) {
         let program = self.program.path().to_path_buf();
         let start = Start { program: Some(program.clone()), ..Start::default() };
         let verdict = match autostart::check(&self.updater.home, &start).await {
@@ -208,24 +230,41 @@ impl Watch {
             Ok(version) => tracing::info!(version, %program, "another program is installed"),
             Err(why) => tracing::warn!(why, %program, "the program that is installed cannot take over"),
         }
-        self.not_before = Instant::now();
-        self.candidate = Some(Candidate { identity: found, verdict });
+        (self.not_before, self.pause) = (Instant::now(), RETRY_AFTER);
+        self.candidate = Some(Candidate { identity, verdict, asked_at: Instant::now() });
     }
 
     /// Brings all tasks to a boundary and ends the daemon for the new program. If that takes too long, all tasks go on.
-    async fn go_over(&mut self, patience: Duration, ask: Option<Ask>) {
+    async fn go_over(&mut self, patience: Duration, mut ask: Option<Ask>) {
         self.show(UpdateStage::Waiting, Vec::new());
         let long = self.under_way(LONG_CALL_MS).await;
-        // A person's patience may be longer than what a call still takes.
-        let held =
-            if long.is_empty() || ask.is_some() { self.updater.sessions.hold(patience).await } else { None };
-        let Some(held) = held else {
-            let waits_for = self.under_way(0).await;
-            tracing::info!(?waits_for, "the new program waits until nothing would be cut off");
-            self.not_before = Instant::now() + RETRY_AFTER;
-            self.show(UpdateStage::Waiting, waits_for);
-            return self.answer(ask);
+        // A person's patience may be longer than what such a call still takes.
+        if ask.is_none() && !long.is_empty() {
+            return self.put_off(long, None);
+        }
+        let hold = self.updater.sessions.hold(patience.max(LEAST_PATIENCE));
+        let held = match &mut ask {
+            None => hold.await,
+            Some(ask) => tokio::select! {
+                held = hold => held,
+                // Nobody waits for it any more, so nothing is held for it.
+                () = ask.reply.closed() => return self.put_off(Vec::new(), None),
+            },
         };
+        let held = match held {
+            Ok(held) => held,
+            Err(held) => {
+                let waits_for = self.under_way(0).await;
+                drop(held);
+                return self.put_off(waits_for, ask);
+            }
+        };
+        if self.program.replaced_by() != self.candidate.as_ref().map(|candidate| candidate.identity) {
+            // Meanwhile it was replaced or removed, and what is there now was not asked.
+            drop(held);
+            self.look.notify_one();
+            return self.put_off(Vec::new(), ask);
+        }
         self.show(UpdateStage::HandingOver, Vec::new());
         self.answer(ask);
         let program = self.program.path().to_path_buf();
@@ -238,6 +277,15 @@ impl Watch {
         });
         // Until the daemon ends, nothing may begin.
         self.held = Some(held);
+    }
+
+    /// All tasks go on, and the next attempt follows later.
+    fn put_off(&mut self, waits_for: Vec<String>, ask: Option<Ask>) {
+        tracing::info!(?waits_for, "the new program waits until nothing would be cut off");
+        self.not_before = Instant::now() + self.pause;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        self.show(UpdateStage::Waiting, waits_for);
+        self.answer(ask);
     }
 
     /// The work under way that began at least `since_ms` ago, one line each; calls of tools first.
@@ -263,7 +311,10 @@ impl Watch {
     }
 
     fn set(&self, status: Option<UpdateStatus>) {
-        self.updater.hub.daemon(|daemon| daemon.update = status.as_ref().map(|status| status.stage));
+        let stage = status.as_ref().map(|status| status.stage);
+        // Where a person does not want to hear of it, only the status says so.
+        let is_told = self.policy != UpdatePolicy::Manual || stage == Some(UpdateStage::HandingOver);
+        self.updater.hub.daemon(|daemon| daemon.update = stage.filter(|_| is_told));
         self.status.send_replace(status);
     }
 

@@ -31,12 +31,20 @@ impl Inherited {
     }
 }
 
+/// What this process leaves to the program that it executes.
+#[derive(Debug)]
+pub struct Bequest {
+    pub(super) listener: OwnedFd,
+    pub(super) lock: File,
+    pub(super) owns_socket: bool,
+}
+
 /// Names the open descriptors of a predecessor: its pid, its listener, its lock, and whether it owned the socket's file.
 const VARIABLE: &str = "ABIDE_HANDOVER";
 
 #[cfg(unix)]
 mod unix {
-    use super::{File, Giver, Inherited, OwnedFd, VARIABLE};
+    use super::{Bequest, File, Giver, Inherited, OwnedFd, VARIABLE};
     use rustix::{
         fd::{AsFd, AsRawFd as _, FromRawFd as _, RawFd},
         io::{FdFlags, fcntl_getfd, fcntl_setfd},
@@ -65,7 +73,7 @@ mod unix {
         let mut words = text.split(' ');
         let mut number = || words.next()?.parse::<i32>().ok();
         let (pid, listener, lock, owns_socket) = (number()?, number()?, number()?, number()? == 1);
-        if !is_us(pid) {
+        if !is_us(pid) || listener == lock {
             return None;
         }
         let lock = take(lock)?;
@@ -102,22 +110,20 @@ mod unix {
         None
     }
 
-    /// The variable for a program that this process executes, with both descriptors open for it.
-    pub(in super::super) fn variable(
-        listener: &OwnedFd,
-        lock: &File,
-        owns_socket: bool,
-    ) -> io::Result<(&'static str, String)> {
-        for descriptor in [listener.as_fd(), lock.as_fd()] {
-            fcntl_setfd(descriptor, FdFlags::empty())?;
+    impl Bequest {
+        /// Lets both stay open over an execution, and returns the environment variable that names them.
+        ///
+        /// # Errors
+        /// The descriptors' flags cannot be changed.
+        pub fn keep_open(&self) -> io::Result<(&'static str, String)> {
+            for descriptor in [self.listener.as_fd(), self.lock.as_fd()] {
+                fcntl_setfd(descriptor, FdFlags::empty())?;
+            }
+            let (listener, lock) = (self.listener.as_raw_fd(), self.lock.as_raw_fd());
+            Ok((VARIABLE, format!("{} {listener} {lock} {}", process::id(), i32::from(self.owns_socket))))
         }
-        let (listener, lock) = (listener.as_raw_fd(), lock.as_raw_fd());
-        Ok((VARIABLE, format!("{} {listener} {lock} {}", process::id(), i32::from(owns_socket))))
     }
 }
-
-#[cfg(unix)]
-pub(super) use unix::variable;
 
 #[cfg(not(unix))]
 impl Inherited {

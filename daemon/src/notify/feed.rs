@@ -6,7 +6,7 @@ use super::{
 };
 use abide_protocol::{
     ConversationId,
-    inbox::PendingId,
+    inbox::{InboxItem, PendingId},
     record::{Record, RecordBody},
 };
 use abide_store::Committed;
@@ -99,11 +99,28 @@ impl Feed {
         (Self { changes }, receiver)
     }
 
+    /// Tells the notifier of an item that waited before this daemon started.
+    pub fn waits(&self, item: &InboxItem) {
+        self.tell(Change {
+            conversation_id: item.conversation_id,
+            title: item.conversation_title.clone(),
+            asked: vec![Item::from(item)],
+            settled: Vec::new(),
+            end: None,
+            over: None,
+        });
+    }
+
     /// Tells the notifier what a commit means, if anything.
     pub fn committed(&self, committed: &Committed) {
-        let Some(change) = Change::of(committed) else { return };
+        if let Some(change) = Change::of(committed) {
+            self.tell(change);
+        }
+    }
+
+    fn tell(&self, change: Change) {
+        let conversation = change.conversation_id;
         if self.changes.try_send(change).is_err() {
-            let conversation = committed.conversation_id;
             tracing::debug!(%conversation, "the notifier's queue is full; a notice was dropped");
         }
     }

@@ -16,12 +16,17 @@ impl Drop for Held {
 }
 
 impl Sessions {
-    /// Begins nothing new and waits until no attempt runs. `None`: some still run after `patience`, and all tasks go on.
-    pub async fn hold(&self, patience: Duration) -> Option<Held> {
+    /// Begins nothing new and waits until no attempt runs.
+    ///
+    /// # Errors
+    /// Some still run after `patience`. All tasks are held until the error is dropped.
+    pub async fn hold(&self, patience: Duration) -> Result<Held, Held> {
         let held = Held { sessions: self.clone() };
         self.set_holding(true);
-        tokio::time::timeout(patience, self.all_rest()).await.ok()?;
-        Some(held)
+        match tokio::time::timeout(patience, self.all_rest()).await {
+            Ok(()) => Ok(held),
+            Err(_) => Err(held),
+        }
     }
 
     fn set_holding(&self, holding: bool) {
@@ -36,7 +41,8 @@ impl Sessions {
     async fn all_rest(&self) {
         loop {
             let (rested, gone) = (self.inner.rested.notified(), self.inner.gone.notified());
-            if self.open().values().all(super::Mailbox::rests) {
+            // A closed mailbox is that of an actor that has left, or panicked.
+            if self.open().values().all(|mailbox| mailbox.is_closed() || mailbox.rests()) {
                 return;
             }
             tokio::select! {

@@ -9,6 +9,9 @@ use std::{
 /// How much of two files is compared at a time, in bytes.
 const PIECE: usize = 64 * 1024;
 
+/// Leads to the running program even if its file has been removed or replaced, proc_pid_exe(5).
+const RUNNING: &str = "/proc/self/exe";
+
 /// The program that this process runs.
 #[derive(Debug)]
 pub(super) struct Program {
@@ -30,8 +33,7 @@ pub(super) struct Identity {
 impl Program {
     /// The path must be that of this process's start: what the kernel calls the running file changes when another replaces it.
     pub(super) fn of(path: PathBuf) -> Self {
-        let known = Identity::of(&path).ok();
-        Self { path, known }
+        Self { path, known: Identity::of(Path::new(RUNNING)).ok() }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -58,6 +60,10 @@ impl Identity {
     fn of(path: &Path) -> io::Result<Self> {
         use std::os::unix::fs::MetadataExt as _;
         let found = fs::metadata(path)?;
+        // Opening a pipe would wait for its other end.
+        if !found.is_file() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
         Ok(Self {
             device: found.dev(),
             inode: found.ino(),
@@ -74,8 +80,7 @@ impl Identity {
 
 /// Whether the file has the content of the program that runs. (The same program may be installed again.)
 fn runs(path: &Path) -> io::Result<bool> {
-    // Leads to the running program even if its file has been removed, proc_pid_exe(5).
-    let (mut running, mut found) = (File::open("/proc/self/exe")?, File::open(path)?);
+    let (mut running, mut found) = (File::open(RUNNING)?, File::open(path)?);
     if running.metadata()?.len() != found.metadata()?.len() {
         return Ok(false);
     }

@@ -127,3 +127,21 @@ fn open() -> abide_tests::model_server::Gate {
     gate.open();
     gate
 }
+
+/// Its notification went with the daemon that showed it.
+#[tokio::test]
+async fn what_waits_is_shown_again_after_a_restart() {
+    let Some((mut world, bus)) = start().await else {
+        return skip("what_waits_is_shown_again_after_a_restart", "dbus-daemon is not installed");
+    };
+    let task = world.run_asking("waits", [Turn::ask("Red or blue?"), Turn::done("Painted.")]).await;
+    world.wait_status(task, Status::WaitingUser).await;
+    bus.wait("the question", |p| p.iter().any(|p| p.body.contains("Red"))).await;
+    assert!(world.daemon.stop().await.success());
+    bus.wait("it to be taken back", |p| p.iter().all(|p| p.is_closed)).await;
+    world.daemon.up().await;
+    world.client = world.daemon.client().await;
+    bus.wait("the question again", |p| p.iter().any(|p| p.body.contains("Red") && !p.is_closed)).await;
+    world.answer(task, Some("blue")).await;
+    bus.wait("it to be taken back again", |p| p.iter().all(|p| !p.body.contains("Red") || p.is_closed)).await;
+}

@@ -123,7 +123,7 @@ async fn a_program_that_cannot_take_over_is_refused_with_its_reason_and_the_daem
     let pid = world.daemon.pid();
     let refusals = [
         ("echo 'error: it reads schema 3, the database has 11' >&2; exit 1", "it reads schema 3"),
-        ("exit 2", "too old to take over"),
+        ("exit 2", "does not answer `abided check`"),
         ("kill -SEGV $$", "signal: 11"),
         ("echo; sleep 1000", "did not say within 10 s"),
     ];
