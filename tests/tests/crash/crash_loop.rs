@@ -41,7 +41,7 @@ async fn a_task_that_the_crash_loop_paused_waits_in_the_inbox() {
     assert!(cli.ok(&["conversations"]).await.contains("needs you"));
     assert!(cli.ok(&["show", &id]).await.contains("died three times"));
     let status = cli.ok(&["daemon", "status"]).await;
-    assert!(status.contains("inbox    1"), "{status}");
+    assert!(status.lines().any(|line| line.split_whitespace().eq(["inbox", "1"])), "{status}");
 
     cli.ok(&["resume", &id]).await;
     gate.reached_times(4).await;
