@@ -61,7 +61,7 @@ pub(super) struct Actor {
     linger_scheduled: bool,
     /// The messages for the next actor, once this one has left.
     passed_on: Option<Vec<Message>>,
-    /// Records that were appended while work might begin: before the daemon drained, and outside of holds.
+    /// Records that were appended when they might be.
     before_rest: BTreeSet<RecordId>,
     /// The attempts that should be running after the newest of them.
     wanted_before_rest: Vec<Effect>,
@@ -361,16 +361,13 @@ impl Life {
                 assert_eq!(alive, None, "an end is recorded while an attempt of the task runs");
             }
             let actor = self.running_actor();
-            if !actor.rests() {
-                actor.before_rest.insert(record.id);
-            } else if matches!(record.body, RecordBody::ModelRequested(_) | RecordBody::CallStarted(_)) {
-                let before = actor.before_rest.contains(&record.id);
+            let begins = matches!(record.body, RecordBody::ModelRequested(_) | RecordBody::CallStarted(_));
+            if actor.rests() && begins && !actor.before_rest.contains(&record.id) {
                 let may_act = record.task_id.is_some_and(|task| self.may_act_in_hold(task));
-                assert!(
-                    before || may_act,
-                    "an attempt is recorded while the daemon drains or holds: {record:?}"
-                );
+                assert!(may_act, "an attempt is recorded while the daemon drains or holds: {record:?}");
             }
+            // A withdrawn append comes again.
+            self.running_actor().before_rest.insert(record.id);
         }
         let actor = self.running_actor();
         if !actor.rests() {
