@@ -376,10 +376,10 @@ impl Life {
     }
 
     /// In a hold a task acts if running code has started it, or one above it. The code may have ended in the append that is made now.
-    fn may_act_in_hold(&mut self, task: TaskId) -> bool {
-        let actor = self.running_actor();
-        let is_hold = !actor.knows_drain;
-        is_hold && (serves_code(actor.driver.history(), task) || serves_code(&self.disk.published, task))
+    fn may_act_in_hold(&self, task: TaskId) -> bool {
+        let actor = self.daemon.as_ref().and_then(|daemon| daemon.actor.as_ref());
+        let held = actor.filter(|actor| !actor.knows_drain);
+        held.is_some_and(|actor| serves_code(actor.driver.history(), &self.disk.published, task))
     }
 
     pub(super) fn answered(&mut self, number: u64) {
@@ -494,14 +494,20 @@ impl Life {
     }
 }
 
-fn serves_code(history: &History, task: TaskId) -> bool {
-    let mut next = history.task(task);
+/// `published` is the state before the append that is made now.
+fn serves_code(now: &History, published: &History, task: TaskId) -> bool {
+    let runs = |history: &History, caller: TaskId, call| {
+        let call = history.task(caller).and_then(|caller| caller.call(call));
+        call.is_some_and(|call| matches!(call.stage, CallStage::Started { .. }))
+    };
+    let mut next = now.task(task);
     while let Some(task) = next {
-        next = task.head.parent_id.and_then(|parent| history.task(parent));
-        let call = next.zip(task.head.forked_by).and_then(|(caller, by)| caller.call(by.call_id));
-        if call.is_some_and(|call| matches!(call.stage, CallStage::Started { .. })) {
+        if let Some((caller, by)) = task.head.parent_id.zip(task.head.forked_by)
+            && (runs(now, caller, by.call_id) || runs(published, caller, by.call_id))
+        {
             return true;
         }
+        next = task.head.parent_id.and_then(|parent| now.task(parent));
     }
     false
 }
