@@ -5,8 +5,9 @@ use std::fs;
 /// The cost at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Vitals {
-    /// Its own memory, and its share of shared memory, in KiB.
-    pub pss_kib: u64,
+    /// Its heap and its stacks, in KiB. Without its share of the program's pages: that grows when another process of the same program
+    /// ends, as they do in a run of all scenarios.
+    pub heap_kib: u64,
     pub descriptors: usize,
     pub threads: usize,
     /// Time on a CPU so far, in ticks (a hundredth of a second).
@@ -33,7 +34,7 @@ impl Vitals {
         let (_, fields) = stat.rsplit_once(')').expect("a stat line");
         let ticks = fields.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
         Self {
-            pss_kib: number(&read("smaps_rollup"), "Pss:"),
+            heap_kib: number(&read("smaps_rollup"), "Anonymous:"),
             descriptors: count("fd"),
             threads: count("task"),
             cpu_ticks: ticks,

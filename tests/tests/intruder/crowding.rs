@@ -69,8 +69,8 @@ async fn a_frame_with_too_large_a_length_is_refused_before_it_is_read() {
     let mut rest = Vec::new();
     drop(wait::within("the connection to be closed", socket.read_to_end(&mut rest)).await);
     let after = Vitals::of(world.daemon.pid());
-    println!("announced and endless: PSS {} -> {} KiB", before.pss_kib, after.pss_kib);
-    assert!(after.pss_kib < before.pss_kib + BOUND_KIB, "{before:?} {after:?}");
+    println!("announced and endless: heap {} -> {} KiB", before.heap_kib, after.heap_kib);
+    assert!(after.heap_kib < before.heap_kib + BOUND_KIB, "{before:?} {after:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -102,12 +102,12 @@ async fn a_thousand_silent_connections_are_closed_while_a_real_client_is_served(
         drop(wait::within("a silent connection to be closed", socket.read_to_end(&mut rest)).await);
     }
     println!(
-        "{IDLERS} silent connections: PSS {} -> {} KiB; a real client: {}",
-        before.pss_kib,
-        during.pss_kib,
+        "{IDLERS} silent connections: heap {} -> {} KiB; a real client: {}",
+        before.heap_kib,
+        during.heap_kib,
         spread(took)
     );
-    assert!(during.pss_kib < before.pss_kib + BOUND_KIB, "{before:?} {during:?}");
+    assert!(during.heap_kib < before.heap_kib + BOUND_KIB, "{before:?} {during:?}");
     wait::wait_until("their descriptors to be given back", async || {
         Vitals::of(world.daemon.pid()).descriptors <= before.descriptors + OPENED_LATER
     })
@@ -146,7 +146,7 @@ async fn a_client_that_stops_reading_gets_its_cursor_and_is_cut_and_delays_no_ot
     gate.open();
     let mut most = 0;
     wait::wait_until("the end of the flood", async || {
-        most = most.max(Vitals::of(world.daemon.pid()).pss_kib);
+        most = most.max(Vitals::of(world.daemon.pid()).heap_kib);
         let status = world.client.call::<method::Status>(StatusParams::default()).await.unwrap();
         status.tasks.running == 0
     })
@@ -176,10 +176,10 @@ async fn a_client_that_stops_reading_gets_its_cursor_and_is_cut_and_delays_no_ot
     })
     .await;
     println!(
-        "{records} records of {} KiB; the lazy one was cut after {cursor} and {} KiB; PSS {} -> at most {most} KiB",
+        "{records} records of {} KiB; the lazy one was cut after {cursor} and {} KiB; heap {} -> at most {most} KiB",
         std::fs::metadata(world.daemon.home().database()).unwrap().len() >> 10,
         bytes >> 10,
-        before.pss_kib,
+        before.heap_kib,
     );
     let resume_from = resume_from.or((cursor < last.0).then_some(cursor)).expect("it did not get everything");
     assert!(
@@ -188,7 +188,7 @@ async fn a_client_that_stops_reading_gets_its_cursor_and_is_cut_and_delays_no_ot
     );
     assert!(cursor < last.0, "it was cut");
     // Most of this memory is for the tasks and their requests to the model.
-    assert!(most < before.pss_kib + 4 * BOUND_KIB, "{before:?}, at most {most}");
+    assert!(most < before.heap_kib + 4 * BOUND_KIB, "{before:?}, at most {most}");
     let mut again = abide_tests::watcher::Watcher::open(
         &world.daemon,
         abide_client::protocol::method::subscription::Scope::All,

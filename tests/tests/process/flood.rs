@@ -28,13 +28,13 @@ async fn endless_output_does_not_grow_the_daemon() {
     for flood in floods {
         world.watch(flood).await.wait_output("a line without end").await;
     }
-    let (mut most, mut took) = (before.pss_kib, Vec::new());
+    let (mut most, mut took) = (before.heap_kib, Vec::new());
     let end = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < end {
         let begun = Instant::now();
         world.client.call::<method::Status>(StatusParams::default()).await.expect("others are served");
         took.push(begun.elapsed());
-        most = most.max(Vitals::of(world.daemon.pid()).pss_kib);
+        most = most.max(Vitals::of(world.daemon.pid()).heap_kib);
         wait::look_again().await;
     }
     for flood in floods {
@@ -46,11 +46,11 @@ async fn endless_output_does_not_grow_the_daemon() {
         .map(|entry| entry.unwrap().metadata().map_or(0, |found| found.len()))
         .sum();
     println!(
-        "two floods of {seconds} s: PSS {} -> at most {most} KiB; others: {}",
-        before.pss_kib,
+        "two floods of {seconds} s: heap {} -> at most {most} KiB; others: {}",
+        before.heap_kib,
         spread(took)
     );
-    assert!(most < before.pss_kib + BOUND_KIB, "{before:?}, at most {most}");
+    assert!(most < before.heap_kib + BOUND_KIB, "{before:?}, at most {most}");
     assert!(spooled < 4 * 1024 * 1024, "{spooled} bytes are kept");
     for flood in floods {
         let call = world.get(flood).await.calls.remove(0);

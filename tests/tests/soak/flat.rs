@@ -58,8 +58,8 @@ async fn descriptors_and_threads_do_not_grow() {
     let half = &samples[samples.len() / 2..];
     println!("{seconds} s of soak: {account}");
     println!(
-        "fresh {fresh:?}\nafter {now:?}\nPSS over the second half: {:.1} KiB/s",
-        slope(half.iter().map(|(at, vitals)| (*at, vitals.pss_kib as f64)))
+        "fresh {fresh:?}\nafter {now:?}\nheap over the second half: {:.1} KiB/s",
+        slope(half.iter().map(|(at, vitals)| (*at, vitals.heap_kib as f64)))
     );
     let client = daemon.client().await;
     let status = client.call::<method::Status>(StatusParams::default()).await.unwrap();
@@ -108,9 +108,9 @@ async fn sixty_four_waiting_tasks_cost_nothing() {
     let after = Vitals::of(pid);
     let ticks = after.cpu_ticks - before.cpu_ticks;
     println!(
-        "{WAITING} waiting tasks for {seconds} s: {ticks} ticks of CPU, {} bytes written, PSS {} KiB",
+        "{WAITING} waiting tasks for {seconds} s: {ticks} ticks of CPU, {} bytes written, heap {} KiB",
         after.written - before.written,
-        after.pss_kib
+        after.heap_kib
     );
     assert_eq!(after.written, before.written, "nothing is written");
     assert!(ticks <= 1 + seconds / 5, "{ticks} ticks of CPU in {seconds} s");

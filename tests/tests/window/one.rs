@@ -150,7 +150,7 @@ async fn a_flood_of_requests_costs_no_memory_and_the_last_one_counts() {
     let window = desk.screen.launch_with(&desk.world.daemon, &["--conversation", &first]).window().await;
     window.reads("This is first.").await;
     let home = desk.world.daemon.home();
-    let before = Vitals::of(window.pid()).pss_kib;
+    let before = Vitals::of(window.pid()).heap_kib;
     let calls = (0..FLOOD).map(|n| {
         let id = if n % 2 == 0 { &second } else { &first };
         desk.applications.action(&home, "show", Some(id))
@@ -160,7 +160,7 @@ async fn a_flood_of_requests_costs_no_memory_and_the_last_one_counts() {
     }
     desk.action("show", Some(&second)).await.expect("the window takes it");
     window.reads("This is second.").await;
-    let after = Vitals::of(window.pid()).pss_kib;
+    let after = Vitals::of(window.pid()).heap_kib;
     assert!(after < before + FLOODED, "{before} KiB, then {after} KiB");
 }
 

@@ -150,11 +150,11 @@ async fn a_flood_of_clicks_costs_the_icon_no_memory() {
     let icon = one(&tray).await;
     tray.wait_look(&icon, "the daemon", |look| look.status == "Active").await;
     let pid = process_of(&desk, &icon).await;
-    let before = Vitals::of(pid).pss_kib;
+    let before = Vitals::of(pid).heap_kib;
     for n in 0..FLOOD {
         tray.choose(&icon, 1000 + n).await;
     }
-    let after = Vitals::of(pid).pss_kib;
+    let after = Vitals::of(pid).heap_kib;
     println!("the icon's process: {before} KiB, after {FLOOD} clicks {after} KiB");
     assert!(after < before + FLOODED, "{before} KiB, then {after} KiB");
     window.wait_title("of the inbox", |title| title == "Abide").await;
