@@ -35,7 +35,8 @@ pub struct Bus {
 }
 
 impl Bus {
-    /// Starts it; `None` if there is no `dbus-daemon`. Its socket lies in `folder`. Its notification server shows buttons.
+    /// Starts it; `None` if there is no `dbus-daemon`. Its socket lies in `folder`, the user's services in its `share/dbus-1/services`. Its
+    /// notification server shows buttons.
     ///
     /// # Panics
     /// There is one and it does not start.
@@ -54,6 +55,7 @@ impl Bus {
         let log = process::Log::new();
         let daemon = process::program("dbus-daemon")
             .args(["--session", "--nofork", "--nopidfile", "--nosyslog", "--address", &address])
+            .env("XDG_DATA_HOME", folder.join("share"))
             .stdin(Stdio::null())
             .stderr(log.pipe())
             .spawn()

@@ -17,7 +17,8 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 ///
 /// # Panics
 /// It was not built.
-pub(crate) fn built(name: &str) -> PathBuf {
+#[must_use]
+pub fn built(name: &str) -> PathBuf {
     let own = env::current_exe().expect("a test knows its own path");
     let folder = own.parent().expect("a program lies in a folder");
     // Tests are in TARGET/PROFILE/deps and examples in TARGET/PROFILE/examples; the benchmark is beside the programs.

@@ -1,14 +1,17 @@
 //! "Open" of a notification brings the window to the conversation: the running one, or a new one.
 
 use super::notifications::{start_with, world_with};
-use abide_client::protocol::task::Status;
+use abide_client::{application, protocol::task::Status};
 use abide_tests::{
     bus::{ABLE, Bus},
     daemon::{Config, TestDaemon},
     model_server::{ModelServer, Turn},
+    process,
+    screen::Screen,
     skip::skip,
     wait,
 };
+use rustix::process::{Pid, Signal, kill_process};
 use std::{collections::HashMap, fs, os::unix::fs::PermissionsExt as _};
 
 #[tokio::test]
@@ -63,6 +66,50 @@ async fn a_window_is_started_where_none_runs() {
     let home = world.daemon.abide_home();
     let expected = format!("--conversation {} a-token own {}\n", task.conversation_id, home.display());
     assert_eq!(said, expected);
+}
+
+/// With the service file of the packages.
+#[tokio::test]
+async fn the_session_bus_starts_the_window_where_none_runs() {
+    let name = "the_session_bus_starts_the_window_where_none_runs";
+    const SERVICE: &str = include_str!("../../../packaging/linux/dev.abide.Abide.service.in");
+    let model = ModelServer::start().await;
+    let mut daemon = TestDaemon::new(&Config::with(&model).notify());
+    let Some(screen) = Screen::start(name).await else { return };
+    // The daemon could not start it.
+    daemon.set_env("ABIDE_GUI", daemon.root().join("none").to_str().unwrap());
+    let (services, program) = (daemon.root().join("share/dbus-1/services"), daemon.root().join("abide-gui"));
+    fs::create_dir_all(&services).unwrap();
+    let own = application::bus_name(&daemon.home());
+    let service = SERVICE
+        .replace("Name=dev.abide.Abide", &format!("Name={own}"))
+        .replace("@bindir@", daemon.root().to_str().unwrap());
+    fs::write(services.join(format!("{own}.service")), service).unwrap();
+    let script = format!(
+        "#!/bin/sh\nexport ABIDE_HOME='{}' DISPLAY={} ICED_BACKEND=tiny-skia\nexec '{}' \"$@\"\n",
+        daemon.abide_home().display(),
+        screen.display(),
+        process::built("abide-gui").display()
+    );
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let Some(bus) = Bus::start(daemon.root()).await else {
+        return skip(name, "dbus-daemon is not installed");
+    };
+    let (world, bus) = (world_with(model, daemon, &bus).await, bus);
+    world.run("starts", [Turn::ask("What colour?"), Turn::done("Done.")]).await;
+    let popup = bus.popup("the question", |p| p.summary.starts_with("Question")).await;
+    let title = popup.summary.strip_prefix("Question: ").unwrap().to_owned();
+    bus.press(&popup, "open").await;
+    wait::wait_seeing("the conversation in a window", async || {
+        let titles = screen.titles().await;
+        if titles.iter().any(|shown| shown.contains(&title)) { Ok(()) } else { Err(titles.join("\n")) }
+    })
+    .await;
+    let applications = bus.applications().await;
+    let window = applications.pid(&own).await;
+    kill_process(Pid::from_raw(window.cast_signed()).unwrap(), Signal::KILL).unwrap();
+    wait::wait_until("the window to be gone", async || applications.owner(&own).await.is_none()).await;
 }
 
 #[tokio::test]
