@@ -8,7 +8,7 @@ use crate::{
     ipc,
     keys::{KeyError, KeyStore},
     launch::Launcher,
-    notify::{Change, Feed, Hands, Notifier, Policy, SystemDesktop, channels},
+    notify::{Feed, Hands, News, Notifier, Policy, SystemDesktop, channels},
     runner::Runner,
     service::{Connections, Drained, Service},
     session::{Alarm, Sessions},
@@ -21,7 +21,6 @@ use abide_client::home::{Home, HomeError};
 use abide_engine::driver::Predecessor;
 use abide_protocol::{
     ErrorKind,
-    inbox::PendingId,
     method::daemon::{CutOff, CutWork, ShutdownReply},
 };
 use abide_store::{Integrity, OpenError, Options as StoreOptions, ReadError, Store};
@@ -33,7 +32,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 /// The size of the disk reserve: deleted when the disk is full, so that stops and answers can still be committed.
 const RESERVE: u64 = 32 * 1024 * 1024;
@@ -41,9 +40,6 @@ const RESERVE: u64 = 32 * 1024 * 1024;
 const READERS: usize = 2;
 /// How long the daemon's parts may take to end once it has drained.
 const END: Duration = Duration::from_secs(3);
-
-/// How long windows have to connect again after a start.
-const REMIND_AFTER: Duration = Duration::from_secs(2);
 /// How long the last commits may take once all tasks are at a boundary.
 const LAST_COMMITS: Duration = Duration::from_secs(5);
 
@@ -120,11 +116,11 @@ async fn serve(
 
     let supervisor = Supervisor::default();
     let hub = Hub::default();
-    let (feed, changes) = Feed::new();
-    let (publish, commits) = (hub.clone(), feed.clone());
+    let (feed, news) = Feed::new();
+    let publish = hub.clone();
     let sink = Box::new(move |committed: &abide_store::Committed| {
         publish.publish(committed);
-        commits.committed(committed);
+        feed.committed(committed);
     });
     let store =
         Store::open(StoreOptions { path: home.database(), reserve_bytes: RESERVE, readers: READERS }, sink)?;
@@ -176,8 +172,7 @@ async fn serve(
         drained: drained.clone(),
         updates: updater.start(&supervisor),
     };
-    start_notifier(&service, changes);
-    start_reminder(&store, feed, &supervisor).await;
+    start_notifier(&service, news);
     supervisor.spawn("ipc", ipc::serve(listener, service));
     supervisor.spawn("storage state", watch_storage(store.clone(), hub.clone(), supervisor.clone()));
     supervisor.spawn("keys", {
@@ -286,30 +281,16 @@ async fn shutdown_report(sessions: &Sessions, store: &Store) -> Drained {
     }
 }
 
-/// Shows what waited before this daemon started and still does: its notifications are gone with the daemon before. Windows get the time
-/// to say what they show.
-async fn start_reminder(store: &Store, feed: Feed, supervisor: &Supervisor) {
-    let waited: Vec<PendingId> =
-        store.inbox(None).await.unwrap_or_default().iter().map(|item| item.pending.id()).collect();
-    if waited.is_empty() {
-        return;
-    }
-    let (store, ending) = (store.clone(), supervisor.clone());
-    supervisor.spawn("reminder", async move {
-        tokio::select! {
-            () = tokio::time::sleep(REMIND_AFTER) => {}
-            () = ending.ending() => return,
-        }
-        let items = store.inbox(None).await.unwrap_or_default();
-        items.iter().filter(|item| waited.contains(&item.pending.id())).for_each(|item| feed.waits(item));
-    });
-}
-
 /// Desktop notifications, while the configuration allows them.
-fn start_notifier(service: &Service, changes: mpsc::Receiver<Change>) {
+fn start_notifier(service: &Service, news: News) {
     let Service { settings, store, hub, supervisor, .. } = service.clone();
     let ((orders, notes), (ordered, said)) = channels();
-    let notifier = Notifier::new(SystemDesktop::default(), hub.focused(), orders);
+    let notifier = Notifier::new(SystemDesktop, hub.focused(), orders);
+    let waiting = store.clone();
+    let inbox = move || {
+        let store = waiting.clone();
+        async move { store.inbox(None).await.unwrap_or_default() }
+    };
     let policy = move |conversation| {
         let (settings, store) = (settings.clone(), store.clone());
         async move {
@@ -328,7 +309,7 @@ fn start_notifier(service: &Service, changes: mpsc::Receiver<Change>) {
     };
     let ending = supervisor.clone();
     supervisor.spawn("notifier", async move {
-        notifier.run(changes, notes, policy, ending.ending()).await;
+        notifier.run(news, notes, policy, inbox, ending.ending()).await;
     });
     let (hands, ending) = (Hands::new(service.clone()), supervisor.clone());
     supervisor.spawn("notifications' answers", async move {

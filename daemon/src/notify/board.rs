@@ -5,14 +5,17 @@ use super::{
     feed::{Change, Over},
     item::{End, Item},
 };
-use abide_protocol::{ConversationId, inbox::PendingId};
-use std::time::Duration;
+use abide_protocol::{
+    ConversationId,
+    inbox::{InboxItem, PendingId},
+};
+use std::{collections::HashSet, time::Duration};
 use tokio::time::Instant;
 
 /// News that come within this time after others share their notification.
 pub(super) const BURST: Duration = Duration::from_secs(60);
-/// The most notifications, the most conversations that wait for the end of the quiet hours, and the most items of one conversation. What
-/// is beyond is in the inbox.
+/// The most notifications, the most conversations whose news is held, and the most items of one conversation. What is beyond is in the
+/// inbox.
 const MOST: usize = 64;
 
 /// What a conversation's notification is about.
@@ -36,9 +39,21 @@ impl Entry {
 
     fn add(&mut self, change: &Change) {
         self.title.clone_from(&change.title);
-        let room = MOST.saturating_sub(self.waits.len());
-        self.waits.extend(change.asked.iter().take(room).cloned());
-        self.end = change.end.clone().or_else(|| self.end.take());
+        self.extend(&change.asked, change.end.clone());
+    }
+
+    /// Adds what it does not have yet.
+    fn extend(&mut self, asked: &[Item], end: Option<End>) {
+        for item in asked {
+            if self.waits.len() < MOST && !self.has(item.id()) {
+                self.waits.push(item.clone());
+            }
+        }
+        self.end = end.or_else(|| self.end.take());
+    }
+
+    fn has(&self, id: PendingId) -> bool {
+        self.waits.iter().any(|item| item.id() == id)
     }
 
     fn settle(&mut self, change: &Change) {
@@ -67,9 +82,14 @@ impl Entry {
     }
 }
 
+/// Names a card for as long as the daemon runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CardId(u64);
+
 /// A notification that should be there, with what is shown of it.
 #[derive(Debug)]
 pub(super) struct Card<S> {
+    pub(super) id: CardId,
     /// May be empty: then what is shown is to be closed.
     pub(super) entries: Vec<Entry>,
     /// When the last of them had news.
@@ -81,13 +101,14 @@ pub(super) struct Card<S> {
 #[derive(Debug)]
 pub(super) struct Board<S> {
     pub(super) cards: Vec<Card<S>>,
-    /// What waits for the end of the quiet hours.
+    last_id: CardId,
+    /// What is shown later: after the quiet hours, or when there is a server that shows it.
     held: Vec<Entry>,
 }
 
 impl<S> Default for Board<S> {
     fn default() -> Self {
-        Self { cards: Vec::new(), held: Vec::new() }
+        Self { cards: Vec::new(), last_id: CardId(0), held: Vec::new() }
     }
 }
 
@@ -138,8 +159,22 @@ impl<S> Board<S> {
                 card.entries.push(entry);
                 card.news_at = now;
             }
-            None => self.cards.push(Card { entries: vec![entry], news_at: now, shown: None }),
+            None => {
+                self.last_id.0 += 1;
+                self.cards.push(Card { id: self.last_id, entries: vec![entry], news_at: now, shown: None });
+            }
         }
+    }
+
+    /// The card with this id, if it is still there.
+    pub(super) fn card(&mut self, id: CardId) -> Option<&mut Card<S>> {
+        self.cards.iter_mut().find(|card| card.id == id)
+    }
+
+    /// Drops the cards without entries; returns what is shown of them.
+    pub(super) fn drop_empty(&mut self) -> Vec<S> {
+        let empty = self.cards.extract_if(.., |card| card.entries.is_empty());
+        empty.filter_map(|card| card.shown).collect()
     }
 
     /// The oldest notification, if there are too many.
@@ -147,19 +182,28 @@ impl<S> Board<S> {
         (self.cards.len() > MOST).then(|| self.cards.remove(0))
     }
 
-    /// Keeps news until the quiet hours are over.
+    /// Keeps news for later.
     pub(super) fn hold(&mut self, change: &Change) {
+        self.hold_entry(Entry::of(change));
+    }
+
+    /// Keeps an entry for later.
+    pub(super) fn hold_entry(&mut self, entry: Entry) {
         let has_room = self.held.len() < MOST;
-        match self.held.iter_mut().find(|entry| entry.conversation == change.conversation_id) {
-            Some(entry) => entry.add(change),
-            None if has_room => self.held.push(Entry::of(change)),
+        match self.held.iter_mut().find(|held| held.conversation == entry.conversation) {
+            Some(held) => {
+                held.title = entry.title;
+                held.extend(&entry.waits, entry.end);
+            }
+            None if has_room => self.held.push(entry),
             None => {}
         }
     }
 
-    /// Keeps an entry that was released too early.
-    pub(super) fn hold_still(&mut self, entry: Entry) {
-        self.held.push(entry);
+    /// Keeps for later what is not shown.
+    pub(super) fn hold_unshown(&mut self) {
+        let unshown: Vec<_> = self.cards.extract_if(.., |card| card.shown.is_none()).collect();
+        unshown.into_iter().flat_map(|card| card.entries).for_each(|entry| self.hold_entry(entry));
     }
 
     pub(super) const fn holds_some(&self) -> bool {
@@ -174,15 +218,25 @@ impl<S> Board<S> {
     /// Shows what was held. It is all of one notification.
     pub(super) fn show_released(&mut self, entries: Vec<Entry>, now: Instant) {
         for entry in entries {
-            let known = self.cards.iter_mut().flat_map(|card| &mut card.entries);
-            match known.into_iter().find(|known| known.conversation == entry.conversation) {
-                Some(known) => {
-                    known.waits.extend(entry.waits);
-                    known.end = entry.end.or_else(|| known.end.take());
-                }
+            let mut known = self.cards.iter_mut().flat_map(|card| &mut card.entries);
+            match known.find(|known| known.conversation == entry.conversation) {
+                Some(known) => known.extend(&entry.waits, entry.end),
                 None => self.place(entry, now),
             }
         }
+    }
+
+    /// Drops the items that wait no longer. Returns those that wait and have no notification.
+    pub(super) fn compare(&mut self, waiting: Vec<InboxItem>) -> Vec<InboxItem> {
+        let ids: HashSet<PendingId> = waiting.iter().map(|item| item.pending.id()).collect();
+        let mut known = HashSet::new();
+        let shown = self.cards.iter_mut().flat_map(|card| &mut card.entries);
+        for entry in shown.chain(&mut self.held) {
+            entry.waits.retain(|item| ids.contains(&item.id()));
+            known.extend(entry.waits.iter().map(Item::id));
+        }
+        self.tidy();
+        waiting.into_iter().filter(|item| !known.contains(&item.pending.id())).collect()
     }
 
     /// Drops entries about which there is nothing left to say.

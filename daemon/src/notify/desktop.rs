@@ -11,37 +11,44 @@ pub use bus::SystemDesktop;
 pub use plain::SystemDesktop;
 
 use super::{Abilities, Popup};
+use futures_util::future::BoxFuture;
 use std::fmt::Debug;
 
-/// A place that shows notifications.
+/// A place where a notification server can be found.
 pub trait Desktop: Send {
-    /// Names a notification, also after it was closed, and never another one.
-    type Handle: Clone + PartialEq + Debug + Send + Sync + 'static;
+    type Screen: Screen;
 
-    /// What the server can do, and its name. It is looked for first.
+    /// Finds the server, which is started if it can be, and listens to it.
     ///
     /// # Errors
     /// There is none; the reason, for the log.
-    fn server(&mut self) -> impl Future<Output = Result<Server, String>> + Send;
+    fn connect(&mut self) -> BoxFuture<'static, Result<Self::Screen, String>>;
+}
+
+/// A connection to one notification server. What it has shown stays when it is dropped, and nothing more is heard of it.
+///
+/// The operations may take as long as the server likes.
+pub trait Screen: Send + 'static {
+    /// Names a notification, also after it was closed, and never another one, also not one of another server.
+    type Handle: Clone + PartialEq + Debug + Send + Sync + 'static;
+
+    fn server(&self) -> &Server;
 
     /// Shows a notification, in place of an earlier one if that is still there.
     ///
     /// # Errors
     /// It was not shown; the reason, for the log.
     fn show(
-        &mut self,
+        &self,
         popup: &Popup,
         replaces: Option<&Self::Handle>,
-    ) -> impl Future<Output = Result<Self::Handle, String>> + Send;
+    ) -> BoxFuture<'static, Result<Self::Handle, String>>;
 
     /// Closes a notification, if it is still shown. Does not wait for the server.
-    fn close(&mut self, shown: &Self::Handle) -> impl Future<Output = ()> + Send;
+    fn close(&self, shown: &Self::Handle) -> BoxFuture<'static, ()>;
 
-    /// The next thing that the server reports about a notification. Safe to cancel. Never returns while none was shown.
+    /// The next thing that the server reports about a notification, maybe somebody else's. Safe to cancel.
     fn heard(&mut self) -> impl Future<Output = Heard<Self::Handle>> + Send;
-
-    /// Gives up the connection to the server: nothing is shown, or it does not answer.
-    fn rest(&mut self);
 }
 
 /// A notification server.
@@ -67,6 +74,17 @@ pub enum Heard<H> {
         text: String,
     },
     Closed(H),
-    /// The connection is cut: nothing that was shown will be heard of any more.
+    /// The server has ended, another one has taken its place, or the connection is cut.
     Lost,
+}
+
+impl<H> Heard<H> {
+    /// The notification that it is about.
+    #[must_use]
+    pub const fn shown(&self) -> Option<&H> {
+        match self {
+            Self::Pressed { shown, .. } | Self::Replied { shown, .. } | Self::Closed(shown) => Some(shown),
+            Self::Lost => None,
+        }
+    }
 }

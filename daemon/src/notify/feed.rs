@@ -10,7 +10,8 @@ use abide_protocol::{
     record::{Record, RecordBody},
 };
 use abide_store::Committed;
-use tokio::sync::mpsc;
+use std::sync::Arc;
+use tokio::sync::{Notify, mpsc};
 
 /// What a commit means for a conversation's notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +39,19 @@ pub enum Over {
 }
 
 impl Change {
+    /// An item that waits since before.
+    #[must_use]
+    pub fn waits(item: &InboxItem) -> Self {
+        Self {
+            conversation_id: item.conversation_id,
+            title: item.conversation_title.clone(),
+            asked: vec![Item::from(item)],
+            settled: Vec::new(),
+            end: None,
+            over: None,
+        }
+    }
+
     /// `None`: the commit means nothing.
     #[must_use]
     pub fn of(committed: &Committed) -> Option<Self> {
@@ -86,42 +100,36 @@ fn asks(record: &Record) -> Option<PendingId> {
     }
 }
 
-/// Sends messages to a notifier; never waits.
+/// The notifier's end of a [`Feed`].
+#[derive(Debug)]
+pub struct News {
+    pub(super) changes: mpsc::Receiver<Change>,
+    /// A change was dropped.
+    pub(super) missed: Arc<Notify>,
+}
+
+/// Sends changes to a notifier; never waits. A change for which there is no room is dropped, and the notifier reads the inbox.
 #[derive(Debug, Clone)]
 pub struct Feed {
     changes: mpsc::Sender<Change>,
+    missed: Arc<Notify>,
 }
 
 impl Feed {
     #[must_use]
-    pub fn new() -> (Self, mpsc::Receiver<Change>) {
+    pub fn new() -> (Self, News) {
         let (changes, receiver) = mpsc::channel(QUEUE);
-        (Self { changes }, receiver)
+        let missed = Arc::new(Notify::new());
+        (Self { changes, missed: Arc::clone(&missed) }, News { changes: receiver, missed })
     }
 
-    /// Tells the notifier of an item that waited before this daemon started.
-    pub fn waits(&self, item: &InboxItem) {
-        self.tell(Change {
-            conversation_id: item.conversation_id,
-            title: item.conversation_title.clone(),
-            asked: vec![Item::from(item)],
-            settled: Vec::new(),
-            end: None,
-            over: None,
-        });
-    }
-
-    /// Tells the notifier what a commit means, if anything.
+    /// Sends what a commit means, if anything.
     pub fn committed(&self, committed: &Committed) {
-        if let Some(change) = Change::of(committed) {
-            self.tell(change);
-        }
-    }
-
-    fn tell(&self, change: Change) {
+        let Some(change) = Change::of(committed) else { return };
         let conversation = change.conversation_id;
         if self.changes.try_send(change).is_err() {
-            tracing::debug!(%conversation, "the notifier's queue is full; a notice was dropped");
+            tracing::debug!(%conversation, "the notifier's queue is full; it reads the inbox");
+            self.missed.notify_one();
         }
     }
 }

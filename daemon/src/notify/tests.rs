@@ -1,15 +1,27 @@
-use super::{board::BURST, *};
+use super::{
+    board::BURST,
+    notifier::{LEAVE_TIME, LOOK_AFTER, LOST_FOR, REMIND_AFTER, REST_AFTER, RETRY_AFTER},
+    *,
+};
 use abide_protocol::{
-    ApprovalId, CallId, JsonText, QuestionId, RecordId, Seq, TaskId, Timestamp,
+    ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, Seq, TaskId, Timestamp,
     conversation::Conversation,
-    inbox::{Approval, Decision, InboxItem, Pending, Question, QuestionKind, Rule},
+    inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind, Rule},
     notification::{ConversationUpdate, InboxUpdate},
     record::{Record, RecordBody, TaskEnded},
     task::{AgentTask, EndReason, Limits, Mode, Status},
     transcript::{Risk, Usage},
 };
 use abide_store::Committed;
-use std::sync::{Arc, Mutex};
+use futures_util::{
+    FutureExt as _,
+    future::{self, BoxFuture},
+};
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex},
+};
+use tokio::{sync::watch, time::Instant};
 use uuid::Uuid;
 
 pub(super) const CONVERSATION: ConversationId = ConversationId(Uuid::from_u128(1));
@@ -220,60 +232,95 @@ fn ended(conversation: ConversationId) -> Change {
     Change { end: Some(end), ..change(conversation) }
 }
 
-/// A server that logs what it is asked, and reports what the test sends.
-struct Screen {
+/// A server that logs what it is asked.
+#[derive(Clone)]
+struct Wall {
     log: Arc<Mutex<Vec<String>>>,
-    reports: mpsc::Receiver<Heard<u32>>,
-    shown: u32,
-    abilities: Abilities,
-    broken: Arc<Mutex<bool>>,
+    shown: Arc<Mutex<u32>>,
+    server: Server,
+    fails: Arc<Mutex<Fails>>,
+    /// It answers nothing while this is false.
+    answers: watch::Receiver<bool>,
 }
 
-impl Desktop for Screen {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fails {
+    Never,
+    /// There is no server.
+    Always,
+    /// It refuses to show anything.
+    ToShow,
+}
+
+impl Wall {
+    fn write(&self, line: String) {
+        self.log.lock().unwrap().push(line);
+    }
+}
+
+impl Desktop for Wall {
+    type Screen = View;
+
+    fn connect(&mut self) -> BoxFuture<'static, Result<View, String>> {
+        if *self.fails.lock().unwrap() == Fails::Always {
+            self.write("failed".to_owned());
+            return future::ready(Err("no bus".to_owned())).boxed();
+        }
+        future::ready(Ok(View(self.clone()))).boxed()
+    }
+}
+
+struct View(Wall);
+
+impl Screen for View {
     type Handle = u32;
 
-    async fn server(&mut self) -> Result<Server, String> {
-        if *self.broken.lock().unwrap() {
-            self.log.lock().unwrap().push("failed".to_owned());
-            return Err("no bus".to_owned());
-        }
-        Ok(Server { name: "screen 1".to_owned(), abilities: self.abilities })
+    fn server(&self) -> &Server {
+        &self.0.server
     }
 
-    async fn show(&mut self, popup: &Popup, replaces: Option<&u32>) -> Result<u32, String> {
+    fn show(&self, popup: &Popup, replaces: Option<&u32>) -> BoxFuture<'static, Result<u32, String>> {
         let id = replaces.copied().unwrap_or_else(|| {
-            self.shown += 1;
-            self.shown
+            let mut shown = self.0.shown.lock().unwrap();
+            *shown += 1;
+            *shown
         });
         let keys: Vec<&str> = popup.buttons.iter().map(|button| button.key).collect();
-        self.log.lock().unwrap().push(format!("{id}: {} [{}]", popup.summary, keys.join(" ")));
-        Ok(id)
+        self.0.write(format!("{id}: {} [{}]", popup.summary, keys.join(" ")));
+        let (fails, mut answers) = (*self.0.fails.lock().unwrap(), self.0.answers.clone());
+        async move {
+            answers.wait_for(|answers| *answers).await.unwrap();
+            if fails == Fails::ToShow { Err("too many".to_owned()) } else { Ok(id) }
+        }
+        .boxed()
     }
 
-    async fn close(&mut self, shown: &u32) {
-        self.log.lock().unwrap().push(format!("close {shown}"));
+    fn close(&self, shown: &u32) -> BoxFuture<'static, ()> {
+        self.0.write(format!("close {shown}"));
+        future::ready(()).boxed()
     }
 
     async fn heard(&mut self) -> Heard<u32> {
-        match self.reports.recv().await {
-            Some(heard) => heard,
-            None => std::future::pending().await,
-        }
+        future::pending().await
     }
+}
 
-    fn rest(&mut self) {
-        self.log.lock().unwrap().push("rest".to_owned());
+impl Drop for View {
+    fn drop(&mut self) {
+        self.0.write("rest".to_owned());
     }
 }
 
 /// A notifier at work, and the test's ends of its channels.
 struct Stage {
-    notifier: Notifier<Screen>,
+    notifier: Notifier<Wall>,
     log: Arc<Mutex<Vec<String>>>,
-    broken: Arc<Mutex<bool>>,
+    fails: Arc<Mutex<Fails>>,
+    answers: watch::Sender<bool>,
     policy: Arc<Mutex<Policy>>,
     orders: mpsc::Receiver<Order<u32>>,
     focus: watch::Sender<HashSet<ConversationId>>,
+    inbox: Vec<InboxItem>,
 }
 
 impl Stage {
@@ -282,41 +329,65 @@ impl Stage {
     }
 
     fn with(abilities: Abilities) -> Self {
-        let (_, reports) = mpsc::channel(1);
-        let (log, broken) = (Arc::default(), Arc::default());
-        let screen =
-            Screen { log: Arc::clone(&log), reports, shown: 0, abilities, broken: Arc::clone(&broken) };
+        let (log, fails) = (Arc::default(), Arc::new(Mutex::new(Fails::Never)));
+        let (answers, answered) = watch::channel(true);
+        let server = Server { name: "wall 1".to_owned(), abilities };
+        let wall = Wall {
+            log: Arc::clone(&log),
+            shown: Arc::default(),
+            server,
+            fails: Arc::clone(&fails),
+            answers: answered,
+        };
         let (focus, focused) = watch::channel(HashSet::new());
         let ((orders, _), (ordered, _)) = channels();
-        let notifier = Notifier::new(screen, focused, orders);
+        let notifier = Notifier::new(wall, focused, orders);
         let policy = Arc::new(Mutex::new(Policy::Show));
-        Self { notifier, log, broken, policy, orders: ordered, focus }
+        Self { notifier, log, fails, answers, policy, orders: ordered, focus, inbox: Vec::new() }
+    }
+
+    /// Takes all steps that the server answers at once; returns what it was asked.
+    fn settle(&mut self) -> Vec<String> {
+        loop {
+            self.notifier.start_step();
+            match self.notifier.step.done().now_or_never() {
+                Some(done) => self.notifier.did(done),
+                None => return std::mem::take(&mut *self.log.lock().unwrap()),
+            }
+        }
     }
 
     async fn on(&mut self, change: Change) -> Vec<String> {
         let policy = Arc::clone(&self.policy);
-        self.notifier.changed(&change, &move |_| std::future::ready(*policy.lock().unwrap())).await;
-        self.log()
+        self.notifier.changed(&change, &move |_| future::ready(*policy.lock().unwrap())).await;
+        self.settle()
     }
 
-    async fn hear(&mut self, heard: Heard<u32>) -> Vec<String> {
-        self.notifier.heard(heard).await;
-        self.log()
+    fn hear(&mut self, heard: Heard<u32>) -> Vec<String> {
+        self.notifier.heard(heard);
+        self.settle()
     }
 
-    async fn press(&mut self, shown: u32, key: &str) -> Vec<String> {
-        self.hear(Heard::Pressed { shown, key: key.to_owned(), token: None }).await
+    fn press(&mut self, shown: u32, key: &str) -> Vec<String> {
+        self.hear(Heard::Pressed { shown, key: key.to_owned(), token: None })
     }
 
     async fn later(&mut self, time: Duration) -> Vec<String> {
         tokio::time::advance(time).await;
-        let policy = Arc::clone(&self.policy);
-        self.notifier.woke(&move |_| std::future::ready(*policy.lock().unwrap())).await;
-        self.log()
+        let (policy, inbox) = (Arc::clone(&self.policy), self.inbox.clone());
+        let inbox = move || future::ready(inbox.clone());
+        self.notifier.woke(&move |_| future::ready(*policy.lock().unwrap()), &inbox).await;
+        self.settle()
     }
 
-    fn log(&self) -> Vec<String> {
-        std::mem::take(&mut *self.log.lock().unwrap())
+    /// The server answers, or does not.
+    fn answer(&mut self, answers: bool) -> Vec<String> {
+        self.answers.send_replace(answers);
+        self.settle()
+    }
+
+    fn fail(&self, fails: Fails) {
+        *self.fails.lock().unwrap() = fails;
     }
 
     fn ordered(&mut self) -> Vec<Act> {
@@ -367,7 +438,7 @@ async fn several_within_a_minute_are_one_with_a_count() {
     assert_eq!(stage.on(asks(OTHER, 2, &[])).await, ["close 1", "2: 2 tasks need you [open default]"]);
     tokio::time::advance(Duration::from_secs(59)).await;
     assert_eq!(stage.on(wants(THIRD, 3)).await, ["2: 3 tasks need you [open default]"]);
-    assert_eq!(stage.press(2, "open").await, [""; 0]);
+    assert_eq!(stage.press(2, "open"), [""; 0]);
     assert_eq!(stage.ordered(), [Act::Open(Place::Inbox)]);
     assert_eq!(stage.on(answered(CONVERSATION, 1)).await, ["2: 2 tasks need you [open default]"]);
     assert_eq!(
@@ -383,7 +454,7 @@ async fn several_within_a_minute_are_one_with_a_count() {
 async fn what_a_person_dismissed_does_not_come_back() {
     let mut stage = Stage::new();
     stage.on(asks(CONVERSATION, 1, &["a"])).await;
-    assert_eq!(stage.hear(Heard::Closed(1)).await, [""; 0]);
+    assert_eq!(stage.hear(Heard::Closed(1)), [""; 0]);
     assert_eq!(stage.on(answered(CONVERSATION, 1)).await, [""; 0]);
     assert_eq!(
         stage.on(wants(CONVERSATION, 2)).await,
@@ -397,7 +468,7 @@ async fn a_notification_answers_once_and_the_next_item_comes() {
     stage.on(asks(CONVERSATION, 1, &["a", "b"])).await;
     stage.on(wants(CONVERSATION, 2)).await;
     assert_eq!(
-        stage.press(1, "choice-2").await,
+        stage.press(1, "choice-2"),
         ["close 1", "2: Approval needed: Job 1 [allow reject open default]"]
     );
     let answer = Act::Answer { task: TASK, question: question_id(1), response: "b".to_owned() };
@@ -405,12 +476,12 @@ async fn a_notification_answers_once_and_the_next_item_comes() {
     // Its commit comes later, and changes nothing more.
     assert_eq!(stage.on(answered(CONVERSATION, 1)).await, [""; 0]);
     // A press that comes too late is about the old item, and is passed on once.
-    assert_eq!(stage.press(1, "choice-1").await, [""; 0]);
+    assert_eq!(stage.press(1, "choice-1"), [""; 0]);
     let late = Act::Answer { task: TASK, question: question_id(1), response: "a".to_owned() };
     assert_eq!(stage.ordered(), [late]);
-    stage.press(1, "choice-1").await;
+    stage.press(1, "choice-1");
     assert_eq!(stage.ordered(), []);
-    stage.press(2, "reject").await;
+    stage.press(2, "reject");
     assert_eq!(stage.ordered(), [Act::Decide { approval: approval_id(2), decision: Decision::RejectOnce }]);
 }
 
@@ -419,10 +490,10 @@ async fn unknown_notifications_and_keys_do_nothing() {
     let mut stage = Stage::new();
     stage.on(asks(CONVERSATION, 1, &["a", "b"])).await;
     for (shown, key) in [(7, "choice-1"), (1, "choice-3"), (1, "allow"), (1, ""), (1, "inline-reply")] {
-        assert_eq!(stage.press(shown, key).await, [""; 0], "{shown} {key}");
+        assert_eq!(stage.press(shown, key), [""; 0], "{shown} {key}");
     }
-    stage.hear(Heard::Replied { shown: 1, text: "a question with choices has no field".to_owned() }).await;
-    stage.hear(Heard::Closed(9)).await;
+    stage.hear(Heard::Replied { shown: 1, text: "a question with choices has no field".to_owned() });
+    stage.hear(Heard::Closed(9));
     assert_eq!(stage.ordered(), []);
     assert_eq!(stage.on(answered(CONVERSATION, 1)).await, ["close 1"]);
 }
@@ -431,9 +502,9 @@ async fn unknown_notifications_and_keys_do_nothing() {
 async fn a_typed_reply_answers_and_an_empty_one_does_not() {
     let mut stage = Stage::new();
     assert_eq!(stage.on(asks(CONVERSATION, 1, &[])).await, ["1: Question: Job 1 [open default]"]);
-    stage.hear(Heard::Replied { shown: 1, text: " \n".to_owned() }).await;
+    stage.hear(Heard::Replied { shown: 1, text: " \n".to_owned() });
     assert_eq!(stage.ordered(), []);
-    assert_eq!(stage.hear(Heard::Replied { shown: 1, text: "green".to_owned() }).await, ["close 1"]);
+    assert_eq!(stage.hear(Heard::Replied { shown: 1, text: "green".to_owned() }), ["close 1"]);
     let answer = Act::Answer { task: TASK, question: question_id(1), response: "green".to_owned() };
     assert_eq!(stage.ordered(), [answer]);
 }
@@ -443,14 +514,14 @@ async fn a_flood_of_presses_is_bounded() {
     let mut stage = Stage::new();
     stage.on(asks(CONVERSATION, 1, &["a", "b"])).await;
     for _ in 0..1000 {
-        stage.press(1, "open").await;
+        stage.press(1, "open");
     }
     assert_eq!(stage.ordered(), vec![Act::Open(Place::Conversation(CONVERSATION)); ORDERS]);
     for _ in 0..1000 {
-        stage.press(1, "choice-1").await;
+        stage.press(1, "choice-1");
     }
     assert_eq!(stage.ordered().len(), 2);
-    assert_eq!(stage.log(), [""; 0]);
+    assert_eq!(stage.settle(), [""; 0]);
 }
 
 #[tokio::test]
@@ -458,11 +529,11 @@ async fn an_answer_for_which_there_is_no_room_says_so() {
     let mut stage = Stage::new();
     stage.on(asks(CONVERSATION, 1, &["a", "b"])).await;
     for _ in 0..ORDERS {
-        stage.press(1, "open").await;
+        stage.press(1, "open");
     }
-    assert_eq!(stage.press(1, "choice-1").await, ["close 1", "1: Not answered []"]);
-    assert_eq!(stage.press(1, "choice-1").await, ["1: Not answered []"]);
-    assert_eq!(stage.press(1, "choice-1").await, [""; 0], "a flood is told twice");
+    assert_eq!(stage.press(1, "choice-1"), ["close 1", "1: Not answered []"]);
+    assert_eq!(stage.press(1, "choice-1"), ["1: Not answered []"]);
+    assert_eq!(stage.press(1, "choice-1"), [""; 0], "a flood is told twice");
 }
 
 #[tokio::test]
@@ -486,45 +557,193 @@ async fn what_still_waits_after_the_quiet_hours_is_shown_then_as_one() {
     for (conversation, n) in [(CONVERSATION, 1), (OTHER, 2), (THIRD, 3)] {
         assert_eq!(stage.on(asks(conversation, n, &[])).await, [""; 0]);
     }
-    assert_eq!(stage.later(QUIET_LOOK).await, [""; 0], "still quiet");
+    assert_eq!(stage.later(LOOK_AFTER).await, [""; 0], "still quiet");
     stage.on(answered(OTHER, 2)).await;
     *stage.policy.lock().unwrap() = Policy::Show;
-    assert_eq!(stage.later(QUIET_LOOK).await, ["1: 2 tasks need you [open default]"]);
+    assert_eq!(stage.later(LOOK_AFTER).await, ["1: 2 tasks need you [open default]"]);
     assert_eq!(stage.notifier.look_at, None, "nothing is held");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_server_is_left_alone_for_a_minute() {
+async fn what_a_failed_server_did_not_show_is_shown_later_as_one() {
     let mut stage = Stage::new();
-    *stage.broken.lock().unwrap() = true;
+    stage.fail(Fails::Always);
     assert_eq!(stage.on(ended(CONVERSATION)).await, ["failed"]);
     assert_eq!(stage.on(ended(OTHER)).await, [""; 0]);
-    *stage.broken.lock().unwrap() = false;
-    tokio::time::advance(RETRY_AFTER).await;
-    assert_eq!(stage.on(ended(THIRD)).await, ["1: Completed: Job 102 [open default]"]);
+    assert_eq!(stage.later(RETRY_AFTER[0]).await, ["failed"]);
+    assert_eq!(stage.later(RETRY_AFTER[0]).await, [""; 0], "the pause doubles");
+    assert_eq!(stage.on(ended(THIRD)).await, [""; 0]);
+    stage.fail(Fails::Never);
+    assert_eq!(stage.later(RETRY_AFTER[0]).await, ["1: 3 tasks have ended [open default]"]);
+    stage.fail(Fails::ToShow);
+    assert_eq!(
+        stage.on(asks(CONVERSATION, 1, &["a"])).await,
+        ["1: 2 tasks have ended [open default]"],
+        "refused"
+    );
+    stage.fail(Fails::Never);
+    assert_eq!(stage.on(answered(CONVERSATION, 1)).await, [""; 0], "it is held no longer");
+    let again = ["1: 2 tasks have ended [open default]"];
+    assert_eq!(stage.later(RETRY_AFTER[0]).await, again, "the pause is the first one again");
+    assert_eq!(stage.notifier.look_at, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_pause_after_failures_has_a_longest() {
+    let mut stage = Stage::new();
+    stage.fail(Fails::Always);
+    stage.on(asks(CONVERSATION, 1, &[])).await;
+    let mut pauses = Vec::new();
+    let mut last = Instant::now();
+    while pauses.len() < 6 {
+        if stage.later(LOOK_AFTER).await == ["failed"] {
+            pauses.push((Instant::now() - last).as_secs() / 60);
+            last = Instant::now();
+        }
+    }
+    assert_eq!(pauses, [1, 2, 4, 8, 16, 16]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_that_fails_leaves_what_is_shown_and_its_actions() {
+    let mut stage = Stage::new();
+    stage.on(asks(CONVERSATION, 1, &["a", "b"])).await;
+    stage.fail(Fails::ToShow);
+    // The words change, the actions stay.
+    assert_eq!(stage.on(wants(CONVERSATION, 2)).await, [format!("1: Question: Job 1 [{CHOICES}]")]);
+    stage.fail(Fails::Never);
+    assert_eq!(stage.later(RETRY_AFTER[0]).await, [format!("1: Question: Job 1 [{CHOICES}]")], "once more");
+    stage.press(1, "choice-1");
+    let answer = Act::Answer { task: TASK, question: question_id(1), response: "a".to_owned() };
+    assert_eq!(stage.ordered(), [answer]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_is_tried_again_after_each_pause() {
+    let mut stage = Stage::new();
+    stage.on(asks(CONVERSATION, 1, &["a", "b"])).await;
+    stage.fail(Fails::ToShow);
+    let update = [format!("1: Question: Job 1 [{CHOICES}]")];
+    assert_eq!(stage.on(wants(CONVERSATION, 2)).await, update);
+    assert_eq!(stage.later(LOOK_AFTER).await, update);
+    assert_eq!(stage.later(LOOK_AFTER).await, [""; 0], "the pause doubles");
+    assert_eq!(stage.later(LOOK_AFTER).await, update);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_press_is_passed_on_once_also_while_the_server_is_busy() {
+    let mut stage = Stage::new();
+    stage.on(asks(CONVERSATION, 1, &["a", "b"])).await;
+    stage.on(wants(CONVERSATION, 2)).await;
+    tokio::time::advance(BURST).await;
+    stage.answer(false);
+    stage.on(asks(OTHER, 3, &[])).await;
+    for _ in 0..5 {
+        stage.press(1, "choice-1");
+    }
+    assert_eq!(stage.ordered().len(), 2, "the second one comes too late, and says so");
+    assert_eq!(stage.answer(true), ["close 1", "3: Approval needed: Job 1 [allow reject open default]"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_server_is_not_waited_for() {
+    let mut stage = Stage::new();
+    stage.answer(false);
+    assert_eq!(stage.on(asks(CONVERSATION, 1, &[])).await, ["1: Question: Job 1 [open default]"]);
+    for n in 0..1000 {
+        assert_eq!(stage.on(asks(OTHER, 2 + n, &[])).await, [""; 0], "one after the other");
+        stage.on(answered(OTHER, 2 + n)).await;
+    }
+    stage.on(answered(CONVERSATION, 1)).await;
+    stage.on(wants(THIRD, 3)).await;
+    assert_eq!(
+        stage.answer(true),
+        ["close 1", "2: Approval needed: Job 102 [allow reject open default]"],
+        "what it showed late is closed"
+    );
+    assert_eq!(stage.press(2, "allow"), ["close 2"]);
+}
+
+#[tokio::test]
+async fn a_report_that_comes_before_the_reply_is_understood() {
+    let mut stage = Stage::new();
+    stage.answer(false);
+    stage.on(asks(CONVERSATION, 1, &["a", "b"])).await;
+    for stranger in 100..200 {
+        stage.press(stranger, "choice-1");
+    }
+    stage.press(1, "choice-2");
+    assert_eq!(stage.ordered(), []);
+    assert_eq!(stage.answer(true), ["close 1"]);
+    let answer = Act::Answer { task: TASK, question: question_id(1), response: "b".to_owned() };
+    assert_eq!(stage.ordered(), [answer]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_connection_is_given_up_when_nothing_is_shown() {
     let mut stage = Stage::new();
     stage.on(asks(CONVERSATION, 1, &[])).await;
-    assert_eq!(stage.notifier.rest_at, None);
-    stage.on(answered(CONVERSATION, 1)).await;
+    assert_eq!(stage.later(REST_AFTER).await, [""; 0]);
+    assert_eq!(stage.on(answered(CONVERSATION, 1)).await, ["close 1"]);
     assert_eq!(stage.later(REST_AFTER).await, ["rest"]);
-    assert_eq!(stage.notifier.rest_at, None);
-    *stage.broken.lock().unwrap() = true;
-    stage.on(ended(OTHER)).await;
+    stage.fail(Fails::ToShow);
+    assert_eq!(stage.on(ended(OTHER)).await, ["2: Completed: Job 101 [open default]"]);
     assert_eq!(stage.later(REST_AFTER).await, ["rest"], "also after a failure");
 }
 
-#[tokio::test]
-async fn a_lost_connection_forgets_what_was_shown() {
+#[tokio::test(start_paused = true)]
+async fn what_waited_at_a_server_that_is_lost_is_shown_by_the_next_one() {
     let mut stage = Stage::new();
     stage.on(asks(CONVERSATION, 1, &["a"])).await;
-    stage.hear(Heard::Lost).await;
-    assert_eq!(stage.press(1, "choice-1").await, [""; 0]);
+    // It may have lost its name only.
+    assert_eq!(stage.hear(Heard::Lost), ["close 1", "rest"]);
+    assert_eq!(stage.press(1, "choice-1"), [""; 0]);
     assert_eq!(stage.ordered(), []);
-    assert_eq!(stage.on(asks(OTHER, 2, &["a"])).await, ["2: Question: Job 101 [choice-1 open default]"]);
+    assert_eq!(stage.on(asks(OTHER, 2, &["a"])).await, [""; 0], "there may be none yet");
+    assert_eq!(stage.later(LOST_FOR).await, ["2: 2 tasks need you [open default]"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_server_is_asked_for_nothing_more() {
+    let mut stage = Stage::new();
+    stage.answer(false);
+    stage.on(asks(CONVERSATION, 1, &["a"])).await;
+    stage.hear(Heard::Lost);
+    assert_eq!(stage.answer(true), [""; 0]);
+    assert_eq!(stage.later(LOST_FOR).await, ["2: Question: Job 1 [choice-1 open default]"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_inbox_makes_up_for_dropped_changes() {
+    let mut stage = Stage::new();
+    stage.on(asks(CONVERSATION, 1, &[])).await;
+    tokio::time::advance(BURST).await;
+    stage.on(asks(OTHER, 2, &[])).await;
+    // The end of the first one and a third one were dropped.
+    let of = |conversation_id, n| InboxItem {
+        conversation_id,
+        conversation_title: change(conversation_id).title,
+        ..waits(Pending::Question(question(n, &[])))
+    };
+    stage.inbox = vec![of(OTHER, 2), of(THIRD, 3)];
+    stage.notifier.remind_at = Some(Instant::now());
+    assert_eq!(
+        stage.later(Duration::ZERO).await,
+        ["close 1", "close 2", "3: 2 tasks need you [open default]"]
+    );
+    stage.notifier.remind_at = Some(Instant::now());
+    assert_eq!(stage.later(Duration::ZERO).await, [""; 0]);
+    assert_eq!(stage.on(answered(OTHER, 2)).await, ["close 3", "4: Question: Job 102 [open default]"]);
+    assert_eq!(stage.on(asks(THIRD, 3, &[])).await, [""; 0], "its change was behind in the queue");
+    let (feed, news) = Feed::new();
+    let asked = question(1, &[]);
+    for _ in 0..QUEUE {
+        let added = vec![waits(Pending::Question(asked.clone()))];
+        feed.committed(&committed(vec![RecordBody::QuestionAsked(asked.clone())], added, vec![]));
+    }
+    assert_eq!(news.missed.notified().now_or_never(), None);
+    feed.committed(&committed(vec![], vec![], vec![PendingId::Question(asked.id)]));
+    assert_eq!(news.missed.notified().now_or_never(), Some(()));
 }
 
 #[tokio::test]
@@ -536,8 +755,8 @@ async fn the_oldest_notifications_are_let_go_and_still_understood() {
         stage.on(asks(ConversationId(Uuid::from_u128(500 + n)), n, &["a"])).await;
     }
     assert_eq!(stage.notifier.board.cards.len(), 64);
-    assert_eq!(stage.log(), [""; 0], "they stay on the screen");
-    stage.press(1, "choice-1").await;
+    assert_eq!(stage.settle(), [""; 0], "they stay on the screen");
+    stage.press(1, "choice-1");
     assert_eq!(stage.ordered().len(), 1);
 }
 
@@ -548,11 +767,45 @@ async fn what_waits_is_closed_when_the_daemon_ends() {
     stage.on(asks(CONVERSATION, 1, &[])).await;
     tokio::time::advance(BURST).await;
     stage.on(ended(OTHER)).await;
-    let (_changes, changed) = mpsc::channel(1);
+    tokio::time::advance(BURST).await;
+    stage.answer(false);
+    stage.on(asks(THIRD, 2, &[])).await;
+    let Stage { notifier, log, answers, .. } = stage;
+    let (_feed, news) = Feed::new();
     let (_notes, noted) = mpsc::channel(1);
-    let log = Arc::clone(&stage.log);
-    let policy = |_| std::future::ready(Policy::Show);
-    log.lock().unwrap().clear();
-    stage.notifier.run(changed, noted, policy, std::future::ready(())).await;
-    assert_eq!(*log.lock().unwrap(), ["close 1"]);
+    let policy = |_| future::ready(Policy::Show);
+    let ending = async move { answers.send_replace(true) };
+    let ran = notifier.run(news, noted, policy, || future::ready(Vec::new()), ending.map(drop));
+    ran.await;
+    assert_eq!(*log.lock().unwrap(), ["close 1", "close 3", "rest"], "also what is just being shown");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_hangs_does_not_keep_the_daemon() {
+    let mut stage = Stage::new();
+    stage.answer(false);
+    stage.on(asks(CONVERSATION, 1, &[])).await;
+    let (_feed, news) = Feed::new();
+    let (_notes, noted) = mpsc::channel(1);
+    let policy = |_| future::ready(Policy::Show);
+    let before = Instant::now();
+    stage.notifier.run(news, noted, policy, || future::ready(Vec::new()), future::ready(())).await;
+    assert_eq!(Instant::now() - before, LEAVE_TIME);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waited_before_the_start_is_shown_when_windows_had_time() {
+    let Stage { notifier, log, .. } = Stage::new();
+    let (_feed, news) = Feed::new();
+    let (_notes, noted) = mpsc::channel(1);
+    let policy = |_| future::ready(Policy::Show);
+    let inbox = || future::ready(vec![waits(Pending::Question(question(1, &[])))]);
+    let shows = Arc::clone(&log);
+    let ending = async move {
+        tokio::time::sleep(REMIND_AFTER - Duration::from_millis(1)).await;
+        assert_eq!(*shows.lock().unwrap(), [""; 0]);
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    };
+    notifier.run(news, noted, policy, inbox, ending).await;
+    assert_eq!(*log.lock().unwrap(), ["1: Question: Tidy up [open default]", "close 1", "rest"]);
 }

@@ -33,22 +33,23 @@ async fn an_action_of_an_earlier_server_is_never_taken_for_one_of_a_later() {
     let old = question(&bus, "first").await;
     // It stays; another one has the name, as when two desktops share a session. Its ids begin with 1 again.
     bus.start_server(ABLE).await;
-    world.answer(first, Some("yes")).await;
-    world.wait_end(first).await;
-    let end = bus.popup("the end", |p| p.summary.starts_with("Completed")).await;
-    assert_eq!((old.server, old.id, end.server, end.id), (0, 1, 1, 1));
-    bus.dismiss(&end).await;
-    bus.wait("the old server to be told that it is over", |p| p[0].is_closed).await;
-    let second = asks(&world, "second").await;
-    let new = question(&bus, "second").await;
-    assert_eq!((new.server, new.id), (1, 2));
-    // The old server has a notification 2 of somebody else's.
-    bus.press(&Popup { server: 0, ..new.clone() }, "choice-1").await;
+    bus.wait("the old server to be asked to close it", |p| p[0].is_closed).await;
+    let again = bus.popup("it at the new server", |p| p.server == 1 && p.body.contains("first")).await;
+    assert_eq!((old.server, old.id, again.server, again.id), (0, 1, 1, 1));
+    // A late click at the old one.
     bus.press(&old, "choice-2").await;
-    bus.popup("what the old one hears", |p| p.summary == "Already answered").await;
-    assert_eq!(world.get(second).await.task.status, Status::WaitingUser);
+    let second = asks(&world, "second").await;
+    let both = bus.popup("both", |p| p.summary == "2 tasks need you").await;
+    assert_eq!(both.server, 1);
+    assert_eq!(world.get(first).await.task.status, Status::WaitingUser);
+    world.answer(first, Some("yes")).await;
+    let new = question(&bus, "second").await;
+    // The old server has a notification with its id, of somebody else's.
+    bus.press(&Popup { server: 0, ..new.clone() }, "choice-1").await;
     bus.press(&new, "choice-2").await;
+    world.wait_end(first).await;
     world.wait_end(second).await;
+    assert!(world.model.requests("first")[1].text().contains("yes"));
     assert!(world.model.requests("second")[1].text().contains("no"));
 }
 
@@ -62,14 +63,39 @@ async fn a_server_that_dies_loses_nothing_and_the_next_one_goes_on() {
     question(&bus, "first").await;
     bus.end_server().await;
     bus.start_server(PLASMA).await;
+    // Without anything new.
+    let again = bus.popup("it at the new server", |p| p.server == 1).await;
+    assert!(again.id == 1 && again.body.contains("first"), "{again:?}");
     let second = asks(&world, "second").await;
-    let both = bus.popup("both", |p| p.summary == "2 tasks need you").await;
-    assert_eq!((both.server, both.id), (1, 1));
+    bus.popup("both", |p| p.summary == "2 tasks need you").await;
     world.answer(first, Some("yes")).await;
     let popup = question(&bus, "second").await;
     bus.press(&popup, "choice-1").await;
     world.wait_end(second).await;
     world.wait_end(first).await;
+}
+
+/// It shows late what is over by then.
+#[tokio::test]
+async fn a_server_that_was_slow_keeps_no_notification_with_dead_actions() {
+    let name = "a_server_that_was_slow_keeps_no_notification_with_dead_actions";
+    let Some((world, bus)) = start_with(ABLE).await else {
+        return skip(name, "dbus-daemon is not installed");
+    };
+    let earlier = asks(&world, "earlier").await;
+    question(&bus, "earlier").await;
+    bus.hang(true);
+    let late = asks(&world, "late").await;
+    bus.wait("the first one to be closed for both", |p| p[0].is_closed).await;
+    world.answer(late, Some("yes")).await;
+    world.answer(earlier, Some("yes")).await;
+    world.wait_end(late).await;
+    world.wait_end(earlier).await;
+    assert_eq!(bus.popups().len(), 1, "nothing more is shown so far");
+    bus.hang(false);
+    bus.popup("the ends", |p| p.summary == "2 tasks have ended").await;
+    bus.wait("what is over to be closed", |p| p.iter().all(|p| p.is_closed || p.summary.contains("ended")))
+        .await;
 }
 
 #[tokio::test]
