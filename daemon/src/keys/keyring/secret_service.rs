@@ -1,7 +1,9 @@
 use super::KeyringError;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{collections::HashMap, path::Path};
-use zbus::{Connection, DynamicType, ObjectPath, OwnedObjectPath, OwnedVariant, Type, Variant};
+use zbus::{
+    Connection, DBusError as _, DynamicType, ObjectPath, OwnedObjectPath, OwnedVariant, Type, Variant,
+};
 
 const BUS_NAME: &str = "org.freedesktop.secrets";
 const SERVICE: &str = "org.freedesktop.Secret.Service";
@@ -129,18 +131,51 @@ where
     R: DeserializeOwned + Type,
 {
     let reply = bus.call_method(Some(BUS_NAME), path, Some(interface), method, body).await;
-    let reply = reply.map_err(|e| match e {
-        zbus::Error::MethodError(name, ..) if is_absence(&name) => KeyringError::Absent,
-        zbus::Error::MethodError(name, ..) if name.ends_with(".IsLocked") => KeyringError::Locked,
-        zbus::Error::InputOutput(_) => KeyringError::Absent,
-        // Only its name: the message may repeat what was sent.
-        zbus::Error::MethodError(name, ..) => KeyringError::Failed(name.to_string()),
-        other => KeyringError::Failed(other.to_string()),
-    })?;
-    reply.body().deserialize().map_err(|e| KeyringError::Failed(e.to_string()))
+    reply.map_err(KeyringError::from)?.body().deserialize().map_err(|e| KeyringError::Failed(e.to_string()))
 }
 
-fn is_absence(error: &str) -> bool {
-    let kind = error.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or_default();
-    kind.starts_with("Spawn.") || matches!(kind, "ServiceUnknown" | "NameHasNoOwner" | "UnknownObject")
+impl From<zbus::Error> for KeyringError {
+    fn from(error: zbus::Error) -> Self {
+        match error {
+            zbus::Error::MethodError(name, ..) => named(&name),
+            // The bus's own errors.
+            zbus::Error::FDO(error) => named(&error.name()),
+            zbus::Error::InputOutput(_) => Self::Absent,
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+/// What an error reply means. Only its name is looked at and kept: its message may repeat what was sent.
+fn named(name: &str) -> KeyringError {
+    let kind = name.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or_default();
+    match kind {
+        "ServiceUnknown" | "NameHasNoOwner" | "UnknownObject" => KeyringError::Absent,
+        _ if kind.starts_with("Spawn.") => KeyringError::Absent,
+        _ if name.ends_with(".IsLocked") => KeyringError::Locked,
+        _ => KeyringError::Failed(name.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zbus::fdo;
+
+    #[test]
+    fn what_the_bus_says_without_a_keyring_is_its_absence_and_no_message_is_kept() {
+        let means = |error| format!("{:?}", KeyringError::from(zbus::Error::FDO(Box::new(error))));
+        let absent = format!("{:?}", KeyringError::Absent);
+        let message = || "sk-secret".to_owned();
+        for error in [
+            fdo::Error::ServiceUnknown(message()),
+            fdo::Error::NameHasNoOwner(message()),
+            fdo::Error::UnknownObject(message()),
+            fdo::Error::SpawnExecFailed(message()),
+        ] {
+            assert_eq!(means(error), absent);
+        }
+        let denied = means(fdo::Error::AccessDenied(message()));
+        assert!(denied.contains("AccessDenied") && !denied.contains("sk-secret"), "{denied}");
+    }
 }
