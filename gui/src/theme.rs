@@ -16,8 +16,14 @@ pub struct Tokens {
     pub background: Color,
     pub panel: Color,
     pub raised: Color,
+    /// Between parts, and around what is seen without it.
     pub line: Color,
+    /// The boundary of a field, which has to be seen (WCAG 2, 1.4.11).
+    pub edge: Color,
     pub selection: Color,
+    /// Behind selected text and matches of a search. It differs from all grounds in hue rather than in brightness, so that text
+    /// of any colour stays readable.
+    pub marked: Color,
     pub code: Color,
     pub text: Color,
     pub muted: Color,
@@ -37,7 +43,9 @@ pub const DARK: Tokens = Tokens {
     panel: color!(0x191a1d),
     raised: color!(0x202226),
     line: color!(0x2b2d32),
+    edge: color!(0x6b6d75),
     selection: color!(0x23262c),
+    marked: color!(0x142a60),
     code: color!(0x101113),
     text: color!(0xe7e6e3),
     muted: color!(0x9b9da5),
@@ -56,7 +64,9 @@ pub const LIGHT: Tokens = Tokens {
     panel: color!(0xf3f1ee),
     raised: color!(0xffffff),
     line: color!(0xe2dfda),
+    edge: color!(0x8a8a8c),
     selection: color!(0xe7e4df),
+    marked: color!(0xd2e2ff),
     code: color!(0xf4f2ee),
     text: color!(0x22231f),
     muted: color!(0x626367),
@@ -199,7 +209,7 @@ mod tests {
     use super::*;
     use iced::{
         Background,
-        widget::{button, rule, table, text_input},
+        widget::{button, pick_list, rule, table, text_input},
     };
 
     /// WCAG 2's contrast of two colours.
@@ -242,7 +252,6 @@ mod tests {
                 (t.background, t.needs_you),
                 (t.ok, over(Color { a: 0.12, ..t.ok }, t.code)),
                 (t.bad, over(Color { a: 0.12, ..t.bad }, t.code)),
-                (t.text, over(Color { a: 0.3, ..t.accent }, t.selection)),
             ];
             for (ink, ground) in pairs {
                 assert!(
@@ -250,6 +259,21 @@ mod tests {
                     "{name}: {ink:?} on {ground:?} {}",
                     contrast(ink, ground)
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn selected_text_can_be_read() {
+        for (theme, t) in [(of(true), DARK), (of(false), LIGHT)] {
+            for ground in [t.background, t.panel, t.raised, t.code, t.selection, t.needs_you_card] {
+                for seen in [style::selected(&theme), style::selected_row(&theme)] {
+                    let seen = over(seen, ground);
+                    for ink in [t.text, t.muted, t.accent, t.needs_you, t.ok, t.bad] {
+                        let contrast = contrast(ink, seen);
+                        assert!(contrast >= 4.5, "{theme}: {ink:?} selected on {ground:?}: {contrast}");
+                    }
+                }
             }
         }
     }
@@ -283,8 +307,28 @@ mod tests {
                             _ => ground,
                         };
                         let contrast = contrast(look.text_color, seen);
-                        assert!(contrast >= 4.5, "{theme:?}: {name}, {status:?} on {ground:?}: {contrast}");
+                        assert!(contrast >= 4.5, "{theme}: {name}, {status:?} on {ground:?}: {contrast}");
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_boundary_of_a_field_is_seen_while_another_one_has_the_keyboard() {
+        for (theme, t) in [(of(true), DARK), (of(false), LIGHT)] {
+            let fields = [
+                ("a field", style::field(&theme, text_input::Status::Active).border.color),
+                ("a field under the pointer", style::field(&theme, text_input::Status::Hovered).border.color),
+                ("a field that is off", style::field(&theme, text_input::Status::Disabled).border.color),
+                ("a picker", style::pill(&theme, pick_list::Status::Active).border.color),
+                ("the composer", style::composer(&theme).border.color),
+                ("the composer for an answer", style::composer_waiting(&theme).border.color),
+            ];
+            for (name, edge) in fields {
+                for ground in [t.background, t.panel, t.raised, t.needs_you_card] {
+                    let contrast = contrast(edge, ground);
+                    assert!(contrast >= 3.0, "{theme}: {name} on {ground:?}: {contrast}");
                 }
             }
         }
@@ -299,13 +343,13 @@ mod tests {
                 let marks = [t.faint, t.accent, t.needs_you, t.ok, t.bad];
                 for mark in marks.into_iter().chain([focused]) {
                     let contrast = contrast(mark, ground);
-                    assert!(contrast >= 3.0, "{theme:?}: {mark:?} on {ground:?}: {contrast}");
+                    assert!(contrast >= 3.0, "{theme}: {mark:?} on {ground:?}: {contrast}");
                 }
             }
             // A focused button has two rings, one of which is seen on a button of any colour.
             for fill in [t.accent, t.raised, t.selection, t.bad_card, t.bad, t.background] {
                 let best = contrast(t.accent, fill).max(contrast(t.background, fill));
-                assert!(best >= 3.0, "{theme:?}: the rings on {fill:?}: {best}");
+                assert!(best >= 3.0, "{theme}: the rings on {fill:?}: {best}");
             }
         }
     }

@@ -27,6 +27,18 @@ pub fn bad(theme: &Theme) -> text::Style {
     text::Style { color: Some(tokens(theme).bad) }
 }
 
+/// Behind selected text, and behind matches of a search.
+#[must_use]
+pub fn selected(theme: &Theme) -> Color {
+    tokens(theme).marked
+}
+
+/// Over what is selected as a whole, below its text.
+#[must_use]
+pub fn selected_row(theme: &Theme) -> Color {
+    Color { a: 0.8, ..tokens(theme).marked }
+}
+
 fn boxed(background: Color, line: Option<Color>, radius: f32) -> container::Style {
     container::Style {
         background: Some(Background::Color(background)),
@@ -109,7 +121,7 @@ pub fn bad_card(theme: &Theme) -> container::Style {
 }
 
 pub fn composer(theme: &Theme) -> container::Style {
-    boxed(tokens(theme).raised, Some(tokens(theme).line), radius::COMPOSER)
+    boxed(tokens(theme).raised, Some(tokens(theme).edge), radius::COMPOSER)
 }
 
 pub fn composer_waiting(theme: &Theme) -> container::Style {
@@ -311,14 +323,14 @@ pub fn field(theme: &Theme, status: text_input::Status) -> text_input::Style {
     text_input::Style {
         background: Background::Color(t.raised),
         border: Border {
-            color: if is_focused { t.accent } else { t.line },
+            color: if is_focused { t.accent } else { t.edge },
             width: 1.0,
             radius: radius::CONTROL.into(),
         },
         icon: t.muted,
         placeholder: t.muted,
         value: t.text,
-        selection: Color { a: 0.3, ..t.accent },
+        selection: selected(theme),
     }
 }
 
@@ -331,7 +343,7 @@ pub fn editor(is_waiting: bool) -> impl Fn(&Theme, text_editor::Status) -> text_
             border: Border::default(),
             placeholder: if is_waiting { t.needs_you } else { t.muted },
             value: t.text,
-            selection: Color { a: 0.3, ..t.accent },
+            selection: selected(theme),
         }
     }
 }
@@ -359,7 +371,7 @@ pub fn pill(theme: &Theme, status: pick_list::Status) -> pick_list::Style {
         placeholder_color: t.muted,
         handle_color: t.muted,
         background: Background::Color(if is_active { Color::TRANSPARENT } else { t.selection }),
-        border: Border { color: t.line, width: 1.0, radius: radius::CONTROL.into() },
+        border: Border { color: t.edge, width: 1.0, radius: radius::CONTROL.into() },
     }
 }
 

@@ -367,17 +367,15 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
         decorate(state, renderer, from, ink.color.unwrap_or(style.text_color), self.size);
         let (marked, at) = &state.marked;
         for (n, part) in marked.iter().enumerate() {
-            let accent = tokens(theme).accent;
             let width = if *at == Some(n) { 1.5 } else { 0.0 };
-            let border = Border { color: accent, width, radius: radius::KEY.into() };
+            let border = Border { color: tokens(theme).accent, width, radius: radius::KEY.into() };
             for place in lines::bounds(state.paragraph.buffer(), part) {
-                fill(renderer, place + from, border, Color { a: 0.3, ..accent });
+                fill(renderer, place + from, border, style::selected(theme));
             }
         }
         if let Some(selected) = &state.selected {
-            let ground = Color { a: 0.3, ..tokens(theme).accent };
             for part in lines::bounds(state.paragraph.buffer(), selected) {
-                fill(renderer, part + from, Border::default(), ground);
+                fill(renderer, part + from, Border::default(), style::selected(theme));
             }
         }
         widget::text::draw(renderer, style, bounds, &state.paragraph, ink, viewport);

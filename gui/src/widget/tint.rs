@@ -1,14 +1,14 @@
 //! Tints the backgrounds of its content, below its text: the content is selected as a whole.
 
 use crate::{
-    theme::{radius, tokens},
+    theme::{radius, style},
     widget::{
         Element,
         wrap::{Wrap, wrapped},
     },
 };
 use iced::{
-    Border, Color, Rectangle, Renderer, Theme,
+    Border, Rectangle, Renderer, Theme,
     advanced::{Renderer as _, renderer::Quad},
 };
 
@@ -41,8 +41,7 @@ impl<Message> Wrap<Message> for Tint {
         draw(renderer);
         if self.is_selected {
             let border = Border { radius: radius::TOOL.into(), ..Border::default() };
-            let ground = Color { a: 0.3, ..tokens(theme).accent };
-            renderer.fill_quad(Quad { bounds, border, ..Quad::default() }, ground);
+            renderer.fill_quad(Quad { bounds, border, ..Quad::default() }, style::selected_row(theme));
         }
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn found(person: &mut Person) -> Option<Rectangle> {
 }
 
 fn marked(person: &mut Person) -> Vec<Quad> {
-    let ground = Color { a: 0.3, ..theme::tokens(&person.app.theme()).accent };
+    let ground = theme::style::selected(&person.app.theme());
     let is_mark = |fill: &Background| *fill == Background::Color(ground);
     boxes(person).into_iter().filter(|(_, fill)| is_mark(fill)).map(|(quad, _)| quad).collect()
 }

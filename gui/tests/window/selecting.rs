@@ -191,12 +191,12 @@ fn a_selection_across_a_call_highlights_the_call() {
     ];
     let mut person = before(Status::Completed, Snapshot { messages, calls, ..preset::empty() });
     let (from, to) = (shown(&mut person, "I begin."), shown(&mut person, "It is built."));
-    let ground = theme::tokens(&person.app.theme()).accent;
+    let ground = theme::tokens(&person.app.theme()).marked;
     let painted = |person: &mut Person, text: &str| {
         let at = shown(person, text).center();
-        let is_accent =
+        let is_tint =
             |fill: &Background| matches!(fill, Background::Color(c) if Color { a: 1.0, ..*c } == ground);
-        drawn::boxes_around(person, at).iter().any(|(_, fill)| is_accent(fill))
+        drawn::boxes_around(person, at).iter().any(|(_, fill)| is_tint(fill))
     };
     for call in ["make", "make check"] {
         assert!(!painted(&mut person, call));
