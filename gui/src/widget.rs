@@ -14,6 +14,7 @@ pub mod spinner;
 pub mod tint;
 pub mod told;
 pub mod walk;
+pub mod whole;
 pub mod wrap;
 pub mod writing;
 pub mod yielding;

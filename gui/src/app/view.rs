@@ -7,7 +7,7 @@ use crate::{
     theme::{space, style},
     widget::{
         Element, action, centred::centred, escape::escape, grip::grip, key, nothing, prose, scrolls,
-        secondary, told, word,
+        secondary, told, whole::at_whole_pixels, word,
     },
     words,
 };
@@ -86,7 +86,7 @@ impl App {
         let whole = told::caret(whole, self.guard.has_caret(), Message::CaretMoved);
         // What covers the notice is closed first.
         let is_seen = self.notice.is_some() && self.over == Over::Nothing && self.reader.is_none();
-        escape(whole, is_seen.then_some(Message::NoticeRead))
+        at_whole_pixels(escape(whole, is_seen.then_some(Message::NoticeRead)))
     }
 
     /// Empty while all is well.

@@ -1,14 +1,7 @@
-//! The reading column outside of the timeline, centred at a whole pixel as the timeline's rows are. iced's own centring may place it
-//! between two pixels: borders are blurred then.
+//! The reading column outside of the timeline.
 
-use crate::{
-    theme::space,
-    widget::{
-        Element,
-        wrap::{Wrap, wrapped},
-    },
-};
-use iced::{Fill, Point, advanced::layout::Node, padding, widget::container};
+use crate::{theme::space, widget::Element};
+use iced::{Fill, padding, widget::container};
 
 /// The content, no wider than the reading column, with at least this margin on either side.
 pub fn centred<'a, Message: 'a>(
@@ -16,21 +9,5 @@ pub fn centred<'a, Message: 'a>(
     margin: f32,
 ) -> Element<'a, Message> {
     let column = container(content).max_width(space::COLUMN);
-    wrapped(container(column).center_x(Fill).padding(padding::horizontal(margin)), AtWholePixel)
-}
-
-struct AtWholePixel;
-
-impl<Message> Wrap<Message> for AtWholePixel {
-    type State = ();
-
-    fn state(&self) {}
-
-    fn laid_out(&self, node: Node) -> Node {
-        let moved = node.children().iter().map(|child| {
-            let at = child.bounds().position();
-            child.clone().move_to(Point::new(at.x.round(), at.y))
-        });
-        Node::with_children(node.size(), moved.collect())
-    }
+    container(column).center_x(Fill).padding(padding::horizontal(margin)).into()
 }

@@ -395,15 +395,16 @@ where
     fn layout(&mut self, tree: &mut Tree, renderer: &Renderer, limits: &layout::Limits) -> layout::Node {
         let size = limits.max();
         let width = self.column(size.width);
-        let left = ((size.width - width) / 2.0).round();
+        let left = (size.width - width) / 2.0;
         let limits = |height| layout::Limits::new(Size::ZERO, Size::new(width, height));
         let mut top = 0.0;
         let mut places = Vec::with_capacity(self.rows.len());
         let mut nodes = Vec::with_capacity(self.rows.len());
         for ((row, state), &key) in self.rows.iter_mut().zip(&mut tree.children).zip(&self.keys) {
-            let most = if (self.is_fitting)(key) { size.height } else { f32::INFINITY };
+            let most = if (self.is_fitting)(key) { size.height.floor() } else { f32::INFINITY };
             let node = row.as_widget_mut().layout(state, renderer, &limits(most));
-            let height = node.size().height;
+            // Rows begin at whole pixels.
+            let height = node.size().height.ceil();
             places.push(Place { key, top, height });
             nodes.push(node);
             top += height;

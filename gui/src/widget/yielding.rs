@@ -105,7 +105,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Yielding<'_, Message> {
         let mut along = 0.0;
         for node in &mut nodes {
             let at = match axis {
-                Axis::Row => Point::new(along, ((across - node.size().height) / 2.0).round()),
+                Axis::Row => Point::new(along, (across - node.size().height) / 2.0),
                 Axis::Column => Point::new(0.0, along),
             };
             node.move_to_mut(at);

@@ -22,6 +22,12 @@ pub(crate) fn bordered(person: &mut Person, color: Color, width: f32) -> Vec<Rec
     boxes(person).into_iter().filter(|(quad, _)| is_it(quad)).map(|(quad, _)| quad.bounds).collect()
 }
 
+/// The boxes whose border is seen.
+pub(crate) fn with_border(person: &mut Person) -> Vec<Rectangle> {
+    let is_seen = |quad: &Quad| quad.border.width > 0.0 && quad.border.color.a > 0.0;
+    boxes(person).into_iter().filter(|(quad, _)| is_seen(quad)).map(|(quad, _)| quad.bounds).collect()
+}
+
 /// The boxes around a point that are no higher than a button or a row.
 pub(crate) fn boxes_around(person: &mut Person, place: Point) -> Vec<(Quad, Background)> {
     let is_there = |(quad, _): &(Quad, Background)| quad.bounds.contains(place) && quad.bounds.height < 60.0;

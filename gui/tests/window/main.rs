@@ -10,6 +10,7 @@ mod calls;
 mod changes;
 mod configuration;
 mod copying;
+mod crisp;
 mod deleting;
 mod display;
 mod drawn;

@@ -51,6 +51,11 @@ fn before(nodes: &[Node]) -> Person {
     person
 }
 
+/// A person at the page of a task with sub-tasks.
+pub(crate) fn three_at_work() -> Person {
+    before(&three())
+}
+
 /// The place of a text from the top.
 fn y(person: &mut Person, text: &str) -> f32 {
     let there = person.finds(text);

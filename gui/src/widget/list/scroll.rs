@@ -122,9 +122,9 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         self.offset = self.clamped(wanted);
     }
 
-    /// The distance from where rows are laid out to where they are drawn.
+    /// The distance from where rows are laid out to where they are drawn, in whole pixels: a touchpad scrolls by less.
     pub(super) fn shift(&self) -> f32 {
-        self.base + self.offset
+        (self.base + self.offset).round()
     }
 
     /// Scrolls that row into view, a quarter from the top, or wholly if that is not enough; only once for each request.
