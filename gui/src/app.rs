@@ -5,6 +5,7 @@ mod configuration;
 mod effects;
 mod files;
 mod hand;
+mod left;
 mod list;
 mod palette;
 mod reading;
@@ -120,6 +121,7 @@ pub struct App {
     is_system_dark: bool,
     /// A draft that is not saved yet.
     is_dirty: bool,
+    left: Option<left::Left>,
     /// The waiting items that the person was notified of.
     told: HashSet<PendingId>,
 }
@@ -265,6 +267,7 @@ impl App {
             is_focused: true,
             is_system_dark: false,
             is_dirty: false,
+            left: None,
             told: HashSet::new(),
             settings,
         };
@@ -577,6 +580,9 @@ impl App {
     fn answered(&mut self, request: &Request, result: Result<Answer, Failure>) -> Task<Message> {
         if let Request::Conversation(name) = request {
             return self.named(name, result);
+        }
+        if let (Some(left), Ok(_)) = (self.take_left(request), &result) {
+            self.drop_left(&left);
         }
         match result {
             Ok(Answer::Models(models)) => self.know_models(models),

@@ -109,7 +109,7 @@ impl App {
     pub(super) fn open_conversation(&mut self, id: ConversationId) {
         self.close_sub_task();
         if self.open.as_ref().is_none_or(|open| open.id() != id) {
-            self.keep_draft();
+            self.keep_left();
             self.open = Some(Box::new(Conversation::new(id, &self.local.draft(Some(id)))));
         }
         self.page = Page::Conversation;
@@ -131,7 +131,7 @@ impl App {
 
     /// Goes to the page for a new conversation.
     pub(super) fn leave(&mut self) -> Task<Message> {
-        self.keep_draft();
+        self.keep_left();
         (self.open, self.behind) = (None, None);
         self.page = Page::Fresh;
         self.cover = Cover::Nothing;

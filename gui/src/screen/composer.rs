@@ -464,10 +464,20 @@ impl Composer {
     pub fn sent(&mut self) {
         if let Some(sent) = self.sent.take() {
             self.attached.retain(|file| !sent.attached.contains(file));
-            // Text written meanwhile stays.
-            let draft = self.draft();
-            self.show(draft.strip_prefix(&sent.text).unwrap_or(&draft).trim_start());
+            self.take_out(&sent.text);
         }
+    }
+
+    /// Removes a text that was sent from the draft.
+    pub fn take_out(&mut self, sent: &str) {
+        let draft = self.draft();
+        self.show(rest(&draft, sent));
+    }
+
+    /// The text that is being sent.
+    #[must_use]
+    pub fn under_way(&self) -> Option<&str> {
+        self.sent.as_ref().filter(|sent| sent.is_under_way).map(|sent| &*sent.text)
     }
 
     /// The request failed: the text stays.
@@ -476,6 +486,12 @@ impl Composer {
             sent.is_under_way = false;
         }
     }
+}
+
+/// What was written while this text was being sent.
+#[must_use]
+pub fn rest<'a>(draft: &'a str, sent: &str) -> &'a str {
+    draft.strip_prefix(sent).unwrap_or(draft).trim_start()
 }
 
 /// The conversation's state, for the composer.

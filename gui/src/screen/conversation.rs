@@ -533,7 +533,10 @@ impl Conversation {
     pub fn answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
         match (request, answer) {
             (request, Answer::Done) if self.has_intervened(request) => return self.intervened(),
-            (Request::Start(_) | Request::Answer(..), _) => self.composer.sent(),
+            (Request::Start(_) | Request::Answer(..), _) => {
+                self.composer.sent();
+                return vec![Effect::Draft];
+            }
             (_, Answer::Page(of, page)) if *of == self.timeline_of() => {
                 let Some(left) = self.gap.and_then(|gap| gap.after_page(request, page)) else {
                     return Vec::new();

@@ -8,11 +8,17 @@ use abide_client::{
     Update,
     protocol::{
         inbox::{Pending, PendingId},
-        notification::{InboxUpdate, Notification},
+        notification::{InboxUpdate, Notification, Snapshot},
         task::Status,
     },
 };
-use abide_gui::{Message, request::Request};
+use abide_gui::{
+    Message,
+    daemon::Failure,
+    local_state::LocalState,
+    request::{Answer, Request},
+};
+use iced_test::core::keyboard::key::Named;
 
 #[test]
 fn a_typed_choice_is_dropped_with_its_question() {
@@ -36,4 +42,73 @@ fn a_typed_choice_is_dropped_with_its_question() {
         person.tell(Message::Conversation(CONVERSATION, vec![update]));
         assert_eq!(person.app.conversation().unwrap().composer.draft(), left);
     }
+}
+
+/// A person who has just sent this answer, which was on disk as a draft; the request, and the snapshot of the conversation.
+fn sends(answer: &str) -> (Person, Request, Snapshot) {
+    let pending = [Pending::Question(preset::question())];
+    let (overview, conversation) = preset::waits(Status::WaitingUser, &pending, preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation.clone());
+    person.wait(60_000);
+    person.asked();
+    person.control("l");
+    person.writes(answer);
+    person.tell(Message::DraftDue);
+    assert_eq!(kept(&person), answer);
+    person.named(Named::Enter);
+    let asked = person.asked();
+    let [request @ Request::Answer(..)] = &asked[..] else { panic!("{asked:?}") };
+    (person, request.clone(), conversation)
+}
+
+/// The draft on disk.
+fn kept(person: &Person) -> String {
+    LocalState::of(&person.home()).draft(Some(CONVERSATION))
+}
+
+fn shown(person: &Person) -> String {
+    person.app.conversation().unwrap().composer.draft()
+}
+
+/// It would be the answer to the next question.
+#[test]
+fn an_answer_that_was_sent_does_not_come_back_as_a_draft() {
+    for answer in ["2", "in words"] {
+        let (mut person, request, conversation) = sends(answer);
+        person.tell(Message::Answered(request, Ok(Answer::Done)));
+        person.tell(Message::DraftDue);
+        assert_eq!(kept(&person), "");
+        person.control("n");
+        person.open(CONVERSATION, conversation);
+        assert_eq!(shown(&person), "");
+    }
+}
+
+#[test]
+fn nor_does_it_if_the_person_leaves_before_the_daemon_has_taken_it() {
+    for is_back_before in [false, true] {
+        let (mut person, request, conversation) = sends("in words");
+        person.control("n");
+        if is_back_before {
+            person.open(CONVERSATION, conversation.clone());
+        }
+        person.tell(Message::Answered(request, Ok(Answer::Done)));
+        person.tell(Message::DraftDue);
+        assert_eq!(kept(&person), "", "{is_back_before}");
+        if !is_back_before {
+            person.open(CONVERSATION, conversation);
+        }
+        assert_eq!(shown(&person), "", "{is_back_before}");
+    }
+}
+
+#[test]
+fn an_answer_that_could_not_be_sent_stays_a_draft() {
+    let (mut person, request, conversation) = sends("in words");
+    person.control("n");
+    let failure = Failure { message: "The daemon is away.".to_owned(), kind: None };
+    person.tell(Message::Answered(request, Err(failure)));
+    person.open(CONVERSATION, conversation);
+    assert_eq!((kept(&person), shown(&person)), ("in words".to_owned(), "in words".to_owned()));
 }

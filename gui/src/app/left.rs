@@ -1,0 +1,43 @@
+//! A text that was being sent when its conversation was left. Its draft is on disk with that text, until the daemon has taken it.
+
+use super::App;
+use crate::{request::Request, screen::composer};
+use abide_client::protocol::ConversationId;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Left {
+    conversation: ConversationId,
+    text: String,
+}
+
+impl App {
+    /// Keeps the draft of the open conversation, which another one replaces.
+    pub(super) fn keep_left(&mut self) {
+        self.keep_draft();
+        let left = self.conversation().and_then(|open| {
+            let text = open.composer.under_way()?.to_owned();
+            Some(Left { conversation: open.id(), text })
+        });
+        self.left = left.or(self.left.take());
+    }
+
+    /// Takes the text that this request has sent or has failed to send.
+    pub(super) fn take_left(&mut self, request: &Request) -> Option<Left> {
+        let of = match request {
+            Request::Start(params) => params.conversation_id,
+            Request::Answer(task, ..) => self.overview.task(*task).map(|task| task.conversation_id),
+            _ => None,
+        };
+        self.left.take_if(|left| Some(left.conversation) == of)
+    }
+
+    /// The daemon has taken it: it is no draft any more.
+    pub(super) fn drop_left(&mut self, Left { conversation, text }: &Left) {
+        let draft = self.local.draft(Some(*conversation));
+        self.local.keep_draft(Some(*conversation), composer::rest(&draft, text));
+        if let Some(open) = self.conversation_mut().filter(|open| open.id() == *conversation) {
+            open.composer.take_out(text);
+        }
+    }
+}
