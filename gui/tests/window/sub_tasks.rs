@@ -56,6 +56,19 @@ pub(crate) fn three_at_work() -> Person {
     before(&three())
 }
 
+/// The composer leaves them the room.
+#[test]
+fn the_choices_of_a_sub_task_s_question_are_visible_in_a_small_window() {
+    let mut person = before(&three());
+    person.resizes(640.0, 420.0);
+    person.wait(1000);
+    for text in
+        ["Question for you", "Which week shall I book for?", "9–12 March", "16–19 March", "Decline", "Reply"]
+    {
+        assert!(person.finds_whole(text), "{text}");
+    }
+}
+
 /// The place of a text from the top.
 fn y(person: &mut Person, text: &str) -> f32 {
     let there = person.finds(text);

@@ -37,7 +37,12 @@ impl Composer {
     pub fn view<'a>(&'a self, stance: Stance<'_>, about: &About<'a>, look: Look) -> Element<'a, Message> {
         let is_low = look.is_low;
         let is_waiting = matches!(stance, Stance::Question(..));
-        let is_row = stance.needs_person() || is_low;
+        let needs_person = match stance {
+            // The card above needs the room.
+            Stance::Working(task) => needs_below(task) > 0,
+            stance => stance.needs_person(),
+        };
+        let is_row = needs_person || is_low;
         let is_empty = self.content.text().trim().is_empty();
         let has_selection = self.content.selection().is_some();
         // A row of text is as high as the buttons beside it.
