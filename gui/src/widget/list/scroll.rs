@@ -110,6 +110,7 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         self.base = known.filter(|base| base.abs() < FAR).unwrap_or(0.0);
         self.places = places;
         (self.before, self.after) = hidden;
+        let is_lower = height < self.height;
         self.height = height;
         let wanted = match self.anchor {
             Anchor::End => self.furthest(),
@@ -120,6 +121,11 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
             },
         };
         self.offset = self.clamped(wanted);
+        // The button that leads back to the end takes its room when a row was scrolled into view.
+        match (self.shown, self.anchor) {
+            (Some(shown), Anchor::Row { key, .. }) if is_lower && key == shown => self.reveal(shown),
+            _ => {}
+        }
     }
 
     /// The distance from where rows are laid out to where they are drawn, in whole pixels: a touchpad scrolls by less.
@@ -388,6 +394,25 @@ mod tests {
             }
         }
         places
+    }
+
+    #[test]
+    fn a_row_that_was_brought_into_view_stays_whole_in_a_lower_view() {
+        let places = || with_height(0..20, 10, 40.0);
+        let mut scroll = list(0..20, (0, 0));
+        scroll.lay_out(places(), (0, 0), 50.0);
+        scroll.show(Some(10));
+        let is_whole = |scroll: &Scroll<u32>| {
+            let row = scroll.places[10];
+            row.top >= scroll.offset && row.top + row.height <= scroll.offset + scroll.height
+        };
+        assert!(is_whole(&scroll));
+        scroll.lay_out(places(), (0, 0), 42.0);
+        assert!(is_whole(&scroll));
+        scroll.scroll(-30.0);
+        let offset = scroll.offset;
+        scroll.lay_out(places(), (0, 0), 30.0);
+        assert!((scroll.offset - offset).abs() < f32::EPSILON, "the person has scrolled since");
     }
 
     #[test]
