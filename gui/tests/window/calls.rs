@@ -211,3 +211,21 @@ fn a_call_that_a_remembered_rule_allowed_says_so() {
         assert_eq!(texts.contains(&"exit 0 · allowed by a rule · 41.0 s".to_owned()), is_said, "{texts:?}");
     }
 }
+
+/// Its own form is for the model.
+#[test]
+fn the_result_of_waiting_for_sub_tasks_is_told_in_words() {
+    let one = r#"{"handle":"a","status":"completed","endReason":"completed","result":"x"}"#;
+    let two = format!(r#"[{one},{{"handle":"b","status":"running"}}]"#);
+    for (result, told) in [
+        (one, "1 sub-task ended"),
+        (&*format!("[{one},{one}]"), "2 sub-tasks ended"),
+        (&*two, "1 of 2 sub-tasks ended"),
+        ("There is none.", "There is none."),
+    ] {
+        let mut call = preset::call(10, "wait", "wait");
+        (call.started_at, call.result) = (None, Some(ToolResult::success(result, None)));
+        let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
+        assert!(person.finds(told).is_some(), "{told}: {:?}", person.texts());
+    }
+}

@@ -1,6 +1,9 @@
 //! A tool call: one quiet line, with its input and output on demand.
 
-use super::{Message, diff, result::told};
+use super::{
+    Message, diff,
+    result::{of_sub_tasks, told},
+};
 use crate::{
     ansi,
     effect::{Reading, Start},
@@ -109,7 +112,7 @@ fn aside<'a>(call: &CallView, look: Look) -> Element<'a, Message> {
     match (&call.result, said) {
         (_, said) if !said.is_empty() => parts.push(said.to_owned()),
         _ if changed.is_some() => {}
-        (Some(result), _) => parts.push(short(result)),
+        (Some(result), _) => parts.push(of_sub_tasks(call, result).unwrap_or_else(|| short(result))),
         _ => {}
     }
     parts.retain(|part| !part.is_empty());

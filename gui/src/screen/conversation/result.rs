@@ -1,5 +1,6 @@
 //! A call's result, as its card shows it.
 
+use crate::words;
 use abide_client::protocol::{
     JsonText,
     message::{CallOutcome, CallView},
@@ -21,6 +22,21 @@ pub(super) fn told(call: &CallView, result: &ToolResult, head: &str) -> String {
         None if call.outcome == Some(CallOutcome::Rejected) => result.message.clone(),
         _ => result.text(),
     }
+}
+
+/// The result of `wait` in words: its own form is for the model, and the sub-tasks' own lines have the rest.
+#[must_use]
+pub(super) fn of_sub_tasks(call: &CallView, result: &ToolResult) -> Option<String> {
+    if call.tool != "wait" {
+        return None;
+    }
+    let result: Value = serde_json::from_str(&result.message).ok()?;
+    let all = result.as_array().map_or_else(|| std::slice::from_ref(&result), Vec::as_slice);
+    let ended = all.iter().filter(|one| one.get("endReason").is_some()).count();
+    all.iter().all(|one| one.get("handle").is_some()).then(|| match (ended, all.len()) {
+        (ended, all) if ended == all => format!("{} ended", words::counted(all as u64, "sub-task")),
+        (ended, all) => format!("{ended} of {} ended", words::counted(all as u64, "sub-task")),
+    })
 }
 
 /// The line above has the exit code and the time.
