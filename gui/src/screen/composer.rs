@@ -45,6 +45,7 @@ pub struct Composer {
     /// In a low window: whether the settings are shown.
     shows_choices: bool,
     has_caret: bool,
+    folder_has_caret: bool,
     /// The request that is under way or has failed: the same text sent again repeats that request.
     sent: Option<Sent>,
 }
@@ -75,6 +76,8 @@ pub enum Message {
     Edited(text_editor::Action),
     /// Whether the text has the keyboard.
     Focused(bool),
+    /// Whether the folder's field has the keyboard.
+    FolderFocused(bool),
     Submitted,
     StopPressed,
     PausePressed,
@@ -231,6 +234,10 @@ impl Composer {
             }
             (Message::Focused(has_caret), _) => {
                 self.has_caret = has_caret;
+                Vec::new()
+            }
+            (Message::FolderFocused(has_caret), _) => {
+                self.folder_has_caret = has_caret;
                 Vec::new()
             }
             (Message::WrittenBefore { is_back }, _) => {

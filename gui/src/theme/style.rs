@@ -334,6 +334,11 @@ pub fn field(theme: &Theme, status: text_input::Status) -> text_input::Style {
     }
 }
 
+/// The inside of a field.
+pub fn field_ground(theme: &Theme) -> container::Style {
+    boxed(tokens(theme).raised, None, radius::CONTROL - 1.0)
+}
+
 /// The composer's text; the card around it is its box.
 pub fn editor(is_waiting: bool) -> impl Fn(&Theme, text_editor::Status) -> text_editor::Style {
     move |theme, _| {

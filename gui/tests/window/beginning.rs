@@ -269,3 +269,20 @@ fn the_demo_is_played_in_each_mode_that_its_script_has() {
         }
     }
 }
+
+#[test]
+fn a_long_folder_shows_its_end_while_it_is_not_edited() {
+    let mut person = Person::before(preset::empty());
+    let folder = "/home/me/src/a-client-of-ours/billing";
+    let typed = composer::Message::WorkspaceChanged(folder.to_owned());
+    person.tell(Message::Fresh(fresh::Message::Composer(typed)));
+    let ends = |person: &mut Person| drawn::words(person).iter().any(|words| words == "…/billing");
+    assert!(ends(&mut person), "{:?}", drawn::words(&mut person));
+    person.press(Key::Character("F".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    assert!(!ends(&mut person));
+    person.named(Named::End);
+    person.writes("s");
+    person.control("l");
+    let words = drawn::words(&mut person);
+    assert!(words.iter().any(|words| words == "…/billings"), "{words:?}");
+}

@@ -177,10 +177,7 @@ impl Composer {
         let models: Vec<Fitted> = models.into_iter().map(Fitted).collect();
         choices.push(pill(pick_list(models, model.map(Fitted), |Fitted(model)| Message::ModelPicked(model))));
         if about.is_new {
-            let (hint, shape) = ("Folder: a scratch one", (size::SECONDARY, [4.0, 8.0]));
-            choices.push(field(hint, shape, &self.workspace, Message::WorkspaceChanged, |input| {
-                input.id(field::FOLDER).width(space::FOLDER)
-            }));
+            choices.push(self.folder());
             choices.push(word("…", Message::ChoosePressed(Choice::Folder)).into());
         }
         if mode != Mode::Chat {
@@ -196,6 +193,25 @@ impl Composer {
         }
         let choices = Row::with_children(choices).spacing(space::S).align_y(Center);
         choices.wrap().vertical_spacing(space::XS).into()
+    }
+
+    /// The folder's field. Without the keyboard it shows the end of a path that is too long; iced's own shows the beginning.
+    fn folder(&self) -> Element<'_, Message> {
+        let shape = (size::SECONDARY, [4.0, 8.0]);
+        let hint = "Folder: a scratch one";
+        let input = field(hint, shape, &self.workspace, Message::WorkspaceChanged, |input| {
+            input.id(field::FOLDER).width(space::FOLDER)
+        });
+        let input = told::caret(input, self.folder_has_caret, Message::FolderFocused);
+        let end = if self.folder_has_caret || self.workspace.is_empty() {
+            nothing()
+        } else {
+            let path = elided(&*self.workspace, size::SECONDARY, font::PROSE).from_left();
+            let path = container(path).padding([0.0, 7.0]).center_y(Fill).style(style::field_ground);
+            // The field's border stays in view.
+            container(path).padding(1).into()
+        };
+        stack![input, end].width(space::FOLDER).into()
     }
 
     /// Names what is chosen of persona, template and tools. In the corner of the field it takes no room from the choices of most tasks.
