@@ -190,7 +190,7 @@ pub static MAP: [(&str, &[Entry]); 6] = [
             does(Command::Stop, "Esc Esc", "stop the task"),
             does(Command::PauseOrResume, "Ctrl P", "pause, go on"),
             does(Command::FocusInput, "Ctrl L", "to the input"),
-            does(Command::FileChanges, "Ctrl Shift U", "what it changed in files; again: take that back"),
+            does(Command::FileChanges, "Ctrl Shift U", "file changes; again: take them back"),
         ],
     ),
     (
@@ -234,7 +234,7 @@ pub static MAP: [(&str, &[Entry]); 6] = [
             does(Command::NextTask, "Ctrl Shift ↓", "to the next task of the tree"),
             does(Command::PreviousTask, "Ctrl Shift ↑", "to the one before"),
             known("Esc", "up to the task above"),
-            does(Command::Intervene, "Ctrl Shift N", "say something to the task at work"),
+            does(Command::Intervene, "Ctrl Shift N", "intervene: say something to the task at work"),
             known("Ctrl Enter", "there: new instructions; Enter comments"),
             does(Command::StopTask, "Ctrl .", "stop the sub-task shown; Enter confirms"),
             known("Ctrl Del", "delete the sub-task shown; Enter confirms"),

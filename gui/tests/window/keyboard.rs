@@ -386,6 +386,12 @@ fn the_palette_has_the_actions_of_menus_and_buttons() {
         ("decline", "Ctrl D"),
         ("find", "Ctrl F"),
         ("settings", "Ctrl ,"),
+        ("intervene", "Ctrl Shift N"),
+        ("try again", "Ctrl R"),
+        ("go on", "Ctrl R"),
+        ("edit and send again", "Ctrl Shift E"),
+        ("file changes", "Ctrl Shift U"),
+        ("take back", "Ctrl Shift U"),
     ] {
         let mut person = before(Status::Thinking, &[]);
         let (key, modifiers) = with_shift("P");
