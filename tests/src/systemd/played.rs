@@ -17,6 +17,7 @@ for word; do
     enable) [ ! -e "$PLAYED/no-enable" ] || { echo 'Failed to enable unit: Access denied' >&2; exit 1; }
         mkdir -p "$units/default.target.wants" "$units/sockets.target.wants"
         ln -sf "$units/abided.service" "$units/default.target.wants/abided.service"
+        [ ! -e "$PLAYED/half-enable" ] || { echo 'Failed to enable unit: No space left on device' >&2; exit 1; }
         ln -sf "$units/abided.socket" "$units/sockets.target.wants/abided.socket" ;;
     disable) rm -f "$units"/*.wants/abided.* ;;
     esac
@@ -62,7 +63,7 @@ impl Played {
         played
     }
 
-    /// Makes it behave: `no-bus`, `no-enable`, `no-linger`, `lingers`.
+    /// Makes it behave: `no-bus`, `no-enable`, `half-enable`, `no-linger`, `lingers`.
     ///
     /// # Panics
     /// It cannot be told.

@@ -118,18 +118,30 @@ async fn a_unit_that_was_edited_is_kept() {
     cli.ok(&["daemon", "stop"]).await;
 }
 
+/// Nor does systemd go on with units that are not there any more.
 #[tokio::test]
 async fn what_systemd_refuses_leaves_nothing_behind() {
-    let mut daemon = TestDaemon::new(&Config::default());
-    let played = Played::for_daemon(&mut daemon);
-    played.behave("no-enable");
-    let refused = daemon.cli().run(&["daemon", "install"]).await;
-    assert_eq!(refused.code, Some(1), "{refused:?}");
-    for words in ["Failed to enable unit: Access denied", "nothing was installed"] {
-        assert!(refused.stderr.contains(words), "{refused:?}");
+    for (behaviour, words) in
+        [("no-enable", "Failed to enable unit: Access denied"), ("half-enable", "No space left on device")]
+    {
+        let mut daemon = TestDaemon::new(&Config::default());
+        let played = Played::for_daemon(&mut daemon);
+        played.behave(behaviour);
+        let refused = daemon.cli().run(&["daemon", "install"]).await;
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(
+            refused.stderr.contains(words) && refused.stderr.contains("nothing was installed"),
+            "{refused:?}"
+        );
+        assert_eq!(played.asked(), [ASKED[0], ASKED[1], ASKED[0]], "it reads the units again");
+        let units = units(&daemon);
+        for left in
+            [SERVICE, SOCKET, "default.target.wants/abided.service", "sockets.target.wants/abided.socket"]
+        {
+            assert!(fs::symlink_metadata(units.join(left)).is_err(), "{left} is left: {refused:?}");
+        }
+        assert!(!daemon.home().data_dir.exists(), "no daemon was started");
     }
-    assert!(!units(&daemon).join(SERVICE).exists() && !units(&daemon).join(SOCKET).exists());
-    assert!(!daemon.home().data_dir.exists(), "no daemon was started");
 }
 
 #[tokio::test]

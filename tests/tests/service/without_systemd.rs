@@ -61,6 +61,13 @@ async fn an_entry_that_was_edited_is_kept() {
         let said = cli.run(&["daemon", command]).await;
         assert_eq!(said.code, Some(0), "{said:?}");
         assert!(said.stderr.contains(&format!("kept {}", entry.display())), "{said:?}");
+        assert!(
+            said.stderr.contains("nothing was changed: what starts at login is up to the file"),
+            "{said:?}"
+        );
+        for wrong in ["installed already", "is here"] {
+            assert!(!said.stderr.contains(wrong), "{said:?}");
+        }
     }
     assert!(fs::read_to_string(&entry).unwrap().ends_with("Hidden=true\n"));
 }

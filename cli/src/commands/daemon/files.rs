@@ -25,7 +25,7 @@ impl Written {
         let text = marked(text);
         let before = match Found::at(path).map_err(|e| cannot("read", path, &e))? {
             Found::Ours(there) if there == text => return Ok(()),
-            Found::Others => return report.note(kept(path)),
+            Found::Others => return report.kept(path),
             Found::Ours(there) => Some(there),
             Found::Nothing => None,
         };
@@ -52,7 +52,7 @@ impl Written {
 pub(super) fn remove(path: &Path, report: &mut Report) -> Result<bool, CommandError> {
     match Found::at(path).map_err(|e| cannot("read", path, &e))? {
         Found::Nothing => Ok(true),
-        Found::Others => report.note(kept(path)).map(|()| false),
+        Found::Others => report.kept(path).map(|()| false),
         Found::Ours(_) => {
             fs::remove_file(path).map_err(|e| cannot("remove", path, &e))?;
             report.did(Action::Removed, path.display().to_string()).map(|()| true)
@@ -67,10 +67,6 @@ fn put(path: &Path, text: &str) -> io::Result<()> {
     #[cfg(not(unix))]
     let permissions = None;
     replace_file(path, text, permissions)
-}
-
-fn kept(path: &Path) -> String {
-    format!("kept {}, which was edited or is not from `abide daemon install`", path.display())
 }
 
 fn cannot(doing: &str, path: &Path, error: &io::Error) -> CommandError {

@@ -116,18 +116,29 @@ async fn enable(
     report: &mut Report,
 ) -> Result<(), CommandError> {
     let mut written = Written::default();
+    let links = [SERVICE, SOCKET].map(|unit| places.enabled_by_user(unit));
     let settled = match write(places, units, &mut written, report) {
         Ok(()) if written.is_empty() && manager.is_enabled().await => return Ok(()),
         Ok(()) => reload_and_enable(manager, !written.is_empty()).await,
-        Err(error) => Err(error),
+        Err(error) => Err((error, false)),
     };
     match settled {
         Ok(()) => {
             let unit = places.unit(SERVICE).unwrap_or_else(|| places.units.join(SERVICE));
             report.did(Action::Enabled, format!("{SERVICE} and {SOCKET}: {} starts at login", unit.display()))
         }
-        Err(error) => {
+        Err((error, was_read)) => {
+            // systemd may have enabled one of the two.
+            for link in [SERVICE, SOCKET].iter().filter_map(|unit| places.enabled_by_user(unit)) {
+                if !links.iter().flatten().any(|before| *before == link) && fs::remove_file(&link).is_ok() {
+                    report.did(Action::Removed, format!("{} again", link.display()))?;
+                }
+            }
             written.undo(report)?;
+            if was_read && let Err(error) = manager.reload().await {
+                report
+                    .note(format!("systemd goes by the removed units until it reads them again: {error}"))?;
+            }
             Err(error.hinted("nothing was installed"))
         }
     }
@@ -155,11 +166,12 @@ fn write(
     Ok(())
 }
 
-async fn reload_and_enable(manager: &UserManager, has_written: bool) -> Result<(), CommandError> {
+/// The error comes with whether systemd has read units that were written.
+async fn reload_and_enable(manager: &UserManager, has_written: bool) -> Result<(), (CommandError, bool)> {
     if has_written {
-        manager.reload().await?;
+        manager.reload().await.map_err(|error| (error, true))?;
     }
-    manager.enable().await
+    manager.enable().await.map_err(|error| (error, has_written))
 }
 
 /// Lets systemd run the daemon from now on, unless that would cut off work.

@@ -6,6 +6,11 @@ use crate::{
     output::{json, screen, text},
 };
 use serde::Serialize;
+use std::path::Path;
+
+/// Said if nothing was done because of a file that was kept.
+const KEPT: &str = "nothing was changed: what starts at login is up to the file that was kept, and `abide daemon status` says what that is; \
+                    moved away, it is no longer in the way";
 
 /// For a person each thing is printed when it is done, so that an error later shows how far it came; for a program all of them at the end.
 #[derive(Serialize)]
@@ -15,6 +20,9 @@ pub(super) struct Report {
     changed: bool,
     done: Vec<Deed>,
     notes: Vec<String>,
+    /// Whether a file was left as it was, because a person has edited or written it.
+    #[serde(skip)]
+    has_kept: bool,
     #[serde(skip)]
     json: bool,
 }
@@ -53,7 +61,7 @@ impl Action {
 
 impl Report {
     pub(super) const fn new(json: bool) -> Self {
-        Self { changed: false, done: Vec::new(), notes: Vec::new(), json }
+        Self { changed: false, done: Vec::new(), notes: Vec::new(), has_kept: false, json }
     }
 
     pub(super) const fn has_changed(&self) -> bool {
@@ -80,10 +88,18 @@ impl Report {
         Ok(())
     }
 
-    /// `nothing`: what to say if nothing was done.
+    /// A file was left as it was, because a person has edited or written it.
+    pub(super) fn kept(&mut self, path: &Path) -> Result<(), CommandError> {
+        self.has_kept = true;
+        self.note(format!("kept {}, which was edited or is not from `abide daemon install`", path.display()))
+    }
+
+    /// `nothing`: what to say if nothing was done, and no file was in the way.
     pub(super) fn finish(mut self, nothing: &str) -> Result<Exit, CommandError> {
-        if !self.changed {
-            self.note(nothing)?;
+        match (self.changed, self.has_kept) {
+            (true, _) => {}
+            (false, true) => self.note(KEPT)?,
+            (false, false) => self.note(nothing)?,
         }
         if self.json {
             json::document(&self)?;
