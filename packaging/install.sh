@@ -106,19 +106,32 @@ install_all() {
     changing=yes
     mv -f "$stage/both" "$prefix/$manifest"
     for path in $targets; do mv -f "$stage/new/$path" "$prefix/$path"; done
+    # The new version is in place: nothing is put back from here on.
+    trap unfinished EXIT
+    tidy_up
     trap - EXIT INT TERM HUP
-
-    # What an older version had and this one has not.
-    files_of "$prefix/$manifest" | while read -r path; do
-        if ! grep -qxF "$path" "$stage/targets" && is_ours "$path"; then rm "$prefix/$path"; fi
-    done
-    mv -f "$stage/manifest" "$prefix/$manifest"
-    rm -rf "$stage"
     say "Installed Abide in $prefix."
     case ":${PATH:-}:" in
     *":$prefix/bin:"*) say "To begin: abide demo" ;;
     *) say "To begin: $prefix/bin/abide demo ($prefix/bin is not in your PATH)" ;;
     esac
+}
+
+# Removes what an older version had and this one has not.
+tidy_up() {
+    files_of "$prefix/$manifest" | while read -r path; do
+        if ! grep -qxF "$path" "$stage/targets" && is_ours "$path"; then rm "$prefix/$path"; fi
+    done
+    mv -f "$stage/manifest" "$prefix/$manifest"
+    rm -rf "$stage"
+}
+
+# The manifest still has the old files and the new ones, so that the same once more goes on where this ended.
+unfinished() {
+    trap - EXIT
+    trap '' INT TERM HUP
+    rm -rf "$stage" || say "Remove $stage by hand." >&2
+    fail "the new version is in place in $prefix and can be used, but files of the older one may be left, for the reason above; run this again"
 }
 
 refuse_foreign() {
@@ -167,20 +180,26 @@ write() {
 }
 
 undo() {
-    trap - EXIT INT TERM HUP
+    trap - EXIT
+    trap '' INT TERM HUP
     # One failure must not keep the rest from being put back.
     set +e
+    lost=''
     if [ -n "$changing" ]; then
         for path in $targets $manifest; do
             if [ -e "$stage/new/$path" ]; then
                 : # not replaced yet
             elif [ -e "$stage/old/$path" ]; then
-                mv -f "$stage/old/$path" "$prefix/$path"
+                mv -f "$stage/old/$path" "$prefix/$path" || lost="$lost
+  $prefix/$path"
             else
-                rm -f "$prefix/$path"
+                rm -f "$prefix/$path" || lost="$lost
+  $prefix/$path"
             fi
         done
     fi
+    [ -z "$lost" ] || fail "not installed, for the reason above, and these files could not be put back:$lost
+Those of the version before are in $stage/old. Move them to their places, remove the others that are named here, and then $stage."
     for folder in $made; do rmdir "$prefix/$folder"; done
     rm -rf "$stage"
     fail "not installed, for the reason above; what was there before is as it was"

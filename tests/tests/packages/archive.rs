@@ -183,17 +183,19 @@ fn what_others_have_written_is_neither_overwritten_nor_removed() {
     assert!(said.contains("cannot name such a folder") && !spaced.exists(), "{said}");
 }
 
-/// A program that comes first in PATH, and does this at its `n`th call instead of its work.
-fn failing(place: &Place, program: &str, n: u32, instead: &str) -> String {
-    let folder = place.path(&format!("{program}-{n}"));
+/// A program that comes first in PATH, and does this instead of its work, at its calls whose number this condition of test(1) is true for.
+fn failing(place: &Place, program: &str, when: &str, instead: &str) -> String {
+    let folder = place.path(&format!("{program}{}", when.replace(' ', "-")));
     fs::create_dir(&folder).unwrap();
     let script = format!(
-        "#!/bin/sh\necho >>\"$0.calls\"\n[ \"$(wc -l <\"$0.calls\")\" -ne {n} ] || {instead}\nexec /usr/bin/{program} \"$@\"\n"
+        "#!/bin/sh\necho >>\"$0.calls\"\n! [ \"$(wc -l <\"$0.calls\")\" {when} ] || {instead}\nexec /usr/bin/{program} \"$@\"\n"
     );
     fs::write(folder.join(program), script).unwrap();
     fs::set_permissions(folder.join(program), fs::Permissions::from_mode(0o755)).unwrap();
     format!("{}:/usr/bin:/bin", folder.display())
 }
+
+const NO_ROOM: &str = "{ echo 'No space left on device' >&2; exit 1; }";
 
 #[test]
 fn a_failure_at_any_moment_leaves_the_installed_version() {
@@ -202,7 +204,7 @@ fn a_failure_at_any_moment_leaves_the_installed_version() {
     let prefix = place.path("prefix");
     let empty = tree(&prefix);
     for (program, n) in [("mkdir", 30), ("cp", 5), ("sed", 3), ("mv", 1), ("mv", 40)] {
-        let path = failing(&place, program, n, "{ echo 'No space left on device' >&2; exit 1; }");
+        let path = failing(&place, program, &format!("-eq {n}"), NO_ROOM);
         let said = refused(place.install(&older, &[]).env("PATH", path));
         assert!(
             said.contains("No space left") && said.contains("what was there before is as it was"),
@@ -214,10 +216,64 @@ fn a_failure_at_any_moment_leaves_the_installed_version() {
     let installed = tree(&prefix);
     for (program, n) in [("cp", 6), ("ln", 20), ("mv", 2), ("mv", 41)] {
         let instead = if program == "ln" { "exec kill -TERM $PPID" } else { "exit 1" };
-        let path = failing(&place, program, n, instead);
+        let path = failing(&place, program, &format!("-eq {n}"), instead);
         refused(place.install(&newer, &[]).env("PATH", path));
         assert_same(&tree(&prefix), &installed, &format!("{program} {n}"));
     }
+}
+
+/// The files of the installed version, without its folders.
+fn installed_files(prefix: &Path) -> usize {
+    let manifest = fs::read_to_string(prefix.join("share/abide/manifest")).unwrap();
+    manifest.lines().filter(|line| !line.starts_with("folder")).count()
+}
+
+#[test]
+fn a_failure_after_the_new_version_is_in_place_is_said_and_mended_by_the_same_once_more() {
+    let place = Place::new();
+    let (older, newer) = (place.unpack_small(packages::NOW), place.unpack_small(packages::NEXT));
+    let prefix = place.path("prefix");
+    let before = tree(&prefix);
+    let old = prefix.join("share/abide/old");
+    fs::write(older.join("share/abide/old"), "not in the next version").unwrap();
+    process::succeeds(&mut place.install(&newer, &[]));
+    let (only_newer, targets) = (tree(&prefix), installed_files(&prefix));
+    process::succeeds(&mut place.install(&newer, &["--uninstall"]));
+    // The old file's removal, and the last of the manifests: the first is put in place before all files.
+    let last = format!("-eq {}", 1 + targets + 1);
+    for (program, when, instead) in [
+        ("rm", "-eq 1", "{ echo 'Read-only file system' >&2; exit 1; }"),
+        ("rm", "-le 1", "exec kill -TERM $PPID"),
+        ("mv", last.as_str(), NO_ROOM),
+    ] {
+        process::succeeds(&mut place.install(&older, &[]));
+        let path = failing(&place, program, when, instead);
+        let said = refused(place.install(&newer, &[]).env("PATH", path));
+        assert!(said.contains("the new version is in place") && said.contains("run this again"), "{said}");
+        let new = fs::read_to_string(prefix.join("bin/abide")).unwrap();
+        assert_eq!(new, format!("abide {}", packages::NEXT), "{program} {when}");
+        assert_eq!(old.exists(), program == "rm");
+        process::succeeds(&mut place.install(&newer, &[]));
+        assert_same(&tree(&prefix), &only_newer, &format!("{program} {when}, and the same once more"));
+        process::succeeds(&mut place.install(&newer, &["--uninstall"]));
+        assert_same(&tree(&prefix), &before, "all is removed, and nothing else");
+    }
+}
+
+#[test]
+fn what_cannot_be_put_back_is_named_and_kept() {
+    let place = Place::new();
+    let (older, newer) = (place.unpack_small(packages::NOW), place.unpack_small(packages::NEXT));
+    let prefix = place.path("prefix");
+    process::succeeds(&mut place.install(&older, &[]));
+    // `bin/abide` is the first of all files, after the manifest.
+    let path = failing(&place, "mv", "-ge 3", "{ echo 'Input/output error' >&2; exit 1; }");
+    let said = refused(place.install(&newer, &[]).env("PATH", path));
+    assert!(said.contains("could not be put back") && !said.contains("is as it was"), "{said}");
+    let (program, kept) = (prefix.join("bin/abide"), prefix.join(".abide-install/old/bin/abide"));
+    assert_eq!(fs::read_to_string(&program).unwrap(), format!("abide {}", packages::NEXT));
+    assert_eq!(fs::read_to_string(&kept).unwrap(), format!("abide {}", packages::NOW));
+    assert!(said.contains(&format!("  {}\n", program.display())), "{said}");
 }
 
 #[test]
@@ -227,7 +283,7 @@ fn an_installation_that_was_killed_can_be_repeated_and_removed() {
     let prefix = place.path("prefix");
     let before = tree(&prefix);
     process::succeeds(&mut place.install(&older, &[]));
-    let path = failing(&place, "mv", 30, "kill -KILL $PPID");
+    let path = failing(&place, "mv", "-eq 30", "kill -KILL $PPID");
     refused(place.install(&newer, &[]).env("PATH", path));
     let said = refused(&mut place.install(&newer, &[]));
     assert!(said.contains(".abide-install") && said.contains("remove it"), "{said}");
