@@ -44,26 +44,45 @@ pub(super) async fn check(home: &Home, start: &Start) -> Result<Checked, StartEr
     Err(StartError::Refused { said: if why.is_empty() { status.to_string() } else { why.to_owned() } })
 }
 
-/// Runs a program to its end, with the beginnings of its output. `None`: it took longer than that, and was killed.
+/// Runs a program to its end, with the beginnings of its output; what it has started ends with it. `None`: it took longer than that, and was
+/// killed.
 fn run_within(mut command: Command, time: Duration) -> io::Result<Option<Output>> {
     let deadline = Instant::now() + time;
     let mut child = command.spawn()?;
-    let status = loop {
-        match child.try_wait()? {
-            Some(status) => break status,
-            None if Instant::now() < deadline => thread::park_timeout(LOOK_AGAIN),
-            None => {
-                end_group(&mut child)?;
-                child.wait()?;
-                return Ok(None);
-            }
+    let in_time = loop {
+        if has_ended(&mut child)? {
+            break true;
         }
+        if Instant::now() >= deadline {
+            break false;
+        }
+        thread::park_timeout(LOOK_AGAIN);
     };
+    let killed = end_group(&mut child);
+    if !in_time {
+        killed?;
+    }
+    let status = child.wait()?;
+    if !in_time {
+        return Ok(None);
+    }
     let (stdout, stderr) = (child.stdout.take().map(beginning), child.stderr.take().map(beginning));
     Ok(Some(Output { status, stdout: stdout.unwrap_or_default(), stderr: stderr.unwrap_or_default() }))
 }
 
-/// Kills a process and all that it has started in its session.
+/// Whether the process has ended. On Unix it is not waited for, so that its id, which is also that of its group, stays its own.
+fn has_ended(child: &mut process::Child) -> io::Result<bool> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
+    }
+    #[cfg(not(unix))]
+    Ok(child.try_wait()?.is_some())
+}
+
+/// Kills a process, unless it has ended, and all of its group: all that it has started, unless that has made itself a group of its own.
 fn end_group(child: &mut process::Child) -> io::Result<()> {
     #[cfg(unix)]
     {
