@@ -158,11 +158,19 @@ impl Connection {
                 () = self.service.supervisor.ending() => return,
             };
             match frame {
-                None => return,
+                None => {
+                    // A script may have closed its half and still wait for replies; Abide's own clients close only when they go.
+                    if self.codec == Codec::Binary {
+                        self.line.caller_has_gone();
+                    }
+                    return;
+                }
                 Some(Ok(frame)) => self.incoming(&frame).await,
                 Some(Err(e)) => {
                     if e.kind() == io::ErrorKind::InvalidData {
                         outbox.send(Outgoing::Error(Error::new(ErrorKind::TooLarge, e.to_string())));
+                    } else {
+                        self.line.caller_has_gone();
                     }
                     return;
                 }

@@ -32,6 +32,8 @@ pub struct Line {
     outbox: Outbox,
     /// Cancels this line's requests and subscriptions.
     closing: CancellationToken,
+    /// Cancelled when nobody is there any more for whom tasks could be held.
+    gone: CancellationToken,
     subscriptions: Mutex<Subscriptions>,
     focus: Mutex<Option<Focus>>,
     /// Requests without a reply so far.
@@ -48,6 +50,7 @@ impl Line {
             caller,
             outbox: Outbox::default(),
             closing: CancellationToken::new(),
+            gone: CancellationToken::new(),
             subscriptions: Mutex::default(),
             focus: Mutex::default(),
             pending: TaskTracker::new(),
@@ -64,6 +67,11 @@ impl Line {
     #[must_use]
     pub const fn closing(&self) -> &CancellationToken {
         &self.closing
+    }
+
+    /// The caller has gone without waiting for its replies. What it asked for is done all the same, but no task is held for it.
+    pub fn caller_has_gone(&self) {
+        self.gone.cancel();
     }
 
     /// Carries out a request and passes its reply to `deliver`. Runs inline for 100 ms, then in a spawned task.
@@ -118,6 +126,10 @@ impl Line {
                 let reply = handlers::daemon::shut_down(service, &params, &mut drained).await;
                 return deliver(reply.map(Reply::Shutdown).map_err(Error::from));
             }
+            request @ Request::UpdateDaemon(_) => tokio::select! {
+                reply = handlers::handle(service, &self.caller, request) => reply,
+                () = self.gone.cancelled() => return,
+            },
             request => handlers::handle(service, &self.caller, request).await,
         };
         deliver(reply.map_err(Error::from));
