@@ -15,6 +15,11 @@ use abide_client::{
     },
     view::{Connection, OverviewView},
 };
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// The pause between two attempts to reach a daemon that hands over.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Variables with API keys that shells usually have, and their providers.
 const KEY_VARIABLES: [(&str, &str); 2] = [("ANTHROPIC_API_KEY", "anthropic"), ("OPENAI_API_KEY", "openai")];
@@ -69,6 +74,34 @@ impl Daemon {
         while notifications.next().await.is_some() {}
         self.client = autostart::connect_or_start(&self.home, options()).await?;
         Ok(())
+    }
+
+    /// The same, but a daemon that has ended instead is not started again: perhaps a person has stopped it.
+    pub(crate) async fn until_handed_over(&mut self) -> Result<(), CommandError> {
+        let mut notifications = self.client.notifications();
+        while notifications.next().await.is_some() {}
+        let deadline = Instant::now() + Start::default().deadline;
+        loop {
+            // Lock and socket stay open while it hands over.
+            if !home::is_held(&self.home) {
+                let ended = CommandError::from(ConnectError::NotRunning { socket: self.home.socket()? });
+                return Err(
+                    ended.hinted("it ended before it went over; the next start runs the installed program")
+                );
+            }
+            match Client::connect(&self.home, options()).await {
+                // The program that goes has taken the connection, and closed it.
+                Err(ConnectError::NotRunning { .. } | ConnectError::Closed(_))
+                    if Instant::now() < deadline =>
+                {
+                    sleep(LOOK_AGAIN).await;
+                }
+                settled => {
+                    self.client = settled?;
+                    return Ok(());
+                }
+            }
+        }
     }
 
     /// Sends a request once: after a cut connection its effect is unknown, so it is not sent again.

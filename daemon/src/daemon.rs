@@ -1,10 +1,10 @@
 //! Starts and ends a daemon.
 
 use crate::{
-    allocator, clock,
+    allocator, children, clock,
     config::ConfigError,
     events::Hub,
-    instance::{Bequest, Inherited, Instance, InstanceError, private_folder},
+    instance::{Inherited, Instance, InstanceError, private_folder},
     ipc,
     keys::{KeyError, KeyStore},
     launch::Launcher,
@@ -51,15 +51,15 @@ pub struct Options {
     pub program: PathBuf,
     /// The command that runs [`abide_tools::helper::main`].
     pub helper: Vec<OsString>,
-    /// The socket, if this process was given one.
-    pub inherited: Option<Inherited>,
+    /// What this process was given.
+    pub inherited: Inherited,
 }
 
-/// A program to execute in this process, which goes on with the socket and the lock.
+/// A program to execute in this process. It goes on with the socket and the lock of this instance.
 #[derive(Debug)]
 pub struct HandOver {
     pub program: PathBuf,
-    pub bequest: Bequest,
+    pub instance: Instance,
 }
 
 /// Why a daemon did not start, or ended.
@@ -77,10 +77,6 @@ pub enum Error {
     Open(#[from] OpenError),
     #[error(transparent)]
     Tools(#[from] abide_tools::Error),
-    #[error(
-        "the socket cannot be handed over to the new program ({0}); nothing is lost, start the daemon again"
-    )]
-    HandOver(std::io::Error),
     #[error("cannot find this user's home folder; set HOME")]
     NoHome,
     #[error(
@@ -109,12 +105,15 @@ async fn serve(
     for folder in [&home.config_dir, &home.data_dir, &home.state_dir, &home.run_dir, &home.spool_dir()] {
         private_folder(folder)?;
     }
-    let (mut instance, predecessor) = take_place(&home, inherited)?;
+    let stayed = inherited.stayed().cloned();
+    let was_handed_over = inherited.is_from_predecessor();
+    let mut instance = Instance::inherit(home.lock_file(), inherited)?;
     let keys = Arc::new(KeyStore::open(&home.key_file())?);
     let variable = Arc::new(|name: &str| std::env::var(name).ok());
     let settings = Settings::open(&home.config_file(), home.last_good_config(), keys.clone(), variable)?;
 
     let supervisor = Supervisor::default();
+    let predecessor = predecessor(was_handed_over, &supervisor);
     let hub = Hub::default();
     let (feed, news) = Feed::new();
     let publish = hub.clone();
@@ -148,6 +147,7 @@ async fn serve(
     let home = Arc::new(home);
     let updater = Updater {
         program,
+        stayed,
         home: home.clone(),
         store: store.clone(),
         sessions: sessions.clone(),
@@ -170,20 +170,12 @@ async fn serve(
         started_by: started_by(),
         ending: ending.clone(),
         drained: drained.clone(),
-        updates: updater.start(&supervisor),
+        updates: updater.start(&supervisor).await,
     };
     start_notifier(&service, news);
     supervisor.spawn("ipc", ipc::serve(listener, service));
     supervisor.spawn("storage state", watch_storage(store.clone(), hub.clone(), supervisor.clone()));
-    supervisor.spawn("keys", {
-        let supervisor = supervisor.clone();
-        async move {
-            tokio::select! {
-                () = async { settings.now().await.warm().await; keys.keep_fetching().await } => {}
-                () = supervisor.ending() => {}
-            }
-        }
-    });
+    supervisor.spawn("keys", fetch_keys(keys, settings, supervisor.clone()));
     let damaged = |e: ReadError| OpenError::Damaged { path: database.clone(), reason: e.to_string() };
     sessions.recover().await.map_err(damaged)?;
     supervisor.spawn("checkpoints", sessions.clone().forget_checkpoints_of_deleted());
@@ -201,19 +193,25 @@ async fn serve(
     let why = ending.borrow().clone().unwrap_or(why);
     match why {
         Ending::Asked { .. } => Ok(None),
-        Ending::HandOver { program } => hand_over(instance, program),
+        Ending::HandOver { program } => Ok(Some(HandOver { program, instance })),
         Ending::StoreFailed { reason } => Err(Error::StoreFailed(reason)),
     }
 }
 
-/// Takes this home's lock, and finds out how the daemon before ended.
-fn take_place(home: &Home, inherited: Option<Inherited>) -> Result<(Instance, Predecessor), Error> {
-    let Some(inherited) = inherited else {
-        return Ok((Instance::take(home.lock_file())?, Predecessor::Ended));
-    };
-    let was_handed_over = inherited.is_from_predecessor();
-    let predecessor = if was_handed_over { Predecessor::HandedOver } else { Predecessor::Ended };
-    Ok((Instance::inherit(home.lock_file(), inherited)?, predecessor))
+/// How the daemon before ended; the children of one that handed over are waited for from here on.
+fn predecessor(was_handed_over: bool, supervisor: &Supervisor) -> Predecessor {
+    if !was_handed_over {
+        return Predecessor::Ended;
+    }
+    children::adopt(supervisor);
+    Predecessor::HandedOver
+}
+
+async fn fetch_keys(keys: Arc<KeyStore>, settings: Settings, supervisor: Supervisor) {
+    tokio::select! {
+        () = async { settings.now().await.warm().await; keys.keep_fetching().await } => {}
+        () = supervisor.ending() => {}
+    }
 }
 
 /// Waits until the daemon is asked to end, and lets its tasks come to a boundary. Returns why it ends.
@@ -247,18 +245,6 @@ async fn drain(
         let _ = tokio::time::timeout(END, drained.closed()).await;
     }
     why
-}
-
-#[cfg(unix)]
-fn hand_over(instance: Instance, program: PathBuf) -> Result<Option<HandOver>, Error> {
-    let bequest = instance.hand_over().map_err(Error::HandOver)?;
-    Ok(Some(HandOver { program, bequest }))
-}
-
-/// Never asked for: no other program is ever found on this system.
-#[cfg(not(unix))]
-fn hand_over(_: Instance, _: PathBuf) -> Result<Option<HandOver>, Error> {
-    Ok(None)
 }
 
 /// The shutdown's report, made when nothing is written any more.

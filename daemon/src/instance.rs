@@ -2,7 +2,8 @@
 //!
 //! * The lock file in the data folder is held for life; its content (pid, socket, version) leads clients to the socket.
 //! * Only the holder of the lock replaces the socket, and only if no daemon answers there.
-//! * A socket that a service manager or the daemon before gives is used as it is, wherever it is: see [`Inherited`].
+//! * A socket that a service manager or the daemon before gives is used as it is, wherever it is (see [`Inherited`]), as long as its file
+//!   leads to it.
 //! * A peer must be the same user and no descendant of a tool, because a tool must not approve its own calls.
 
 mod folder;
@@ -12,15 +13,18 @@ mod peer;
 mod socket;
 
 pub use folder::private_folder;
-pub use inherited::{Bequest, Inherited};
+#[cfg(unix)]
+pub use folder::{WayIn, kind, way_in};
+pub use inherited::{Inherited, Stayed};
+#[cfg(target_os = "linux")]
+pub(crate) use peer::parent;
 pub use peer::{Refused, descends_from, peer};
 
-use inherited::Giver;
+use inherited::{Given, Giver};
 use interprocess::local_socket::tokio::Listener;
 use std::{
     fs::File,
     io,
-    os::fd::OwnedFd,
     path::{Path, PathBuf},
 };
 
@@ -67,7 +71,7 @@ pub struct Instance {
     lock: File,
     lock_path: PathBuf,
     /// A listening socket that was inherited, until [`Self::listen`] uses it.
-    inherited: Option<(OwnedFd, Owner)>,
+    inherited: Option<socket::Open>,
     socket: Option<socket::Bound>,
 }
 
@@ -86,27 +90,35 @@ impl Instance {
     /// # Errors
     /// Another daemon holds it, or the file cannot be used.
     pub fn take(lock_path: impl Into<PathBuf>) -> Result<Self, InstanceError> {
-        let lock_path = lock_path.into();
-        let lock = lock::take(&lock_path)?;
-        Ok(Self { lock, lock_path, inherited: None, socket: None })
+        Self::inherit(lock_path, Inherited::default())
     }
 
-    /// The same with an inherited socket. The daemon before hands its lock over with it; for a service manager, a daemon that runs
-    /// without one is asked to end.
+    /// The same with what this process was given. The daemon before hands its lock over with its socket; for a service manager's socket, a
+    /// daemon that runs without one is asked to end.
     ///
     /// # Errors
     /// As [`Self::take`].
     pub fn inherit(lock_path: impl Into<PathBuf>, inherited: Inherited) -> Result<Self, InstanceError> {
         let lock_path = lock_path.into();
-        let Inherited { listener, from } = inherited;
-        let (lock, owner) = match from {
-            Giver::ServiceManager => (lock::take_over(&lock_path)?, Owner::ServiceManager),
-            Giver::Predecessor { lock, owns_socket } => {
+        if inherited.unused > 0 {
+            tracing::warn!(
+                closed = inherited.unused,
+                has_socket = inherited.socket.is_some(),
+                "the service manager gave descriptors that are not used: the daemon listens at one Unix socket. They are closed"
+            );
+        }
+        let (lock, inherited) = match inherited.socket {
+            None => (lock::take(&lock_path)?, None),
+            Some(Given { listener, from: Giver::ServiceManager }) => {
+                let open = socket::Open { listener, owner: Owner::ServiceManager, file: None };
+                (lock::take_over(&lock_path)?, Some(open))
+            }
+            Some(Given { listener, from: Giver::Predecessor { lock, owns_socket, file } }) => {
                 let owner = if owns_socket { Owner::Daemon } else { Owner::ServiceManager };
-                (lock::keep(lock, &lock_path)?, owner)
+                (lock::keep(lock, &lock_path)?, Some(socket::Open { listener, owner, file }))
             }
         };
-        Ok(Self { lock, lock_path, inherited: Some((listener, owner)), socket: None })
+        Ok(Self { lock, lock_path, inherited, socket: None })
     }
 
     /// Opens the socket, replacing a dead daemon's, or uses the inherited one, and announces it in the lock file. Needs a tokio runtime.
@@ -116,14 +128,7 @@ impl Instance {
     pub fn listen(&mut self, socket: impl Into<PathBuf>, version: &str) -> Result<Listener, InstanceError> {
         let (listener, bound) = match self.inherited.take() {
             None => socket::bind(socket.into())?,
-            Some((listener, Owner::ServiceManager)) => {
-                socket::adopt(listener, Owner::ServiceManager, socket.into())?
-            }
-            Some((listener, Owner::Daemon)) => {
-                let socket = socket.into();
-                // If the socket's file is gone, clients find the daemon only at a new one.
-                socket::adopt(listener, Owner::Daemon, socket.clone()).or_else(|_| socket::bind(socket))?
-            }
+            Some(open) => socket::adopt(open, socket.into())?,
         };
         lock::announce(&self.lock, &self.lock_path, bound.path(), version)?;
         self.socket = Some(bound);
@@ -134,18 +139,6 @@ impl Instance {
     #[must_use]
     pub fn socket(&self) -> Option<&Path> {
         self.socket.as_ref().map(socket::Bound::path)
-    }
-
-    /// Socket and lock for the program that this process executes next: clients that connect meanwhile wait for it, and no other daemon can
-    /// start.
-    ///
-    /// # Errors
-    /// There is no socket yet, or the lock's file cannot be duplicated.
-    pub fn hand_over(mut self) -> io::Result<Bequest> {
-        let Some(bound) = self.socket.take() else { return Err(io::ErrorKind::NotConnected.into()) };
-        let lock = self.lock.try_clone()?;
-        let (listener, owner) = bound.into_parts();
-        Ok(Bequest { listener, lock, owns_socket: owner == Owner::Daemon })
     }
 }
 

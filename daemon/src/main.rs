@@ -5,15 +5,17 @@ mod config_command;
 mod doctor_command;
 mod personas_command;
 mod prompts_command;
+mod signals;
 
 use abide_client::home::Home;
 use abide_daemon::{
     allocator,
     daemon::{self, HandOver, Options},
-    instance::{Inherited, private_folder},
+    instance::{Inherited, Stayed, private_folder},
     logging,
-    supervisor::Ending,
 };
+use abide_fail_point::{Point, pass};
+use anyhow::Context as _;
 use std::{ffi::OsString, path::Path, process::ExitCode, sync::Arc, time::Duration};
 use tokio::{runtime::Runtime, sync::watch};
 
@@ -35,8 +37,6 @@ ABIDE_HOME=DIR moves everything under one folder. ABIDE_LOG=FILTER says what is 
 
 /// The argument that makes this process a tool's helper.
 const TOOL_HELPER: &str = "tool-helper";
-/// How long running attempts may take to finish after a signal.
-const DRAIN: Duration = Duration::from_secs(5);
 /// How long an idle thread for blocking work stays: each keeps a stack and allocator memory.
 const IDLE_THREAD: Duration = Duration::from_secs(1);
 
@@ -64,53 +64,74 @@ fn usage() -> ExitCode {
 }
 
 fn run(foreground: bool) -> ExitCode {
-    let ended = try_run(foreground).and_then(|hand_over| match hand_over {
-        Some(hand_over) => execute(&hand_over, foreground),
-        None => Ok(()),
-    });
-    match ended {
+    match try_run(foreground) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            tracing::error!("{e}");
-            complain(&format!("abided: {e}"));
+            tracing::error!("{e:#}");
+            complain(&format!("abided: {e:#}"));
             ExitCode::FAILURE
         }
     }
 }
 
-/// Executes the program in this process, with the same arguments; if it has just been removed, this one again. Returns only if both fail.
+/// Executes the program in this process, with the same arguments; if that fails, this program again, which says why. Returns only if both
+/// fail, or if a signal has asked the daemon to end.
 #[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "no process is started: this one goes on as the new program")]
-fn execute(HandOver { program, bequest }: &HandOver, foreground: bool) -> anyhow::Result<()> {
-    use std::os::unix::process::CommandExt as _;
-    let (name, value) = bequest.keep_open()?;
-    let arguments = foreground.then_some("--foreground");
-    let run = |program: &Path| std::process::Command::new(program).args(arguments).env(name, &value).exec();
-    let error = run(program);
-    tracing::error!("cannot go over to {}: {error}; the program before goes on", program.display());
-    let error = run(&helper_program()?);
-    Err(anyhow::anyhow!("cannot go on: {error}; nothing is lost, the next client starts the daemon"))
+fn execute(
+    HandOver { program, instance }: HandOver,
+    foreground: bool,
+    log: logging::Logging,
+) -> anyhow::Result<()> {
+    use std::{os::unix::process::CommandExt as _, process::Command};
+    let (name, value) = instance.keep_open().context(
+        "the socket cannot be handed over to the new program; nothing is lost, the next client starts the daemon",
+    )?;
+    let command = |program: &Path| {
+        let mut command = Command::new(program);
+        command.args(foreground.then_some("--foreground")).env(name, &value);
+        for stale in Stayed::NAMES {
+            command.env_remove(stale);
+        }
+        command
+    };
+    tracing::info!("going over to {}", program.display());
+    pass(Point::HandOver);
+    if signals::end_at_once() {
+        tracing::info!("a signal asked the daemon to end before it went over");
+        return Ok(());
+    }
+    // Lines that still wait would be lost.
+    drop(log);
+    let error = command(&program).exec();
+    let stayed = Stayed { program, why: error.to_string() };
+    let mut again = command(&helper_program()?);
+    let error = again.arg0(&stayed.program).envs(stayed.variables()).exec();
+    Err(error).context("cannot go on; nothing is lost, the next client starts the daemon")
 }
 
 #[cfg(not(unix))]
-fn execute(_: &HandOver, _: bool) -> anyhow::Result<()> {
+fn execute(_: HandOver, _: bool, _: logging::Logging) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn try_run(foreground: bool) -> anyhow::Result<Option<HandOver>> {
+fn try_run(foreground: bool) -> anyhow::Result<()> {
     // Before anything is opened.
     let inherited = Inherited::from_env();
-    let program = std::env::current_exe()?;
+    let program = match inherited.stayed() {
+        Some(stayed) => stayed.program.clone(),
+        None => std::env::current_exe()?,
+    };
     allocator::limit_arenas();
     let home = Home::from_env()?;
     private_folder(&home.state_dir)?;
     private_folder(&home.log_dir())?;
-    let _log = logging::init(&home.log_dir(), std::env::var(logging::VARIABLE).ok().as_deref(), foreground)?;
+    let log = logging::init(&home.log_dir(), std::env::var(logging::VARIABLE).ok().as_deref(), foreground)?;
     let helper = tool_helper()?;
     let ending = Arc::new(watch::channel(None).0);
     let runtime = runtime()?;
     let ran = runtime.block_on(async {
-        let signals = until_signal(ending.clone())?;
+        let signals = signals::until_signal(ending.clone())?;
         let daemon = daemon::run(Options { home, program, helper, inherited }, ending.clone());
         tokio::pin!(signals, daemon);
         let ran = tokio::select! {
@@ -121,7 +142,10 @@ fn try_run(foreground: bool) -> anyhow::Result<Option<HandOver>> {
     });
     // A blocked thread (reading from a dead network share, for example) must not delay the end.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    ran
+    match ran? {
+        Some(hand_over) => execute(hand_over, foreground, log),
+        None => Ok(()),
+    }
 }
 
 fn runtime() -> std::io::Result<Runtime> {
@@ -141,35 +165,6 @@ fn tool_helper() -> std::io::Result<Vec<OsString>> {
 /// This program's own file, even if an upgrade has replaced it at its path.
 fn helper_program() -> std::io::Result<std::path::PathBuf> {
     if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
-}
-
-/// From here on a signal asks the daemon to end, even while it starts. The returned future passes signals on and never ends.
-#[cfg(unix)]
-fn until_signal(ending: Arc<watch::Sender<Option<Ending>>>) -> std::io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    Ok(async move {
-        let mut drain = DRAIN;
-        loop {
-            tokio::select! {
-                _ = term.recv() => {}
-                _ = int.recv() => {}
-            }
-            ending.send_replace(Some(Ending::Asked { drain }));
-            // A second signal ends the daemon without a drain.
-            drain = Duration::ZERO;
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn until_signal(ending: Arc<watch::Sender<Option<Ending>>>) -> std::io::Result<impl Future<Output = ()>> {
-    Ok(async move {
-        if tokio::signal::ctrl_c().await.is_err() {
-            return std::future::pending().await;
-        }
-        ending.send_replace(Some(Ending::Asked { drain: DRAIN }));
-    })
 }
 
 #[expect(clippy::print_stdout, reason = "the answer to --help and --version")]

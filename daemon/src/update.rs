@@ -5,12 +5,14 @@
 //! tasks are brought to a boundary ([`Sessions::hold`]), the daemon drains, and the process executes the new program. Socket and lock stay
 //! open meanwhile ([`crate::instance::Instance::hand_over`]). If a boundary does not come in time, all tasks go on, and the next attempt follows later.
 
+mod delay;
 mod program;
 
 use crate::{
     clock,
     config::UpdatePolicy,
     events::Hub,
+    instance::Stayed,
     session::{Held, Sessions},
     settings::Settings,
     supervisor::{Ending, Supervisor},
@@ -26,6 +28,7 @@ use abide_protocol::{
     update::{UpdateStage, UpdateStatus},
 };
 use abide_store::{Store, TreeOf};
+use delay::Delay;
 use program::{Identity, Program};
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::{
@@ -41,9 +44,8 @@ const SETTLE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest patience of a request.
 const MAX_PATIENCE: Duration = Duration::from_secs(600);
-/// The pause after an attempt that did not come to a boundary; it doubles up to [`LONGEST_PAUSE`]. A refused program is asked again after it.
-const RETRY_AFTER: Duration = Duration::from_secs(60);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1800);
+/// A program that refused is asked again after this time: what it was refused for may be mended.
+const ASK_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// The least patience: the time that idle conversations need to say that they rest.
 const LEAST_PATIENCE: Duration = Duration::from_millis(250);
 /// How often a file that is being written is looked at for a request.
@@ -96,6 +98,8 @@ impl Updates {
 /// Looks at the file, and goes over to a new one.
 pub struct Updater {
     pub program: PathBuf,
+    /// This program was executed again, because that which has replaced it could not be.
+    pub stayed: Option<Stayed>,
     pub home: Arc<Home>,
     pub store: Store,
     pub sessions: Sessions,
@@ -109,7 +113,8 @@ struct Candidate {
     identity: Identity,
     /// Its version; or why it cannot.
     verdict: Result<String, String>,
-    asked_at: Instant,
+    /// When one that cannot is asked again; `None`: if a person wants it.
+    again_at: Option<Instant>,
 }
 
 /// The state of the updater's task.
@@ -118,10 +123,8 @@ struct Watch {
     program: Program,
     candidate: Option<Candidate>,
     policy: UpdatePolicy,
-    /// The daemon does not try by itself before.
-    not_before: Instant,
-    /// The pause after the next attempt in vain.
-    pause: Duration,
+    /// Until when the daemon does not try by itself.
+    delay: Delay,
     look: Arc<Notify>,
     /// All tasks are at a boundary, and the daemon ends for the new program.
     held: Option<Held>,
@@ -130,35 +133,44 @@ struct Watch {
 
 impl Updater {
     /// Starts the updater's task.
-    #[must_use]
-    pub fn start(self, supervisor: &Supervisor) -> Updates {
+    pub async fn start(mut self, supervisor: &Supervisor) -> Updates {
         let (asks, mut asked) = mpsc::channel::<Ask>(QUEUE);
         let (status, shown) = watch::channel(None);
         let look = Arc::new(Notify::new());
         let looks = look.clone();
+        let stayed = self.stayed.take();
         let mut watch = Watch {
             program: Program::of(self.program.clone()),
             updater: self,
             candidate: None,
             policy: UpdatePolicy::default(),
-            not_before: Instant::now(),
-            pause: RETRY_AFTER,
+            delay: Delay::none(),
             look: look.clone(),
             held: None,
             status,
         };
+        // Before any client asks.
+        if let Some(Stayed { why, .. }) = stayed {
+            watch.has_stayed(&why).await;
+        }
         let ending = supervisor.clone();
         supervisor.spawn("updater", async move {
             loop {
-                let ask = tokio::select! {
+                let mut ask = tokio::select! {
                     () = ending.ending() => return,
                     () = looks.notified() => None,
                     () = tokio::time::sleep(LOOK_EVERY) => None,
                     Some(ask) = asked.recv() => Some(ask),
                 };
-                tokio::select! {
-                    () = ending.ending() => return,
-                    () = watch.turn(ask) => {}
+                let mut is_done = false;
+                while !is_done {
+                    let by_itself = ask.is_none();
+                    tokio::select! {
+                        () = ending.ending() => return,
+                        () = watch.turn(ask.take()) => is_done = true,
+                        // A person's patience may be shorter.
+                        Some(next) = asked.recv(), if by_itself => ask = Some(next),
+                    }
                 }
             }
         });
@@ -167,11 +179,22 @@ impl Updater {
 }
 
 impl Watch {
-    /// Looks once, and goes over if that is wanted and possible.
+    /// The program that was found to be fit could not be executed. It is not tried again by itself: each attempt ends this daemon's parts.
+    async fn has_stayed(&mut self, why: &str) {
+        tracing::error!(why, program = %self.program.path().display(), "cannot go over to the program; the one before goes on");
+        let Some(identity) = self.program.replaced_by() else { return };
+        self.policy = self.updater.settings.now().await.config().daemon.update;
+        let verdict = Err(format!("it could not be executed ({why}); `abide daemon update` tries it again"));
+        self.candidate = Some(Candidate { identity, verdict, again_at: None });
+        self.show(UpdateStage::Refused, Vec::new());
+    }
+
+    /// Looks once, and goes over if that is wanted and possible. Dropped before its end, it lets all tasks go on.
     async fn turn(&mut self, ask: Option<Ask>) {
         let ask = ask.filter(|ask| !ask.reply.is_closed());
         if self.held.is_some() {
-            return self.answer(ask);
+            let is_handing_over = self.is_shown(UpdateStage::HandingOver);
+            return self.answer(ask.filter(|_| is_handing_over));
         }
         self.policy = self.updater.settings.now().await.config().daemon.update;
         self.look(ask.is_some()).await;
@@ -179,7 +202,7 @@ impl Watch {
             None => self.set(None),
             Some(candidate) if candidate.verdict.is_err() => self.show(UpdateStage::Refused, Vec::new()),
             Some(_) => {
-                let by_itself = self.policy == UpdatePolicy::Auto && Instant::now() >= self.not_before;
+                let by_itself = self.policy == UpdatePolicy::Auto && self.delay.is_over();
                 let patience = ask.as_ref().map(|ask| ask.patience);
                 match patience.or(by_itself.then_some(PATIENCE)) {
                     Some(patience) => return self.go_over(patience, ask).await,
@@ -200,8 +223,8 @@ impl Watch {
                 return;
             };
             if let Some(known) = self.candidate.as_ref().filter(|known| known.identity == found) {
-                let may_have_changed = is_request || known.asked_at.elapsed() >= RETRY_AFTER;
-                if known.verdict.is_ok() || !may_have_changed {
+                let is_time = known.again_at.is_some_and(|at| Instant::now() >= at);
+                if known.verdict.is_ok() || !(is_request || is_time) {
                     return;
                 }
             } else {
@@ -217,21 +240,29 @@ impl Watch {
 
     /// Asks the program whether it could take over.
     async fn examine(&mut self, identity: Identity) {
-        let program = self.program.path().to_path_buf();
-        let start = Start { program: Some(program.clone()), ..Start::default() };
-        let verdict = match autostart::check(&self.updater.home, &start).await {
-            Ok(Checked { version: Some(version) }) => Ok(version),
-            Ok(Checked { version: None }) => Err(TOO_OLD.to_owned()),
-            Err(StartError::Refused { said }) => Err(said),
-            Err(error) => Err(error.to_string()),
+        let verdict = match self.program.check_fit() {
+            Ok(()) => self.ask_program().await,
+            Err(unfit) => Err(unfit.to_string()),
         };
-        let program = program.display();
+        let program = self.program.path().display();
         match &verdict {
             Ok(version) => tracing::info!(version, %program, "another program is installed"),
             Err(why) => tracing::warn!(why, %program, "the program that is installed cannot take over"),
         }
-        (self.not_before, self.pause) = (Instant::now(), RETRY_AFTER);
-        self.candidate = Some(Candidate { identity, verdict, asked_at: Instant::now() });
+        self.delay = Delay::none();
+        let again_at = Some(Instant::now() + ASK_AGAIN_AFTER);
+        self.candidate = Some(Candidate { identity, verdict, again_at });
+    }
+
+    /// Its version, or why it cannot take over.
+    async fn ask_program(&self) -> Result<String, String> {
+        let start = Start { program: Some(self.program.path().to_path_buf()), ..Start::default() };
+        match autostart::check(&self.updater.home, &start).await {
+            Ok(Checked { version: Some(version) }) => Ok(version),
+            Ok(Checked { version: None }) => Err(TOO_OLD.to_owned()),
+            Err(StartError::Refused { said }) => Err(said),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     /// Brings all tasks to a boundary and ends the daemon for the new program. If that takes too long, all tasks go on.
@@ -265,6 +296,12 @@ impl Watch {
             self.look.notify_one();
             return self.put_off(Vec::new(), ask);
         }
+        // Until the daemon ends, nothing may begin.
+        self.held = Some(held);
+        if self.updater.ending.borrow().is_some() {
+            // It was asked to end meanwhile. The request gets that as its reply.
+            return;
+        }
         self.show(UpdateStage::HandingOver, Vec::new());
         self.answer(ask);
         let program = self.program.path().to_path_buf();
@@ -275,15 +312,12 @@ impl Watch {
             }
             is_first
         });
-        // Until the daemon ends, nothing may begin.
-        self.held = Some(held);
     }
 
     /// All tasks go on, and the next attempt follows later.
     fn put_off(&mut self, waits_for: Vec<String>, ask: Option<Ask>) {
         tracing::info!(?waits_for, "the new program waits until nothing would be cut off");
-        self.not_before = Instant::now() + self.pause;
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        self.delay.grow();
         self.show(UpdateStage::Waiting, waits_for);
         self.answer(ask);
     }
@@ -308,6 +342,10 @@ impl Watch {
         };
         let program = self.program.path().display().to_string();
         self.set(Some(UpdateStatus { stage, program, version, waits_for, refused }));
+    }
+
+    fn is_shown(&self, stage: UpdateStage) -> bool {
+        self.status.borrow().as_ref().is_some_and(|status| status.stage == stage)
     }
 
     fn set(&self, status: Option<UpdateStatus>) {

@@ -258,9 +258,17 @@ impl TestDaemon {
     /// # Panics
     /// It does not end.
     pub async fn stop(&mut self) -> ExitStatus {
+        self.tell_to_end();
+        self.ended().await
+    }
+
+    /// Sends SIGTERM.
+    ///
+    /// # Panics
+    /// It does not run.
+    pub fn tell_to_end(&self) {
         let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw).expect("a pid");
         kill_process(pid, Signal::TERM).expect("the daemon can be told to end");
-        self.ended().await
     }
 
     /// # Panics

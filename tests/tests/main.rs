@@ -127,7 +127,10 @@ mod soak {
 mod upgrade {
     mod drain;
     mod hand_over;
+    mod hostile;
     mod older_home;
+    mod socket;
+    mod stop;
 }
 mod packages {
     mod apt;

@@ -141,7 +141,7 @@ async fn stop_if_running(json: bool) -> Result<Option<ShutdownReply>, CommandErr
             screen::note(&format!("{tasks} at work: up to {patience} to come to a boundary"))?;
         }
     }
-    stop(&mut daemon).await.map(Some)
+    stop(&mut daemon).await
 }
 
 async fn print_status(daemon: &mut Daemon, json: bool) -> Result<Exit, CommandError> {
@@ -154,9 +154,18 @@ async fn print_status(daemon: &mut Daemon, json: bool) -> Result<Exit, CommandEr
     Ok(Exit::Done)
 }
 
-/// Returns when the process has ended, so that another can start at once.
-async fn stop(daemon: &mut Daemon) -> Result<ShutdownReply, CommandError> {
-    let reply = daemon.call::<Shutdown>(ShutdownParams { deadline_ms: Some(PATIENCE_MS) }).await?;
+/// Returns when the process has ended, so that another can start at once. `None`: it ended without a word about its tasks.
+async fn stop(daemon: &mut Daemon) -> Result<Option<ShutdownReply>, CommandError> {
+    let params = ShutdownParams { deadline_ms: Some(PATIENCE_MS) };
+    let reply = match daemon.call::<Shutdown>(params).await {
+        // It may have been going over to another program, which is to end too.
+        Err(error) if error.is_end_of_daemon() => match daemon.until_handed_over().await {
+            Ok(()) => Some(daemon.call::<Shutdown>(params).await?),
+            Err(_) if !home::is_held(daemon.home()) => None,
+            Err(error) => return Err(error),
+        },
+        settled => Some(settled?),
+    };
     let deadline = Instant::now() + STOP_DEADLINE;
     let mut look = interval(LOOK_EVERY);
     while home::is_held(daemon.home()) {

@@ -9,7 +9,7 @@ use crate::{
 use abide_client::protocol::{
     method::{
         Status, UpdateDaemon,
-        daemon::{StatusParams, UpdateDaemonParams, UpdateDaemonReply},
+        daemon::{StatusParams, StatusReply, UpdateDaemonParams, UpdateDaemonReply},
     },
     update::{UpdateStage, UpdateStatus},
 };
@@ -26,12 +26,13 @@ pub(crate) async fn update(patience_secs: u64, json: bool) -> Result<Exit, Comma
     let settled = if let Some(reply) = reply {
         reply
     } else {
-        daemon.until_replaced().await?;
-        let reply = daemon.call::<UpdateDaemon>(UpdateDaemonParams::default()).await?;
-        if !json {
-            screen::note(&format!("the daemon went over from version {before} to {}", reply.version))?;
+        daemon.until_handed_over().await?;
+        // Not a request to update: if the new program could not be executed, it would be tried again.
+        let StatusReply { version, update, .. } = daemon.call::<Status>(StatusParams::default()).await?;
+        if !json && update.is_none() {
+            screen::note(&format!("the daemon went over from version {before} to {version}"))?;
         }
-        reply
+        UpdateDaemonReply { version, update }
     };
     if json {
         json::document(&settled)?;

@@ -39,17 +39,35 @@ pub fn private_folder(path: &Path) -> Result<(), InstanceError> {
     let real = fs::canonicalize(path).map_err(InstanceError::io("look at", path))?;
     for above in real.ancestors().skip(1) {
         let found = fs::metadata(above).map_err(InstanceError::io("look at", above))?;
-        if found.uid() != our_uid() && found.uid() != 0 {
-            return Err(InstanceError::NotOurs { path: above.to_owned() });
-        }
-        // In a sticky folder (/tmp) others cannot rename our files. Our own group has only us on most systems.
-        let sticky = found.mode() & 0o1000 != 0;
-        let others = found.mode() & 0o002 != 0 || (found.mode() & 0o020 != 0 && found.gid() != our_gid());
-        if others && !sticky {
-            return Err(InstanceError::OpenToOthers { path: above.to_owned() });
+        match way_in(&found) {
+            None => {}
+            Some(WayIn::Owns) => return Err(InstanceError::NotOurs { path: above.to_owned() }),
+            Some(WayIn::MayWrite) => return Err(InstanceError::OpenToOthers { path: above.to_owned() }),
         }
     }
     Ok(())
+}
+
+/// How a user other than this one and root can change a file, or what lies in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WayIn {
+    Owns,
+    MayWrite,
+}
+
+/// `None`: no other user can.
+#[cfg(unix)]
+#[must_use]
+pub fn way_in(found: &std::fs::Metadata) -> Option<WayIn> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    if found.uid() != our_uid() && found.uid() != 0 {
+        return Some(WayIn::Owns);
+    }
+    // In a sticky folder (/tmp) others cannot rename our files. Our own group has only us on most systems.
+    let sticky = found.is_dir() && found.mode() & 0o1000 != 0;
+    let others = found.mode() & 0o002 != 0 || (found.mode() & 0o020 != 0 && found.gid() != our_gid());
+    (others && !sticky).then_some(WayIn::MayWrite)
 }
 
 #[cfg(not(unix))]
@@ -69,7 +87,8 @@ fn our_gid() -> u32 {
 
 /// The kind of a file, in words.
 #[cfg(unix)]
-pub(super) fn kind(found: &std::fs::Metadata) -> &'static str {
+#[must_use]
+pub fn kind(found: &std::fs::Metadata) -> &'static str {
     use std::os::unix::fs::FileTypeExt as _;
     let kind = found.file_type();
     match () {
@@ -77,6 +96,7 @@ pub(super) fn kind(found: &std::fs::Metadata) -> &'static str {
         () if kind.is_dir() => "a folder",
         () if kind.is_file() => "a file",
         () if kind.is_socket() => "a socket",
+        () if kind.is_fifo() => "a pipe",
         () => "something else",
     }
 }

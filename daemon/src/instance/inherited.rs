@@ -1,10 +1,25 @@
 //! What this process was given at its start: a listening socket by a service manager, or socket and lock by the daemon before it.
 
-use std::{fs::File, os::fd::OwnedFd};
+use super::socket::FileId;
+use std::{
+    ffi::OsStr,
+    fs::File,
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+};
 
-/// A listening socket that was open when this process started.
-#[derive(Debug)]
+/// What was open when this process started, for it.
+#[derive(Debug, Default)]
 pub struct Inherited {
+    pub(super) socket: Option<Given>,
+    /// How many more descriptors a service manager gave. They are closed.
+    pub(super) unused: usize,
+    stayed: Option<Stayed>,
+}
+
+/// A listening socket.
+#[derive(Debug)]
+pub(super) struct Given {
     pub(super) listener: OwnedFd,
     pub(super) from: Giver,
 }
@@ -20,81 +35,120 @@ pub(super) enum Giver {
         lock: File,
         /// The socket's file is ours to remove.
         owns_socket: bool,
+        /// The socket's file, if the daemon before knew it.
+        file: Option<FileId>,
     },
+}
+
+/// Why this program goes on: the one that was to take its place could not be executed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stayed {
+    /// The path of both. This program's file is not there any more.
+    pub program: PathBuf,
+    pub why: String,
 }
 
 impl Inherited {
     /// Whether the daemon before gave it, with all tasks at a boundary.
     #[must_use]
-    pub const fn is_from_predecessor(&self) -> bool {
-        matches!(self.from, Giver::Predecessor { .. })
+    pub fn is_from_predecessor(&self) -> bool {
+        matches!(self.socket, Some(Given { from: Giver::Predecessor { .. }, .. }))
+    }
+
+    /// Set if the daemon before was this same program.
+    #[must_use]
+    pub const fn stayed(&self) -> Option<&Stayed> {
+        self.stayed.as_ref()
     }
 }
 
-/// What this process leaves to the program that it executes.
-#[derive(Debug)]
-pub struct Bequest {
-    pub(super) listener: OwnedFd,
-    pub(super) lock: File,
-    pub(super) owns_socket: bool,
+impl Stayed {
+    /// The environment variables of [`Self::variables`].
+    pub const NAMES: [&str; 2] = ["ABIDE_HANDOVER_PROGRAM", "ABIDE_HANDOVER_ERROR"];
+
+    /// The environment variables that say it to the program that is executed again.
+    #[must_use]
+    pub fn variables(&self) -> [(&'static str, &OsStr); 2] {
+        let [program, why] = Self::NAMES;
+        [(program, self.program.as_os_str()), (why, OsStr::new(&self.why))]
+    }
+
+    #[cfg(unix)]
+    fn from_env() -> Option<Self> {
+        let [program, why] = Self::NAMES.map(std::env::var_os);
+        Some(Self { program: Path::new(&program?).to_owned(), why: why?.to_string_lossy().into_owned() })
+    }
 }
 
-/// Names the open descriptors of a predecessor: its pid, its listener, its lock, and whether it owned the socket's file.
+/// Names the open descriptors of a predecessor: its pid, its listener, its lock, whether it owned the socket's file, and that file's device
+/// and inode.
+#[cfg(unix)]
 const VARIABLE: &str = "ABIDE_HANDOVER";
 
 #[cfg(unix)]
 mod unix {
-    use super::{Bequest, File, Giver, Inherited, OwnedFd, VARIABLE};
+    use super::{FileId, Given, Giver, Inherited, OwnedFd, Stayed, VARIABLE};
+    use crate::instance::Instance;
     use rustix::{
-        fd::{AsFd, AsRawFd as _, FromRawFd as _, RawFd},
+        fd::{AsFd as _, AsRawFd as _, FromRawFd as _, RawFd},
         io::{FdFlags, fcntl_getfd, fcntl_setfd},
         net::{AddressFamily, sockopt},
     };
-    use std::{env, io, process};
+    use std::{env, fs::File, io, process};
 
     /// The first descriptor of socket activation.
     const FIRST: RawFd = 3;
 
     impl Inherited {
-        /// What the environment names. `None`: nothing, or nothing usable. Call it once, before anything is opened.
+        /// What the environment names. Call it once, before anything is opened.
         #[must_use]
-        pub fn from_env() -> Option<Self> {
-            let (listener, from) = predecessor().or_else(service_manager)?;
-            // The daemon's own children must not inherit them.
-            let _ = fcntl_setfd(&listener, FdFlags::CLOEXEC);
-            let is_listener = sockopt::socket_acceptconn(&listener).unwrap_or(false)
-                && sockopt::socket_domain(&listener).is_ok_and(|domain| domain == AddressFamily::UNIX);
-            is_listener.then_some(Self { listener, from })
+        pub fn from_env() -> Self {
+            if let Some(given) = predecessor() {
+                return Self { socket: Some(given), unused: 0, stayed: Stayed::from_env() };
+            }
+            let mut given = service_manager();
+            let count = given.len();
+            let listener = given.iter().position(is_listener).map(|at| given.swap_remove(at));
+            let socket = listener.map(|listener| Given { listener, from: Giver::ServiceManager });
+            Self { unused: count - usize::from(socket.is_some()), socket, stayed: None }
         }
     }
 
-    fn predecessor() -> Option<(OwnedFd, Giver)> {
+    fn predecessor() -> Option<Given> {
         let text = env::var(VARIABLE).ok()?;
         let mut words = text.split(' ');
-        let mut number = || words.next()?.parse::<i32>().ok();
-        let (pid, listener, lock, owns_socket) = (number()?, number()?, number()?, number()? == 1);
+        let mut number = || words.next()?.parse::<u64>().ok();
+        let mut small = || i32::try_from(number()?).ok();
+        let (pid, listener, lock, owns_socket) = (small()?, small()?, small()?, small()? == 1);
+        // An older program does not name the file.
+        let file = number().zip(number()).map(|(device, inode)| FileId { device, inode });
         if !is_us(pid) || listener == lock {
             return None;
         }
-        let lock = take(lock)?;
-        let _ = fcntl_setfd(&lock, FdFlags::CLOEXEC);
-        Some((take(listener)?, Giver::Predecessor { lock: File::from(lock), owns_socket }))
+        let lock = File::from(take(lock)?);
+        let listener = take(listener).filter(is_listener)?;
+        Some(Given { listener, from: Giver::Predecessor { lock, owns_socket, file } })
     }
 
-    fn service_manager() -> Option<(OwnedFd, Giver)> {
+    fn service_manager() -> Vec<OwnedFd> {
         let number = |name| env::var(name).ok()?.parse::<i32>().ok();
         // A child of the process that they were meant for inherits the variables, too.
-        (is_us(number("LISTEN_PID")?) && number("LISTEN_FDS")? >= 1)
-            .then(|| take(FIRST))
-            .flatten()
-            .map(|listener| (listener, Giver::ServiceManager))
+        let is_ours = number("LISTEN_PID").is_some_and(is_us);
+        let count = number("LISTEN_FDS").filter(|_| is_ours).unwrap_or(0);
+        // They follow one another; a number that is too high ends at the first that is not open.
+        (FIRST..FIRST.saturating_add(count)).map_while(take).collect()
     }
 
     fn is_us(pid: i32) -> bool {
         u32::try_from(pid) == Ok(process::id())
     }
 
-    /// Takes ownership of a descriptor that the environment names.
+    fn is_listener(descriptor: &OwnedFd) -> bool {
+        sockopt::socket_acceptconn(descriptor).unwrap_or(false)
+            && sockopt::socket_domain(descriptor).is_ok_and(|domain| domain == AddressFamily::UNIX)
+    }
+
+    /// Takes ownership of a descriptor that the environment names. The daemon's own children do not inherit it.
     #[expect(unsafe_code, reason = "the only way to own a descriptor that was inherited")]
     fn take(descriptor: RawFd) -> Option<OwnedFd> {
         if descriptor < FIRST {
@@ -104,23 +158,30 @@ mod unix {
         // the next line says that it is not and nothing is closed.
         let owned = unsafe { OwnedFd::from_raw_fd(descriptor) };
         if fcntl_getfd(&owned).is_ok() {
+            let _ = fcntl_setfd(&owned, FdFlags::CLOEXEC);
             return Some(owned);
         }
         std::mem::forget(owned);
         None
     }
 
-    impl Bequest {
-        /// Lets both stay open over an execution, and returns the environment variable that names them.
+    impl Instance {
+        /// Lets socket and lock stay open for the program that this process executes next, and returns the environment variable that
+        /// names them. Clients that connect meanwhile wait for that program, and no other daemon can start.
         ///
         /// # Errors
-        /// The descriptors' flags cannot be changed.
+        /// There is no socket yet, or the descriptors' flags cannot be changed.
         pub fn keep_open(&self) -> io::Result<(&'static str, String)> {
-            for descriptor in [self.listener.as_fd(), self.lock.as_fd()] {
+            let bound = self.socket.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+            for descriptor in [bound.listener().as_fd(), self.lock.as_fd()] {
                 fcntl_setfd(descriptor, FdFlags::empty())?;
             }
-            let (listener, lock) = (self.listener.as_raw_fd(), self.lock.as_raw_fd());
-            Ok((VARIABLE, format!("{} {listener} {lock} {}", process::id(), i32::from(self.owns_socket))))
+            let (listener, lock) = (bound.listener().as_raw_fd(), self.lock.as_raw_fd());
+            let mut value = format!("{} {listener} {lock} {}", process::id(), i32::from(bound.is_ours()));
+            if let Some(FileId { device, inode }) = bound.file() {
+                value.push_str(&format!(" {device} {inode}"));
+            }
+            Ok((VARIABLE, value))
         }
     }
 }
@@ -129,7 +190,7 @@ mod unix {
 impl Inherited {
     /// There is no such thing on this system.
     #[must_use]
-    pub const fn from_env() -> Option<Self> {
-        None
+    pub fn from_env() -> Self {
+        Self::default()
     }
 }

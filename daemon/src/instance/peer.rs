@@ -87,8 +87,9 @@ fn climb(pid: u32, is: impl Fn(u32) -> bool, parent: impl Fn(u32) -> Option<u32>
     Err(Refused::Gone(pid))
 }
 
+/// A process's parent; `None`: it has ended, or is hidden.
 #[cfg(target_os = "linux")]
-fn parent(pid: u32) -> Option<u32> {
+pub(crate) fn parent(pid: u32) -> Option<u32> {
     parent_in(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 

@@ -5,6 +5,31 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// A listening socket that was open when this process started.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) listener: OwnedFd,
+    pub(super) owner: Owner,
+    /// The file that led to it when it was last looked at; `None`: not known.
+    pub(super) file: Option<FileId>,
+}
+
+/// One file, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileId {
+    pub(super) device: u64,
+    pub(super) inode: u64,
+}
+
+impl FileId {
+    /// `None`: nothing is there, or it cannot be looked at.
+    fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+        let found = std::fs::symlink_metadata(path).ok()?;
+        Some(Self { device: found.dev(), inode: found.ino() })
+    }
+}
+
 /// The listening socket, and its file.
 #[derive(Debug)]
 pub(super) struct Bound {
@@ -12,26 +37,37 @@ pub(super) struct Bound {
     listener: OwnedFd,
     owner: Owner,
     path: PathBuf,
-    /// Device and inode of the file.
-    identity: (u64, u64),
+    file: Option<FileId>,
 }
 
 impl Bound {
-    fn of(listener: &Listener, owner: Owner, path: PathBuf) -> Result<Self, InstanceError> {
-        use std::os::unix::fs::MetadataExt as _;
+    fn of(
+        listener: &Listener,
+        owner: Owner,
+        path: PathBuf,
+        file: Option<FileId>,
+    ) -> Result<Self, InstanceError> {
         let Listener::UdSocket(socket) = listener;
         let copy = socket.as_fd().try_clone_to_owned();
         let listener = copy.map_err(InstanceError::io("listen at", &path))?;
-        let found = std::fs::symlink_metadata(&path).map_err(InstanceError::io("look at", &path))?;
-        Ok(Self { listener, owner, identity: (found.dev(), found.ino()), path })
+        Ok(Self { listener, owner, path, file })
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(super) fn into_parts(self) -> (OwnedFd, Owner) {
-        (self.listener, self.owner)
+    pub(super) const fn listener(&self) -> &OwnedFd {
+        &self.listener
+    }
+
+    pub(super) const fn file(&self) -> Option<FileId> {
+        self.file
+    }
+
+    /// Whether the file is ours to remove.
+    pub(super) fn is_ours(&self) -> bool {
+        self.owner == Owner::Daemon
     }
 }
 
@@ -59,26 +95,41 @@ pub(super) fn bind(path: PathBuf) -> Result<(Listener, Bound), InstanceError> {
         other => other,
     };
     let listener = bound.map_err(InstanceError::io("listen at", &path))?;
-    let bound = Bound::of(&listener, Owner::Daemon, path)?;
+    let file = FileId::of(&path);
+    let bound = Bound::of(&listener, Owner::Daemon, path, file)?;
     Ok((listener, bound))
 }
 
-/// Uses a socket that is open already. `expected` is where it is if its own address cannot be read.
+/// Uses a socket that is open already. If its file is gone, or another one is in its place, clients do not reach it: then one is bound at
+/// `expected`. If that is not possible, because another process listens there, say, it is used all the same, since the tasks shall go on.
 #[cfg(unix)]
-pub(super) fn adopt(
-    listener: OwnedFd,
-    owner: Owner,
-    expected: PathBuf,
-) -> Result<(Listener, Bound), InstanceError> {
+pub(super) fn adopt(open: Open, expected: PathBuf) -> Result<(Listener, Bound), InstanceError> {
     use interprocess::os::unix::uds_local_socket::tokio as uds;
 
+    let Open { listener, owner, file } = open;
     let listener = std::os::unix::net::UnixListener::from(listener);
     let address = listener.local_addr().ok();
-    let path = address.and_then(|address| address.as_pathname().map(Path::to_path_buf)).unwrap_or(expected);
+    let path = address
+        .and_then(|address| address.as_pathname().map(Path::to_path_buf))
+        .unwrap_or_else(|| expected.clone());
+    let found = FileId::of(&path);
+    let leads_here = found.is_some() && (file.is_none() || file == found);
+    if !leads_here {
+        match bind(expected) {
+            Ok(bound) => {
+                tracing::warn!(socket = %path.display(), "the socket's file was removed or replaced; the daemon listens at a new one");
+                return Ok(bound);
+            }
+            Err(error) => tracing::error!(
+                socket = %path.display(),
+                "the socket's file was removed or replaced, so no client reaches this daemon, and no new one can be made: {error}"
+            ),
+        }
+    }
     let adopted =
         listener.set_nonblocking(true).and_then(|()| uds::Listener::try_from(OwnedFd::from(listener)));
     let listener = Listener::from(adopted.map_err(InstanceError::io("listen at", &path))?);
-    let bound = Bound::of(&listener, owner, path)?;
+    let bound = Bound::of(&listener, owner, path, file.or(found))?;
     Ok((listener, bound))
 }
 
@@ -152,17 +203,11 @@ fn answers(path: &Path) -> std::io::Result<bool> {
 impl Bound {
     /// Removes the file if it is ours, and still the one that was bound.
     pub(super) fn remove(self) {
-        if self.owner != Owner::Daemon {
+        if !self.is_ours() || self.file.is_none() || FileId::of(&self.path) != self.file {
             return;
         }
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt as _;
-            let ours = std::fs::symlink_metadata(&self.path)
-                .is_ok_and(|found| (found.dev(), found.ino()) == self.identity);
-            if ours && let Err(e) = std::fs::remove_file(&self.path) {
-                tracing::debug!(error = %e, "the socket's file could not be removed");
-            }
+        if let Err(e) = std::fs::remove_file(&self.path) {
+            tracing::debug!(error = %e, "the socket's file could not be removed");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The daemon's program on disk: whether it is still the one that runs.
 
+#[cfg(unix)]
+use crate::instance::{WayIn, kind, way_in};
 use std::{
     fs::{self, File},
     io::{self, Read as _},
@@ -20,14 +22,33 @@ pub(super) struct Program {
     known: Option<Identity>,
 }
 
-/// A file as it was at one moment. Another content has another identity.
+/// What was at the path at one moment. Another content has another identity, and so has another mode: a person may have mended it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Identity {
     device: u64,
     inode: u64,
     /// Nanoseconds since the epoch.
     modified: i128,
+    changed: i128,
     length: u64,
+}
+
+/// Why what is at the path is not even asked whether it could take over.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unfit {
+    #[error("it is {0}, not a program")]
+    Kind(&'static str),
+    #[error("{} is a symbolic link now; `abide daemon restart` starts what it leads to", .0.display())]
+    Link(PathBuf),
+    #[error("{} belongs to another user, who could have put any program there", .0.display())]
+    NotOurs(PathBuf),
+    #[error(
+        "others may write to {path}, so they could have put any program there; if you trust it: chmod go-w {path}",
+        path = .0.display()
+    )]
+    OpenToOthers(PathBuf),
+    #[error("cannot look at {}: {source}", path.display())]
+    Unseen { path: PathBuf, source: io::Error },
 }
 
 impl Program {
@@ -40,8 +61,8 @@ impl Program {
         &self.path
     }
 
-    /// The file at the path, if it is another program than the one that runs. `None` also while there is no file: a package manager may
-    /// be replacing it.
+    /// What is at the path, if it is not the program that runs. `None` also while nothing is there: a package manager may be replacing
+    /// it.
     pub(super) fn replaced_by(&mut self) -> Option<Identity> {
         let found = Identity::of(&self.path).ok()?;
         if self.known == Some(found) {
@@ -53,6 +74,37 @@ impl Program {
         }
         Some(found)
     }
+
+    /// Checks that only this user and root can have put there what is at the path. It is going to be executed without anybody asking
+    /// for it.
+    ///
+    /// # Errors
+    /// It is no program, or others could have.
+    #[cfg(unix)]
+    pub(super) fn check_fit(&self) -> Result<(), Unfit> {
+        // It had no links when this process started.
+        for path in self.path.ancestors() {
+            let found = fs::symlink_metadata(path)
+                .map_err(|source| Unfit::Unseen { path: path.to_owned(), source })?;
+            if found.is_symlink() {
+                return Err(Unfit::Link(path.to_owned()));
+            }
+            if path == self.path && !found.is_file() {
+                return Err(Unfit::Kind(kind(&found)));
+            }
+            match way_in(&found) {
+                None => {}
+                Some(WayIn::Owns) => return Err(Unfit::NotOurs(path.to_owned())),
+                Some(WayIn::MayWrite) => return Err(Unfit::OpenToOthers(path.to_owned())),
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn check_fit(&self) -> Result<(), Unfit> {
+        Ok(())
+    }
 }
 
 impl Identity {
@@ -60,14 +112,12 @@ impl Identity {
     fn of(path: &Path) -> io::Result<Self> {
         use std::os::unix::fs::MetadataExt as _;
         let found = fs::metadata(path)?;
-        // Opening a pipe would wait for its other end.
-        if !found.is_file() {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
+        let since_epoch = |secs, nanos| i128::from(secs) * 1_000_000_000 + i128::from(nanos);
         Ok(Self {
             device: found.dev(),
             inode: found.ino(),
-            modified: i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec()),
+            modified: since_epoch(found.mtime(), found.mtime_nsec()),
+            changed: since_epoch(found.ctime(), found.ctime_nsec()),
             length: found.len(),
         })
     }
@@ -80,8 +130,9 @@ impl Identity {
 
 /// Whether the file has the content of the program that runs. (The same program may be installed again.)
 fn runs(path: &Path) -> io::Result<bool> {
-    let (mut running, mut found) = (File::open(RUNNING)?, File::open(path)?);
-    if running.metadata()?.len() != found.metadata()?.len() {
+    let (mut running, mut found) = (File::open(RUNNING)?, open(path)?);
+    let there = found.metadata()?;
+    if !there.is_file() || running.metadata()?.len() != there.len() {
         return Ok(false);
     }
     let (mut one, mut other) = (vec![0; PIECE], vec![0; PIECE]);
@@ -95,6 +146,19 @@ fn runs(path: &Path) -> io::Result<bool> {
             return Ok(false);
         }
     }
+}
+
+#[cfg(unix)]
+fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    // Opening a pipe would wait for its other end.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    File::options().read(true).custom_flags(flags).open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
 }
 
 #[cfg(test)]

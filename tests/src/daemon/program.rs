@@ -13,6 +13,8 @@ pub enum Program {
     Build(usize),
     /// A shell script.
     Script(&'static str),
+    /// A script with its first line, which names the program that reads it.
+    Text(String),
 }
 
 impl TestDaemon {
@@ -31,6 +33,14 @@ impl TestDaemon {
     /// # Panics
     /// It cannot be written.
     pub fn install(&self, program: &Program) {
+        self.install_with_mode(program, 0o755);
+    }
+
+    /// The same, with other permissions than a program has.
+    ///
+    /// # Panics
+    /// It cannot be written.
+    pub fn install_with_mode(&self, program: &Program, mode: u32) {
         let content = match program {
             Program::Build(more) => {
                 let mut content = fs::read(process::built("abided")).expect("the daemon was built");
@@ -39,11 +49,18 @@ impl TestDaemon {
                 content
             }
             Program::Script(script) => format!("#!/bin/sh\n{script}\n").into_bytes(),
+            Program::Text(text) => text.clone().into_bytes(),
         };
         let new = self.program.with_extension("new");
         fs::write(&new, content).expect("the new program can be written");
-        fs::set_permissions(&new, Permissions::from_mode(0o755)).expect("it can be made a program");
+        fs::set_permissions(&new, Permissions::from_mode(mode)).expect("it can be made a program");
         fs::rename(&new, &self.program).expect("it can be put in place");
+    }
+
+    /// The path of this daemon's program.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.program
     }
 
     /// Has systemd listen at the daemon's socket and start it at the first connection. The listener becomes the daemon.
@@ -51,6 +68,14 @@ impl TestDaemon {
     /// # Panics
     /// It runs already, or cannot be started.
     pub fn launch_by_socket(&mut self) {
+        self.launch_by_sockets(&[]);
+    }
+
+    /// The same with further sockets, which a daemon does not know what to do with.
+    ///
+    /// # Panics
+    /// It runs already, or cannot be started.
+    pub fn launch_by_sockets(&mut self, more: &[PathBuf]) {
         assert!(self.child.is_none(), "the daemon runs already");
         let socket = self.socket();
         // A daemon that runs without systemd has its own socket there.
@@ -59,7 +84,9 @@ impl TestDaemon {
         let log =
             File::options().create(true).append(true).open(self.output_file()).expect("the output's file");
         let mut command = process::blocking_program("systemd-socket-activate");
-        command.arg("--listen").arg(socket);
+        for socket in [socket].iter().chain(more) {
+            command.arg("--listen").arg(socket);
+        }
         for (name, value) in self.variables() {
             command.arg(format!("--setenv={name}={value}"));
         }

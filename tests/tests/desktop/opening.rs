@@ -4,15 +4,16 @@ use super::notifications::{start_with, world_with};
 use abide_client::{application, protocol::task::Status};
 use abide_tests::{
     bus::{ABLE, Bus},
-    daemon::{Config, TestDaemon},
+    daemon::{Config, Program, TestDaemon},
     model_server::{ModelServer, Turn},
     process,
     screen::Screen,
     skip::skip,
     wait,
+    world::World,
 };
 use rustix::process::{Pid, Signal, kill_process};
-use std::{collections::HashMap, fs, os::unix::fs::PermissionsExt as _};
+use std::{collections::HashMap, fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 #[tokio::test]
 async fn the_running_window_is_asked_to_show_it() {
@@ -110,6 +111,44 @@ async fn the_session_bus_starts_the_window_where_none_runs() {
     let window = applications.pid(&own).await;
     kill_process(Pid::from_raw(window.cast_signed()).unwrap(), Signal::KILL).unwrap();
     wait::wait_until("the window to be gone", async || applications.owner(&own).await.is_none()).await;
+}
+
+/// The new program has not started it, but it is its child.
+#[tokio::test]
+async fn a_window_that_ends_after_the_daemon_went_over_is_no_zombie() {
+    let name = "a_window_that_ends_after_the_daemon_went_over_is_no_zombie";
+    let model = ModelServer::start().await;
+    let mut daemon = TestDaemon::new(&Config::with(&model).notify());
+    let Some(bus) = Bus::start(daemon.root()).await else {
+        return skip(name, "dbus-daemon is not installed");
+    };
+    daemon.with_own_program();
+    let [program, opened, close] = ["window", "opened", "close"].map(|name| daemon.root().join(name));
+    let script = format!(
+        "#!/bin/sh\necho $$ > {0}.part && mv {0}.part {0}\nuntil test -e {1}; do sleep 0.05; done\n",
+        opened.display(),
+        close.display()
+    );
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    daemon.set_env("ABIDE_GUI", program.to_str().unwrap());
+    let (world, bus) = (world_with(model, daemon, &bus).await, bus);
+    world.run("starts", [Turn::ask("What colour?"), Turn::done("Done.")]).await;
+    let popup = bus.popup("the question", |p| p.summary.starts_with("Question")).await;
+    bus.press(&popup, "open").await;
+    let pid = wait::wait_for("the window to be started", async || fs::read_to_string(&opened).ok()).await;
+    world.daemon.install(&Program::Build(1));
+    world.daemon.cli().ok(&["daemon", "update"]).await;
+    assert!(world.daemon.runs_installed_program());
+    fs::write(close, "").unwrap();
+    let process = Path::new("/proc").join(pid.trim());
+    wait::wait_until("the window's process to be gone", async || !process.exists()).await;
+
+    // Those of tools have their exit status.
+    let (world, _bus) = (World { client: world.daemon.client().await, ..world }, bus);
+    let task = world.run("fails", [Turn::shell("exit 3"), Turn::done("Done.")]).await;
+    world.wait_end(task).await;
+    assert!(world.model.last_request("fails").unwrap().text().contains("exit code 3"));
 }
 
 #[tokio::test]

@@ -37,10 +37,7 @@ enum Death {
 
 /// All points that it passes while it works, in turn; between them random moments.
 fn deaths(seed: &mut Seed, kills: usize) -> Vec<Death> {
-    let points = Point::ALL
-        .into_iter()
-        .filter(|point| !is_creation(*point) && !is_of_undo(*point))
-        .collect::<Vec<_>>();
+    let points = Point::ALL.into_iter().filter(|point| is_passed_at_work(*point)).collect::<Vec<_>>();
     let mut turn = 0;
     let mut death = |n: usize| match n % 5 {
         0 => Death::Starting(seed.below(150) as u64),
@@ -54,6 +51,11 @@ fn deaths(seed: &mut Seed, kills: usize) -> Vec<Death> {
         }
     };
     (0..kills).map(&mut death).collect()
+}
+
+/// Whether the daemon passes the point while it works, and nobody undoes anything or installs another program.
+const fn is_passed_at_work(point: Point) -> bool {
+    !is_creation(point) && !is_of_undo(point) && !matches!(point, Point::HandOver)
 }
 
 /// Whether the point is passed only if there is no database yet.
@@ -146,7 +148,7 @@ async fn under_a_storm_of_kills_nothing_is_lost_and_nothing_runs_twice() {
     println!("until the socket answers: {}", spread(figures.answered));
     println!("until all tasks go on: {}", spread(figures.resumed));
     if kills >= KILLS {
-        for point in Point::ALL.into_iter().filter(|point| !is_creation(*point) && !is_of_undo(*point)) {
+        for point in Point::ALL.into_iter().filter(|point| is_passed_at_work(*point)) {
             assert!(figures.at_points.contains_key(&point), "no life ended at {point:?}");
         }
     }

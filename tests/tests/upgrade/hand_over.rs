@@ -2,7 +2,7 @@
 //! daemon says what it waits for.
 
 use abide_client::protocol::{
-    method::{self, daemon::StatusParams, daemon::StatusReply},
+    method::{self, daemon::StatusParams, daemon::StatusReply, task::StartTaskReply},
     task::Status,
     update::{UpdateStage, UpdateStatus},
 };
@@ -17,12 +17,12 @@ use abide_tests::{
     wait,
     world::World,
 };
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 const TASKS: usize = 24;
 
 /// The world with a daemon that can be replaced.
-async fn world(config: impl FnOnce(Config) -> Config) -> World {
+pub(super) async fn world(config: impl FnOnce(Config) -> Config) -> World {
     let model = ModelServer::start().await;
     let mut daemon = TestDaemon::new(&config(Config::with(&model)));
     daemon.with_own_program();
@@ -30,17 +30,41 @@ async fn world(config: impl FnOnce(Config) -> Config) -> World {
 }
 
 /// A new connection each time, which makes the daemon look.
-async fn status(daemon: &TestDaemon) -> StatusReply {
+pub(super) async fn status(daemon: &TestDaemon) -> StatusReply {
     daemon.client().await.call::<method::Status>(StatusParams::default()).await.unwrap()
 }
 
 /// Waits until the daemon says this of the installed program.
-async fn seen(daemon: &TestDaemon, what: &str, is_so: impl Fn(&UpdateStatus) -> bool) -> UpdateStatus {
+pub(super) async fn seen(
+    daemon: &TestDaemon,
+    what: &str,
+    is_so: impl Fn(&UpdateStatus) -> bool,
+) -> UpdateStatus {
     wait::wait_seeing(what, async || {
         let update = status(daemon).await.update;
         update.filter(&is_so).ok_or_else(|| "no such status".to_owned())
     })
     .await
+}
+
+/// Waits until the daemon refuses the installed program for this reason.
+pub(super) async fn refused(daemon: &TestDaemon, why: &str) {
+    let is_it = |update: &UpdateStatus| update.refused.as_deref().is_some_and(|said| said.contains(why));
+    let update = seen(daemon, why, is_it).await;
+    assert_eq!((update.stage, update.version), (UpdateStage::Refused, None));
+}
+
+/// A task whose command runs until the returned file is made.
+pub(super) async fn works(world: &World) -> (StartTaskReply, PathBuf) {
+    let turns = [Turn::shell("until test -e go-on; do sleep 0.05; done"), Turn::done("Built.")];
+    let task = world.run("works", turns).await;
+    world.wait_status(task, Status::ToolExecuting).await;
+    (task, world.daemon.workspace().join("go-on"))
+}
+
+/// The command of that task was neither cut off nor repeated.
+pub(super) async fn has_worked(world: &World, task: StartTaskReply) {
+    assert_eq!(world.wait_end(task).await.summary.as_deref(), Some("Built."));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -84,10 +108,7 @@ async fn a_running_command_is_waited_for_and_named_and_other_tasks_go_on() {
     let world = world(|config| config.task("restart = \"pause\"")).await;
     let asks = world.run("asks", [Turn::ask("Which one?"), Turn::done("Thanks.")]).await;
     world.wait_status(asks, Status::WaitingUser).await;
-    let works = world
-        .run("works", [Turn::shell("until test -e go-on; do sleep 0.05; done"), Turn::done("Built.")])
-        .await;
-    world.wait_status(works, Status::ToolExecuting).await;
+    let (works, go_on) = works(&world).await;
     world.daemon.install(&Program::Build(1));
 
     let cli = world.daemon.cli();
@@ -102,7 +123,7 @@ async fn a_running_command_is_waited_for_and_named_and_other_tasks_go_on() {
     let other = world.run("other", [Turn::shell("true"), Turn::done("Done.")]).await;
     world.wait_end(other).await;
 
-    std::fs::write(world.daemon.workspace().join("go-on"), "").unwrap();
+    std::fs::write(go_on, "").unwrap();
     let updated = cli.run(&["daemon", "update", "--patience", "60"]).await;
     assert_eq!(updated.code, Some(0), "{updated:?}");
     assert!(updated.stderr.contains("went over from version"), "{updated:?}");
@@ -113,8 +134,7 @@ async fn a_running_command_is_waited_for_and_named_and_other_tasks_go_on() {
     let world = World { client: world.daemon.client().await, ..world };
     world.answer(asks, Some("the second")).await;
     world.wait_end(asks).await;
-    let works = world.wait_end(works).await;
-    assert_eq!(works.summary.as_deref(), Some("Built."));
+    has_worked(&world, works).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -129,12 +149,7 @@ async fn a_program_that_cannot_take_over_is_refused_with_its_reason_and_the_daem
     ];
     for (script, why) in refusals {
         world.daemon.install(&Program::Script(script));
-        let update = seen(&world.daemon, why, |update| {
-            update.stage == UpdateStage::Refused
-                && update.refused.as_deref().is_some_and(|said| said.contains(why))
-        })
-        .await;
-        assert_eq!(update.version, None);
+        refused(&world.daemon, why).await;
     }
     let said = world.daemon.cli().ok(&["daemon", "status"]).await;
     assert!(said.contains("cannot take over: ") && said.contains("did not say within"), "{said}");
@@ -146,16 +161,87 @@ async fn a_program_that_cannot_take_over_is_refused_with_its_reason_and_the_daem
     world.wait_end(task).await;
 }
 
+/// With `manual` no client is told of it by itself.
 #[tokio::test]
 async fn where_the_configuration_says_so_a_person_decides() {
-    let world = world(|config| config.daemon("update = \"ask\"")).await;
+    for (policy, told) in [("ask", Some(UpdateStage::Ready)), ("manual", None)] {
+        let world = world(|config| config.daemon(&format!("update = {policy:?}"))).await;
+        world.daemon.install(&Program::Build(1));
+        let update = seen(&world.daemon, "the new program", |_| true).await;
+        assert_eq!(update.stage, UpdateStage::Ready);
+        assert_eq!(status(&world.daemon).await.daemon.update, told, "{policy}");
+        let said = world.daemon.cli().ok(&["daemon", "status"]).await;
+        assert!(said.contains("`abide daemon update` lets it take over"), "{policy}: {said}");
+        assert!(!world.daemon.runs_installed_program());
+        world.daemon.cli().ok(&["daemon", "update"]).await;
+        assert!(world.daemon.runs_installed_program());
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_replaced_while_tasks_are_held_is_not_executed_unasked() {
+    let world = world(|config| config).await;
+    let (works, go_on) = works(&world).await;
     world.daemon.install(&Program::Build(1));
-    let update = seen(&world.daemon, "the new program", |_| true).await;
-    assert_eq!(update.stage, UpdateStage::Ready);
+    let update = world.daemon.cli().start(&["daemon", "update", "--patience", "600"]);
+    seen(&world.daemon, "the hold", |update| update.stage == UpdateStage::Waiting).await;
+    world.daemon.install(&Program::Script("exit 2"));
+    std::fs::write(go_on, "").unwrap();
+    assert_eq!(update.code().await, Some(1));
+    refused(&world.daemon, "does not answer `abided check`").await;
+    has_worked(&world, works).await;
+    assert!(world.daemon.is_up());
+}
+
+#[tokio::test]
+async fn a_hold_ends_with_the_client_that_asked_for_it() {
+    let world = world(|config| config.daemon("update = \"ask\"")).await;
+    let (works, go_on) = works(&world).await;
+    world.daemon.install(&Program::Build(1));
+    let update = world.daemon.cli().start(&["daemon", "update", "--patience", "600"]);
+    seen(&world.daemon, "the hold", |update| update.stage == UpdateStage::Waiting).await;
+    update.kill().await;
+    // It goes on while the first one works.
+    let other = world.run("other", [Turn::shell("true"), Turn::done("Done.")]).await;
+    world.wait_end(other).await;
+    assert!(!world.daemon.runs_installed_program());
+    std::fs::write(go_on, "").unwrap();
+    has_worked(&world, works).await;
+}
+
+/// Its interpreter goes when it has said that it could start.
+#[tokio::test]
+async fn a_program_that_cannot_be_executed_is_named_and_the_one_before_goes_on() {
+    // A hand-over that comes to nothing is no restart that a person would be asked about.
+    let world = world(|config| config.task("restart = \"pause\"")).await;
+    let asks = world.run("asks", [Turn::ask("Which one?"), Turn::done("Thanks.")]).await;
+    world.wait_status(asks, Status::WaitingUser).await;
+    let pid = world.daemon.pid();
+    let reader = world.daemon.root().join("reader");
+    let text = format!("#!{0}\nrm {0}\necho abided 99.0.0\n", reader.display());
+    std::fs::copy("/bin/sh", &reader).unwrap();
+    world.daemon.install(&Program::Text(text));
+    let why = "could not be executed (No such file or directory";
+    refused(&world.daemon, why).await;
     let said = world.daemon.cli().ok(&["daemon", "status"]).await;
-    assert!(said.contains("`abide daemon update` lets it take over"), "{said}");
-    world.daemon.cli().ok(&["daemon", "update"]).await;
-    assert!(world.daemon.runs_installed_program());
+    assert!(said.contains("cannot take over: it could not be executed"), "{said}");
+
+    // A person may try again.
+    std::fs::copy("/bin/sh", &reader).unwrap();
+    let again = world.daemon.cli().run(&["daemon", "update"]).await;
+    assert_eq!(again.code, Some(1), "{again:?}");
+    assert!(again.stdout.contains(why) && !again.stderr.contains("went over"), "{again:?}");
+    assert!(!reader.exists(), "it was asked");
+
+    let world = World { client: world.daemon.client().await, ..world };
+    assert_eq!(status(&world.daemon).await.pid, pid);
+    world.answer(asks, Some("the second")).await;
+    world.wait_end(asks).await;
+    let after = world.run("after", [Turn::shell("true"), Turn::done("Done.")]).await;
+    world.wait_end(after).await;
+    world.daemon.install(&Program::Build(1));
+    drop(world.daemon.try_client().await);
+    wait::wait_until("the next program to run", async || world.daemon.runs_installed_program()).await;
 }
 
 /// The socket is systemd's: it listens before the daemon starts, and after it has ended.

@@ -67,10 +67,12 @@ pub enum Point {
     FileRestored,
     /// An undo has restored all files, and no record says so.
     UndoDone,
+    /// All parts of the daemon have ended, and the program that takes its place is about to be executed.
+    HandOver,
 }
 
 impl Point {
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::DatabaseMade,
         Self::DatabaseNamed,
         Self::Migrating,
@@ -97,6 +99,7 @@ impl Point {
         Self::UndoBegun,
         Self::FileRestored,
         Self::UndoDone,
+        Self::HandOver,
     ];
 
     /// The name in [`VARIABLE`].
@@ -129,6 +132,7 @@ impl Point {
             Self::UndoBegun => "undo-begun",
             Self::FileRestored => "file-restored",
             Self::UndoDone => "undo-done",
+            Self::HandOver => "hand-over",
         }
     }
 }
