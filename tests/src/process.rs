@@ -98,6 +98,18 @@ pub fn succeeds(command: &mut std::process::Command) -> String {
     stdout
 }
 
+/// Writes a program: this text or file, and so many zeros after it. Another process does, because a process that is being started by another
+/// thread of this one would keep the file open for writing, and it could not be executed meanwhile.
+///
+/// # Panics
+/// It cannot be written.
+pub fn write_program(path: &Path, content: impl Into<Stdio>, zeros: usize, mode: u32) {
+    const SCRIPT: &str = r#"{ cat && head -c "$2" /dev/zero; } >"$1" && chmod "$3" "$1""#;
+    let mut sh = blocking_program("sh");
+    sh.args(["-c", SCRIPT, "sh"]).arg(path).args([zeros.to_string(), format!("{mode:o}")]);
+    succeeds(sh.stdin(content));
+}
+
 /// A standard input that consists of this text.
 ///
 /// # Panics

@@ -1,8 +1,7 @@
 use super::TestDaemon;
 use crate::process;
 use std::{
-    fs::{self, File, Permissions},
-    os::unix::fs::PermissionsExt as _,
+    fs::{self, File},
     path::{Path, PathBuf},
     process::{Child, Stdio},
 };
@@ -41,19 +40,17 @@ impl TestDaemon {
     /// # Panics
     /// It cannot be written.
     pub fn install_with_mode(&self, program: &Program, mode: u32) {
-        let content = match program {
+        let (content, zeros) = match program {
+            // What follows the last section of a program is not loaded.
             Program::Build(more) => {
-                let mut content = fs::read(process::built("abided")).expect("the daemon was built");
-                // What follows the last section of a program is not loaded.
-                content.resize(content.len() + more, 0);
-                content
+                let built = File::open(process::built("abided")).expect("the daemon was built");
+                (Stdio::from(built), *more)
             }
-            Program::Script(script) => format!("#!/bin/sh\n{script}\n").into_bytes(),
-            Program::Text(text) => text.clone().into_bytes(),
+            Program::Script(script) => (process::input(&format!("#!/bin/sh\n{script}\n")), 0),
+            Program::Text(text) => (process::input(text), 0),
         };
         let new = self.program.with_extension("new");
-        fs::write(&new, content).expect("the new program can be written");
-        fs::set_permissions(&new, Permissions::from_mode(mode)).expect("it can be made a program");
+        process::write_program(&new, content, zeros, mode);
         fs::rename(&new, &self.program).expect("it can be put in place");
     }
 

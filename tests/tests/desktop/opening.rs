@@ -13,7 +13,7 @@ use abide_tests::{
     world::World,
 };
 use rustix::process::{Pid, Signal, kill_process};
-use std::{collections::HashMap, fs, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{collections::HashMap, fs, path::Path};
 
 #[tokio::test]
 async fn the_running_window_is_asked_to_show_it() {
@@ -56,8 +56,7 @@ async fn a_window_is_started_where_none_runs() {
          echo \"$* $XDG_ACTIVATION_TOKEN $own $ABIDE_HOME\" > {0}.part && mv {0}.part {0}\n",
         opened.display()
     );
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    process::write_program(&program, process::input(&script), 0, 0o755);
     daemon.set_env("ABIDE_GUI", program.to_str().unwrap());
     let (world, bus) = (world_with(model, daemon, &bus).await, bus);
     let task = world.run("starts", [Turn::ask("What colour?"), Turn::done("Done.")]).await;
@@ -92,8 +91,7 @@ async fn the_session_bus_starts_the_window_where_none_runs() {
         screen.display(),
         process::built("abide-gui").display()
     );
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    process::write_program(&program, process::input(&script), 0, 0o755);
     let Some(bus) = Bus::start(daemon.root()).await else {
         return skip(name, "dbus-daemon is not installed");
     };
@@ -129,8 +127,7 @@ async fn a_window_that_ends_after_the_daemon_went_over_is_no_zombie() {
         opened.display(),
         close.display()
     );
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    process::write_program(&program, process::input(&script), 0, 0o755);
     daemon.set_env("ABIDE_GUI", program.to_str().unwrap());
     let (world, bus) = (world_with(model, daemon, &bus).await, bus);
     world.run("starts", [Turn::ask("What colour?"), Turn::done("Done.")]).await;
@@ -161,8 +158,7 @@ async fn a_window_that_cannot_be_opened_is_said() {
             return skip(name, "dbus-daemon is not installed");
         };
         let program = daemon.root().join("fails");
-        fs::write(&program, "#!/bin/sh\nexit 3\n").unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        process::write_program(&program, process::input("#!/bin/sh\nexit 3\n"), 0, 0o755);
         daemon.set_env("ABIDE_GUI", daemon.root().join(file).to_str().unwrap());
         let (world, bus) = (world_with(model, daemon, &bus).await, bus);
         world.run("fails", [Turn::ask("What colour?"), Turn::done("Done.")]).await;

@@ -12,6 +12,7 @@ use abide_tests::{
     daemon::{Config, Program, TestDaemon},
     ledger,
     model_server::{ModelServer, Turn},
+    process,
     seed::Seed,
     tap::Tap,
     wait,
@@ -41,8 +42,11 @@ pub(super) async fn seen(
     is_so: impl Fn(&UpdateStatus) -> bool,
 ) -> UpdateStatus {
     wait::wait_seeing(what, async || {
-        let update = status(daemon).await.update;
-        update.filter(&is_so).ok_or_else(|| "no such status".to_owned())
+        // It may be about to end for another program.
+        let client = daemon.try_client().await.ok_or("no connection")?;
+        let status = client.call::<method::Status>(StatusParams::default()).await;
+        let update = status.map_err(|error| error.to_string())?.update;
+        update.clone().filter(&is_so).ok_or_else(|| format!("{update:?}"))
     })
     .await
 }
@@ -219,7 +223,8 @@ async fn a_program_that_cannot_be_executed_is_named_and_the_one_before_goes_on()
     let pid = world.daemon.pid();
     let reader = world.daemon.root().join("reader");
     let text = format!("#!{0}\nrm {0}\necho abided 99.0.0\n", reader.display());
-    std::fs::copy("/bin/sh", &reader).unwrap();
+    let put_reader = || process::write_program(&reader, std::fs::File::open("/bin/sh").unwrap(), 0, 0o755);
+    put_reader();
     world.daemon.install(&Program::Text(text));
     let why = "could not be executed (No such file or directory";
     refused(&world.daemon, why).await;
@@ -227,7 +232,7 @@ async fn a_program_that_cannot_be_executed_is_named_and_the_one_before_goes_on()
     assert!(said.contains("cannot take over: it could not be executed"), "{said}");
 
     // A person may try again.
-    std::fs::copy("/bin/sh", &reader).unwrap();
+    put_reader();
     let again = world.daemon.cli().run(&["daemon", "update"]).await;
     assert_eq!(again.code, Some(1), "{again:?}");
     assert!(again.stdout.contains(why) && !again.stderr.contains("went over"), "{again:?}");

@@ -4,7 +4,10 @@ use super::hand_over::{seen, works, world};
 use abide_client::{
     home,
     protocol::{
-        method::{self, daemon::UpdateDaemonParams},
+        method::{
+            self,
+            daemon::{StatusParams, UpdateDaemonParams},
+        },
         update::UpdateStage,
     },
 };
@@ -27,6 +30,17 @@ async fn held() -> (World, CliRun, PathBuf) {
     (world, update, go_on)
 }
 
+/// Lets the command end when the daemon is about to end: before, it could go over first.
+async fn end_command(world: &World, go_on: PathBuf) {
+    wait::wait_until("the daemon to drain", async || {
+        let status = world.client.call::<method::Status>(StatusParams::default()).await;
+        // Without a reply it has ended already.
+        status.map_or(true, |status| status.daemon.shutting_down)
+    })
+    .await;
+    fs::write(go_on, "").unwrap();
+}
+
 /// It has ended, and the client that waited for the new program has not started it.
 async fn is_over(mut world: World, mut update: CliRun) {
     assert!(world.daemon.ended().await.success());
@@ -39,7 +53,7 @@ async fn is_over(mut world: World, mut update: CliRun) {
 async fn a_signal_while_tasks_are_held_ends_the_daemon() {
     let (world, update, go_on) = held().await;
     world.daemon.tell_to_end();
-    fs::write(go_on, "").unwrap();
+    end_command(&world, go_on).await;
     is_over(world, update).await;
 }
 
@@ -47,7 +61,7 @@ async fn a_signal_while_tasks_are_held_ends_the_daemon() {
 async fn a_stop_while_tasks_are_held_ends_the_daemon() {
     let (world, update, go_on) = held().await;
     let stop = world.daemon.cli().start(&["daemon", "stop"]);
-    fs::write(go_on, "").unwrap();
+    end_command(&world, go_on).await;
     assert_eq!(stop.code().await, Some(0));
     is_over(world, update).await;
 }
