@@ -39,7 +39,7 @@ pub(crate) fn daemon(status: &StatusReply) -> String {
     let rows = [
         ("state", state.0.to_owned(), state.1),
         ("version", status.version.clone(), PLAIN),
-        ("update", update.unwrap_or_else(|| "none: this is the installed program".to_owned()), update_style),
+        ("update", update.unwrap_or_else(|| "none was noticed".to_owned()), update_style),
         ("process", format!("{}, for {}", status.pid, measure::duration(status.uptime_ms)), PLAIN),
         ("started", started(&status.start.by), PLAIN),
         ("at login", at_login(&status.start.at_login), PLAIN),
@@ -290,7 +290,7 @@ mod tests {
         assert_snapshot!(shown, @r"
         state     the disk is full: everything waits for room, nothing is lost
         version   0.1.0
-        update    none: this is the installed program
+        update    none was noticed
         process   42, for 3 min 20 s
         started   by systemd as abided.service, which holds its socket
         at login  not started; `abide daemon install` changes that
