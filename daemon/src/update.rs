@@ -3,7 +3,7 @@
 //! The file is looked at when a client connects, and once a minute. A new program is asked whether it could take over (`abided check`:
 //! it reads configuration, keys and the database's schema). If the configuration leaves it to the daemon, or a person asks for it, all
 //! tasks are brought to a boundary ([`Sessions::hold`]), the daemon drains, and the process executes the new program. Socket and lock stay
-//! open meanwhile ([`crate::instance::Instance::hand_over`]). If a boundary does not come in time, all tasks go on, and the next attempt follows later.
+//! open meanwhile ([`crate::instance::Instance::keep_open`]). If a boundary does not come in time, all tasks go on, and the next attempt follows later.
 
 mod delay;
 mod program;
