@@ -8,8 +8,10 @@
 //!   itself has no such signal, because the daemon's threads come and go; it has the connection.)
 //! * It does nothing else: no async runtime, none of the daemon's state, an empty environment, no descriptors but its own.
 //!
-//! The **fork server** is the one process that forks helpers: small and with one thread, so that a fork is cheap and safe. To
-//! execute the daemon's program for each command would take longer than most commands. It ends with the daemon.
+//! The **fork server** is the process that forks helpers: small and with one thread, so that a fork is cheap and safe. To
+//! execute the daemon's program for each command would take longer than most commands. It ends with the daemon. For commands without
+//! network there is another one, which has left the user's namespaces: its helpers share its namespace of users, and get networks that
+//! earlier ones have left.
 
 mod confine;
 mod descriptors;
@@ -19,10 +21,12 @@ mod stage;
 mod tree;
 
 use crate::sandbox::Confinement;
-use confine::Groundwork;
+use confine::{Failure, Groundwork, Place};
 use protocol::Program;
 pub(crate) use protocol::{CommandEnd, Fittings, Order, Report, STOP, ask_for_helper, forked_helper};
 use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
     process::{getpid, set_child_subreaper, setsid},
     stdio::{dup2_stdin, dup2_stdout},
 };
@@ -33,7 +37,7 @@ use std::{
     os::{fd::AsFd as _, unix::net::UnixStream},
     process::ExitCode,
 };
-use tree::Tree;
+use tree::{Tree, reap};
 
 /// The entry point of the fork server: [`crate::Options::helper`] must run it.
 #[must_use]
@@ -55,34 +59,65 @@ fn serve() -> io::Result<()> {
     dup2_stdin(&nowhere)?;
     dup2_stdout(&nowhere)?;
     drop(nowhere);
-    // Nobody waits for a helper's process: the daemon gets its report or sees its connection close.
-    stage::forget_children(true)?;
+    stage::keep_ended_children()?;
+    let ends = ChildEnds::watch()?;
     stage::limit()?;
     let _ = setsid();
-    let groundwork = Groundwork::lay();
-    while let Some((connection, confinement)) = protocol::asked_for_helper(&daemon)? {
-        let forked = match stage::fork(confinement.namespaces()) {
+    let mut groundwork = Groundwork::lay();
+    loop {
+        await_request(&daemon, &ends, &mut groundwork)?;
+        let Some((connection, confinement)) = protocol::asked_for_helper(&daemon)? else { return Ok(()) };
+        let place = groundwork.place(&confinement);
+        // Without a place the helper says why, and runs nothing.
+        let forked = match stage::fork(place.as_ref().map_or(0, Place::namespaces)) {
             Ok(None) => {
-                drop(daemon);
-                return help(&connection, &confinement, &groundwork);
+                drop((daemon, ends));
+                return help(&connection, &confinement, groundwork, place);
             }
-            Ok(Some(pid)) => Ok(pid),
+            Ok(Some(pid)) => {
+                place.into_iter().for_each(|place| groundwork.forked(place, pid));
+                Ok(pid)
+            }
             Err(error) => Err(error),
         };
         match protocol::answer(&daemon, forked) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
             answered => answered?,
         }
     }
-    Ok(())
+}
+
+/// Waits until the daemon asks for a helper or closes the connection. Meanwhile it reaps helpers that have ended.
+fn await_request(daemon: &UnixStream, ends: &ChildEnds, groundwork: &mut Groundwork) -> io::Result<()> {
+    loop {
+        let mut sources = [PollFd::new(daemon, PollFlags::IN), PollFd::new(ends, PollFlags::IN)];
+        match poll(&mut sources, None) {
+            Err(Errno::INTR) => continue,
+            polled => polled?,
+        };
+        let [has_asked, has_ended] = sources.map(|source| !source.revents().is_empty());
+        if has_ended {
+            ends.drain();
+            while let Some((child, _)) = reap() {
+                groundwork.ended(child.as_raw_pid());
+            }
+        }
+        if has_asked {
+            return Ok(());
+        }
+    }
 }
 
 /// Runs a helper. A helper may wait long for its command, so everything possible is prepared before.
-fn help(daemon: &UnixStream, confinement: &Confinement, groundwork: &Groundwork) -> io::Result<()> {
-    stage::forget_children(false)?;
+fn help(
+    daemon: &UnixStream,
+    confinement: &Confinement,
+    groundwork: Groundwork,
+    place: Result<Place, Failure>,
+) -> io::Result<()> {
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;
-    let confined = confinement.enter(groundwork);
+    let confined = place.and_then(|place| confinement.enter(place, groundwork));
     let ends = ChildEnds::watch()?;
     let Some((program, mut fittings)) = Program::receive(daemon)? else { return Ok(()) };
     let started = confined.map_err(io::Error::other).and_then(|()| {

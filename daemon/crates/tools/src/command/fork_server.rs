@@ -20,15 +20,18 @@ use std::{
 /// A fork takes a fraction of a millisecond; after this time the server is taken for hung.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many helpers wait for an order at most. Each is confined in advance for the commands of one conversation.
+/// How many helpers of a process wait for an order at most. Each is confined in advance for the commands of one conversation.
 const WAITING: usize = 4;
 
-/// The source of helpers: a process of its own, started with the first command.
+/// The source of helpers: processes of its own, each started with the first command that needs it.
 #[derive(Debug)]
 pub(crate) struct ForkServer {
     /// Program and arguments.
     command: Vec<OsString>,
-    running: Mutex<Option<Running>>,
+    /// The one with the user's namespaces.
+    host: Mutex<Option<Running>>,
+    /// The one for commands without network.
+    apart: Mutex<Option<Running>>,
     /// The plans of helpers that are to be requested in advance.
     wanted: Mutex<Vec<Plan>>,
     /// Held while wanted helpers are requested, so that a release either takes a plan back or finds its helper.
@@ -67,14 +70,25 @@ struct Asked {
 
 impl ForkServer {
     pub(crate) const fn new(command: Vec<OsString>) -> Self {
-        Self { command, running: Mutex::new(None), wanted: Mutex::new(Vec::new()), asking: Mutex::new(()) }
+        Self {
+            command,
+            host: Mutex::new(None),
+            apart: Mutex::new(None),
+            wanted: Mutex::new(Vec::new()),
+            asking: Mutex::new(()),
+        }
+    }
+
+    /// The process that forks the helpers of this plan.
+    const fn process(&self, plan: &Plan) -> &Mutex<Option<Running>> {
+        if plan.confinement.is_apart() { &self.apart } else { &self.host }
     }
 
     /// Takes the helper that was requested in advance for this plan, or requests one. Blocking.
     ///
-    /// If that fails, the server is ended; the next call starts another.
+    /// If that fails, the process is ended; the next call starts another.
     pub(crate) fn helper(&self, plan: &Plan) -> io::Result<Helper> {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.process(plan).lock().unwrap_or_else(PoisonError::into_inner);
         let mut server = match running.take() {
             Some(server) => server,
             None => self.start()?,
@@ -106,7 +120,7 @@ impl ForkServer {
     /// Requests a helper in advance, so that the next command of this plan need not wait for it.
     pub(crate) fn ask_in_advance(&self, plan: &Plan) {
         // If it is locked, another command waits for the server, which may take long.
-        let Ok(mut running) = self.running.try_lock() else { return };
+        let Ok(mut running) = self.process(plan).try_lock() else { return };
         if let Some(server) = &mut *running
             && server.asked.iter().all(|asked| asked.plan.confinement != plan.confinement)
         {
@@ -131,11 +145,13 @@ impl ForkServer {
     pub(crate) fn release(&self, is_meant: impl Fn(&Plan) -> bool) {
         let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).retain(|plan| !is_meant(plan));
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(server) = &mut *running {
-            while let Some(index) = server.asked.iter().position(|asked| is_meant(&asked.plan)) {
-                let _ = server.read_reply(index);
-                server.asked.remove(index);
+        for running in [&self.host, &self.apart] {
+            let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(server) = &mut *running {
+                while let Some(index) = server.asked.iter().position(|asked| is_meant(&asked.plan)) {
+                    let _ = server.read_reply(index);
+                    server.asked.remove(index);
+                }
             }
         }
     }
@@ -157,12 +173,14 @@ impl ForkServer {
         Ok(Running { process, connection, asked: VecDeque::new() })
     }
 
-    /// Ends the server and the helper requested in advance, and waits until the server is gone. Other helpers go on: each has a
-    /// connection of its own.
+    /// Ends the processes and the helpers requested in advance, and waits until the processes are gone. Other helpers go on: each
+    /// has a connection of its own.
     pub(crate) fn close(&self) {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(server) = running {
-            server.end();
+        for running in [&self.host, &self.apart] {
+            let running = running.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(server) = running {
+                server.end();
+            }
         }
     }
 }

@@ -31,10 +31,9 @@ pub(super) fn fork(namespaces: i32) -> io::Result<Option<i32>> {
     }
 }
 
-/// Whether ended children are reaped by the kernel. (A child inherits this.)
-pub(super) fn forget_children(forget: bool) -> io::Result<()> {
-    let action = if forget { libc::SIG_IGN } else { libc::SIG_DFL };
-    set_action(libc::SIGCHLD, action)
+/// Ended children of this process, and of its children, wait until they are reaped.
+pub(super) fn keep_ended_children() -> io::Result<()> {
+    set_action(libc::SIGCHLD, libc::SIG_DFL)
 }
 
 /// Sets the limits of commands, and of helpers.

@@ -149,7 +149,7 @@ impl<'a> Tree<'a> {
 }
 
 /// Reaps a child that has ended.
-fn reap() -> Option<(Pid, WaitStatus)> {
+pub(super) fn reap() -> Option<(Pid, WaitStatus)> {
     loop {
         match wait(WaitOptions::NOHANG) {
             Err(Errno::INTR) => {}

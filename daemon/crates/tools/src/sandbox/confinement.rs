@@ -14,6 +14,13 @@ pub(crate) enum Confinement {
     Full(View),
 }
 
+impl Confinement {
+    /// Whether its helpers are forked by a server of their own, which has left the host's network.
+    pub(crate) const fn is_apart(&self) -> bool {
+        matches!(self, Self::Full(View { network: Network::Off, .. }))
+    }
+}
+
 /// What a confined command sees and may change. All paths are absolute and without links. What is not named can be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct View {

@@ -37,6 +37,8 @@ impl Found {
                 Ok(()) => return Self { level, why_not },
                 Err(error) => {
                     tracing::warn!(%level, %error, "this sandbox cannot be made here");
+                    // The process that tried it is of no other use.
+                    server.close();
                     why_not.push(format!("no `{level}`: {error}{}", remedy(level)));
                 }
             }

@@ -36,7 +36,7 @@ pub(crate) fn process() -> OsString {
 pub(crate) const CONVERSATION: ConversationId = ConversationId(uuid::Uuid::from_u128(7));
 
 /// How long a test waits for a condition, even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Ground {
     folder: TempDir,

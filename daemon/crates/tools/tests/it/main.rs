@@ -8,6 +8,7 @@ mod edits;
 mod fork_server;
 mod ground;
 mod inspect;
+mod networks;
 mod paths;
 mod prepare;
 mod python;

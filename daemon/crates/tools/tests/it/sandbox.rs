@@ -310,6 +310,9 @@ async fn the_sandbox_cannot_be_taken_off() {
                 "echo b > /proc/sysrq-trigger",
                 "echo 100 > /proc/sys/user/max_user_namespaces",
                 "echo 0 > /proc/1/oom_score_adj",
+                // The loopback device, and what the kernel would remember of a network.
+                "python3 -c 'import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack(\"16sH14x\", b\"lo\", 0))'",
+                "echo 9 > /proc/sys/net/ipv4/tcp_max_tw_buckets",
                 "python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True); exit(0 if c.syscall(425, 1, 0) >= 0 else 1)'",
                 "python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True); exit(0 if c.syscall(321, 0, 0, 0) >= 0 else 1)'",
                 "python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True); exit(0 if c.syscall(0x40000000 + 39) >= 0 else 1)'",

@@ -11,7 +11,9 @@ pub(crate) fn without_namespaces() -> Result<(), Error> {
     let new_user = u64::from(libc::CLONE_NEWUSER.unsigned_abs());
     let compared = SeccompCmpOp::MaskedEq(new_user);
     let condition = SeccompCondition::new(0, SeccompCmpArgLen::Qword, compared, new_user)?;
-    refuse(libc::SYS_clone, vec![SeccompRule::new(vec![condition])?], libc::EPERM)
+    let rule = SeccompRule::new(vec![condition])?;
+    refuse(libc::SYS_clone, vec![rule.clone()], libc::EPERM)?;
+    refuse(libc::SYS_unshare, vec![rule], libc::EPERM)
 }
 
 /// The kernel does not know Landlock.

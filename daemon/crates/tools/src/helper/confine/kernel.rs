@@ -7,9 +7,9 @@ use rustix::{
     net::{AddressFamily, SocketType, socket},
     process::{DumpableBehavior, set_dumpable_behavior},
     thread::{
-        CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
-        remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
-        set_no_new_privs,
+        CapabilitiesSecureBits, CapabilitySet, CapabilitySets, UnshareFlags, capabilities,
+        clear_ambient_capability_set, remove_capability_from_bounding_set, set_capabilities,
+        set_capabilities_secure_bits, set_no_new_privs, unshare_unsafe,
     },
 };
 use std::{ffi::CStr, io, mem::MaybeUninit, os::fd::AsRawFd as _};
@@ -44,6 +44,15 @@ pub(super) fn set_attributes(folder: impl AsFd, path: &CStr, change: Attributes)
     if result == 0 { Ok(()) } else { Err(last_error()) }
 }
 
+/// Moves this process, which has one thread, into a new namespace.
+pub(super) fn unshare(namespace: UnshareFlags) -> Result<(), Errno> {
+    #[expect(unsafe_code, reason = "what other threads rely on may be shared no more, such as descriptors")]
+    // SAFETY: there is no other thread, and callers name namespaces only.
+    unsafe {
+        unshare_unsafe(namespace)
+    }
+}
+
 /// Makes the loopback device of this network namespace usable.
 pub(super) fn bring_loopback_up() -> Result<(), Failure> {
     let fail = |error: Errno| Failure::new("bring the loopback device up", error);
@@ -72,25 +81,32 @@ pub(super) fn close_to_others() -> Result<(), Failure> {
         .map_err(|error| Failure::new("give up new privileges", error))
 }
 
-/// Gives up the rights that the first process of a user namespace has in it, and those of root.
-pub(super) fn drop_capabilities() -> Result<(), Failure> {
-    let fail = |error| Failure::new("drop the capabilities", error);
-    if capabilities(None).map_err(fail)?.permitted.is_empty() {
-        return Ok(());
-    }
+/// No program that this process or one of its children executes gains rights. Needs the rights of root, or of the first process of a
+/// user namespace.
+pub(super) fn bound_capabilities() -> Result<(), Failure> {
     let bits = CapabilitiesSecureBits::NO_ROOT
         | CapabilitiesSecureBits::NO_ROOT_LOCKED
         | CapabilitiesSecureBits::NO_SETUID_FIXUP
         | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
-    let none = CapabilitySet::empty();
-    let none = CapabilitySets { effective: none, permitted: none, inheritable: none };
     set_capabilities_secure_bits(bits)
         .and_then(|()| clear_ambient_capability_set())
         .and_then(|()| CapabilitySet::all().iter().try_for_each(remove_from_bounds))
-        .and_then(|()| set_capabilities(None, none))
-        .map_err(fail)
+        .map_err(|error| Failure::new("bound the capabilities", error))
+}
+
+/// Whether this process has rights of root, in whichever user namespace.
+pub(super) fn has_capabilities() -> Result<bool, Failure> {
+    let own = capabilities(None).map_err(|error| Failure::new("look at the capabilities", error))?;
+    Ok(!own.permitted.is_empty())
+}
+
+/// Gives up the rights that the first process of a user namespace has in it, and those of root.
+pub(super) fn drop_capabilities() -> Result<(), Failure> {
+    let none = CapabilitySet::empty();
+    let none = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    set_capabilities(None, none).map_err(|error| Failure::new("drop the capabilities", error))
 }
 
 /// A capability that this kernel does not know is not in its set.

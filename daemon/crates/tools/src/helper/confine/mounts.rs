@@ -13,8 +13,9 @@ use rustix::{
     fs::{CWD, Mode, OFlags, ResolveFlags, fstat, mkdirat, open, openat, openat2, symlinkat},
     io::Errno,
     mount::{
-        FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
-        fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+        FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
+        fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount,
+        open_tree,
     },
 };
 use std::{
@@ -63,6 +64,9 @@ enum Item<'a> {
 
 /// Builds the view in this process's own mount namespace.
 pub(super) fn build(view: &View) -> Result<(), Failure> {
+    // What is mounted here stays here.
+    mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
+        .map_err(|error| Failure::new("separate the mounts from the host's", error))?;
     let mut items = items(view)?;
     let devices = DEVICES.map(|name| copy(&Path::new("/dev").join(name)).map(|copy| (name, copy)));
     let everything = Attributes { set: READ_ONLY | ALWAYS, clear: 0, recursive: true };

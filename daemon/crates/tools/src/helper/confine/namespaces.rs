@@ -1,13 +1,10 @@
 use super::{Failure, kernel};
 use crate::sandbox::Network;
-use rustix::{
-    mount::{MountPropagationFlags, mount_change},
-    process::{getegid, geteuid},
-};
+use rustix::process::{getegid, geteuid};
 use std::fs;
 
 /// The user that a helper runs as, read before it has a user namespace.
-pub(in super::super) struct Ids {
+pub(super) struct Ids {
     user: u32,
     group: u32,
 }
@@ -18,30 +15,27 @@ impl Ids {
     }
 }
 
+/// The namespaces that a helper does not share with others. Without network, that of users is the fork server's.
 pub(super) const fn flags(network: Network) -> i32 {
-    let all = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
+    let own = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
     match network {
-        Network::Off => all | libc::CLONE_NEWNET,
-        Network::Host => all,
+        Network::Off => own,
+        Network::Host => own | libc::CLONE_NEWUSER,
     }
 }
 
-/// Makes the new namespaces usable, and the last ones: nothing inside can make another user namespace.
-pub(super) fn settle(ids: &Ids, network: Network) -> Result<(), Failure> {
-    let write = |file: &str, text: String| {
-        fs::write(file, text).map_err(|error| Failure::new(format!("write {file}"), error))
-    };
+/// Makes this process's new user namespace usable, and the last one: nothing inside can make another.
+pub(super) fn settle(ids: &Ids) -> Result<(), Failure> {
     // A user who is mapped to itself. Groups other than the first cannot be mapped without privileges.
-    write("/proc/self/setgroups", "deny".to_owned())?;
-    write("/proc/self/uid_map", format!("{0} {0} 1", ids.user))?;
-    write("/proc/self/gid_map", format!("{0} {0} 1", ids.group))?;
-    write("/proc/sys/user/max_user_namespaces", "0".to_owned())?;
-    // The helper is small; what it starts inherits this, and is killed before the daemon when memory runs out.
+    write("/proc/self/setgroups", "deny")?;
+    write("/proc/self/uid_map", &format!("{0} {0} 1", ids.user))?;
+    write("/proc/self/gid_map", &format!("{0} {0} 1", ids.group))?;
+    write("/proc/sys/user/max_user_namespaces", "0")?;
+    // This process is small; what it starts inherits this, and is killed before the daemon when memory runs out.
     let _ = fs::write("/proc/self/oom_score_adj", "500");
-    if network == Network::Off {
-        kernel::bring_loopback_up()?;
-    }
-    // What is mounted here stays here.
-    mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
-        .map_err(|error| Failure::new("separate the mounts from the host's", error))
+    kernel::bound_capabilities()
+}
+
+pub(super) fn write(file: &str, text: &str) -> Result<(), Failure> {
+    fs::write(file, text).map_err(|error| Failure::new(format!("write {file}"), error))
 }
