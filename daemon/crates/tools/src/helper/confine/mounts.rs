@@ -10,7 +10,10 @@ use super::{
 };
 use crate::sandbox::{Cache, Hidden, Private, Protected};
 use rustix::{
-    fs::{CWD, Mode, OFlags, ResolveFlags, fstat, mkdirat, open, openat, openat2, symlinkat},
+    fs::{
+        AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, chmodat, fstat, mkdirat, mknodat, open, openat,
+        openat2, symlinkat,
+    },
     io::Errno,
     mount::{
         FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
@@ -32,8 +35,6 @@ const ALWAYS: u64 = libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOSUID;
 
 /// The devices that there are, beside terminals of the command's own.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
-
-const TERMINALS: &str = "/dev/pts";
 
 /// How often a place may be replaced while it is covered.
 const REPLACED: usize = 16;
@@ -68,20 +69,20 @@ pub(super) fn build(view: &View) -> Result<(), Failure> {
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
         .map_err(|error| Failure::new("separate the mounts from the host's", error))?;
     let mut items = items(view)?;
-    let devices = DEVICES.map(|name| copy(&Path::new("/dev").join(name)).map(|copy| (name, copy)));
+    let devices = DEVICES.map(|name| device(name).map(|device| (name, device)));
     let everything = Attributes { set: READ_ONLY | ALWAYS, clear: 0, recursive: true };
     set_attributes(CWD, c"/", everything)
         .map_err(|error| Failure::new("make everything read-only", error))?;
     make_proc()?;
-    make_dev(devices.into_iter().flatten())?;
+    let Memory { root, dev } =
+        make_dev(devices.into_iter().flatten()).map_err(|error| Failure::new("make the devices", error))?;
 
     // What lies deeper comes later, so that nothing is covered by what lies above it.
     items.sort_by_key(|(place, _)| place.components().count());
-    let covers = make_covers().map_err(|error| Failure::new("make the covers of what is hidden", error))?;
     let mut made = Vec::new();
     for (index, (place, item)) in items.iter().enumerate() {
         let name = index.to_string();
-        if let Some(cover) = put(item, place, &covers, &name)? {
+        if let Some(cover) = put(item, place, &root, &name)? {
             made.push(cover);
         }
     }
@@ -89,7 +90,7 @@ pub(super) fn build(view: &View) -> Result<(), Failure> {
     made.iter()
         .try_for_each(|cover| set_attributes(cover, c"", ONLY_READ))
         .map_err(|error| Failure::new("close the covers of what is hidden", error))?;
-    make_terminals().map_err(|error| Failure::new("make the terminals", error))
+    make_terminals(&dev).map_err(|error| Failure::new("make the terminals", error))
 }
 
 const ONLY_READ: Attributes = Attributes { set: READ_ONLY | ALWAYS, clear: 0, recursive: false };
@@ -260,8 +261,7 @@ fn cover(covers: &OwnedFd, name: &str, place: &OwnedFd, is_folder: bool) -> Resu
         let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
         drop(openat(covers, name, flags, Mode::from_raw_mode(0o644))?);
     }
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    let cover = open_tree(covers, name, flags)?;
+    let cover = part(covers, name)?;
     if !is_folder {
         // Before it is attached: when somebody removes the covered file, the mount goes with it.
         set_attributes(&cover, c"", ONLY_READ)?;
@@ -304,38 +304,59 @@ fn make_proc() -> Result<(), Failure> {
         .map_err(|error| Failure::new("mount a /proc of its own", error))
 }
 
-fn make_dev(devices: impl Iterator<Item = (&'static str, OwnedFd)>) -> Result<(), Failure> {
-    make_devices(devices).map_err(|error| Failure::new("make the devices", error))
+/// A detached copy of a device's file.
+fn device(name: &str) -> Result<OwnedFd, Errno> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+    open_tree(CWD, Path::new("/dev").join(name), flags)
 }
 
-fn make_devices(devices: impl Iterator<Item = (&'static str, OwnedFd)>) -> Result<(), Errno> {
-    let dev = new("tmpfs", &[("mode", "0755"), ("size", "64k")], MountAttrFlags::empty())?;
-    for name in ["shm", "pts"] {
-        mkdirat(&dev, name, Mode::from_raw_mode(0o755))?;
+/// The file system in memory that belongs to this view.
+struct Memory {
+    /// All of it: the folders that are mounted elsewhere, and the covers. It must be mounted for that, so it is where `/dev` covers it.
+    root: OwnedFd,
+    /// Its folder that is mounted at `/dev`.
+    dev: OwnedFd,
+}
+
+fn make_dev(devices: impl Iterator<Item = (&'static str, OwnedFd)>) -> Result<Memory, Errno> {
+    let root = new("tmpfs", &[("mode", "0755")], MountAttrFlags::MOUNT_ATTR_NODEV)?;
+    attach(&root, &reach(Path::new("/dev"))?)?;
+    for folder in ["dev", "dev/pts", SHARED, "dev/shm"] {
+        mkdirat(&root, folder, Mode::from_raw_mode(0o755))?;
     }
+    // Anybody may write there, as everywhere.
+    chmodat(&root, SHARED, Mode::from_raw_mode(0o1777), AtFlags::empty())?;
+    let dev = part(&root, "dev")?;
     for (link, target) in DEVICE_LINKS {
         symlinkat(target, &dev, link)?;
     }
-    attach(&dev, &reach(Path::new("/dev"))?)?;
+    attach(&dev, &root)?;
     for (name, device) in devices {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-        drop(openat(&dev, name, flags, Mode::from_raw_mode(0o666))?);
-        attach(&device, &reach(&Path::new("/dev").join(name))?)?;
+        mknodat(&dev, name, FileType::RegularFile, Mode::from_raw_mode(0o666), 0)?;
+        attach_at(&device, &dev, name)?;
     }
-    let memory = new("tmpfs", &[("mode", "1777")], MountAttrFlags::MOUNT_ATTR_NODEV)?;
-    attach(&memory, &reach(Path::new("/dev/shm"))?)?;
-    set_attributes(&dev, c"", Attributes { set: READ_ONLY, clear: 0, recursive: false })
+    attach_at(&part(&root, SHARED)?, &dev, "shm")?;
+    set_attributes(&dev, c"", Attributes { set: READ_ONLY, clear: 0, recursive: false })?;
+    Ok(Memory { root, dev })
 }
 
-/// The file system of the covers. It must be mounted for its folders to be mounted, so it is where [`make_terminals`] covers it.
-fn make_covers() -> Result<OwnedFd, Errno> {
-    let covers = new("tmpfs", &[("mode", "0755"), ("size", "1m")], MountAttrFlags::MOUNT_ATTR_NODEV)?;
-    attach(&covers, &reach(Path::new(TERMINALS))?)?;
-    Ok(covers)
+/// The folder of [`Memory`] that is mounted at `/dev/shm`.
+const SHARED: &str = "shm";
+
+/// A detached mount of a file or folder of our own.
+fn part(of: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
+    open_tree(of, name, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)
+}
+
+/// Attaches a tree to what is `name` in a folder of our own.
+fn attach_at(tree: &OwnedFd, folder: &OwnedFd, name: &str) -> Result<(), Errno> {
+    move_mount(tree, c"", folder, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
 }
 
 /// Terminals of the command's own.
-fn make_terminals() -> Result<(), Errno> {
+fn make_terminals(dev: &OwnedFd) -> Result<(), Errno> {
     let terminals = new("devpts", &[("ptmxmode", "0666"), ("mode", "0620")], MountAttrFlags::empty())?;
-    attach(&terminals, &reach(Path::new(TERMINALS))?)
+    attach_at(&terminals, dev, "pts")
 }
