@@ -21,9 +21,11 @@ mod stage;
 mod tree;
 
 use crate::sandbox::Confinement;
-use confine::{Failure, Groundwork, Place};
+use confine::{Failure, Groundwork, Ready};
 use protocol::Program;
-pub(crate) use protocol::{CommandEnd, Fittings, Order, Report, STOP, ask_for_helper, forked_helper};
+pub(crate) use protocol::{
+    CommandEnd, Fittings, Order, Report, STOP, ask_for_helper, confine_helper, forked_helper,
+};
 use rustix::{
     event::{PollFd, PollFlags, poll},
     io::Errno,
@@ -66,16 +68,16 @@ fn serve() -> io::Result<()> {
     let mut groundwork = Groundwork::lay();
     loop {
         await_request(&daemon, &ends, &mut groundwork)?;
-        let Some((connection, confinement)) = protocol::asked_for_helper(&daemon)? else { return Ok(()) };
-        let place = groundwork.place(&confinement);
+        let Some((connection, place)) = protocol::asked_for_helper(&daemon)? else { return Ok(()) };
+        let ready = groundwork.ready(place);
         // Without a place the helper says why, and runs nothing.
-        let forked = match stage::fork(place.as_ref().map_or(0, Place::namespaces)) {
+        let forked = match stage::fork(ready.as_ref().map_or(0, Ready::namespaces)) {
             Ok(None) => {
                 drop((daemon, ends));
-                return help(&connection, &confinement, groundwork, place);
+                return help(&connection, groundwork, ready);
             }
             Ok(Some(pid)) => {
-                place.into_iter().for_each(|place| groundwork.forked(place, pid));
+                ready.into_iter().for_each(|ready| groundwork.forked(ready, pid));
                 Ok(pid)
             }
             Err(error) => Err(error),
@@ -108,20 +110,17 @@ fn await_request(daemon: &UnixStream, ends: &ChildEnds, groundwork: &mut Groundw
     }
 }
 
-/// Runs a helper. A helper may wait long for its command, so everything possible is prepared before.
-fn help(
-    daemon: &UnixStream,
-    confinement: &Confinement,
-    groundwork: Groundwork,
-    place: Result<Place, Failure>,
-) -> io::Result<()> {
+/// Runs a helper. A helper may wait long, first for its confinement and then for its command, so everything possible is prepared before.
+fn help(daemon: &UnixStream, groundwork: Groundwork, ready: Result<Ready, Failure>) -> io::Result<()> {
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;
-    let confined = place.and_then(|place| confinement.enter(place, groundwork));
+    let prepared = ready.and_then(|ready| groundwork.prepare(ready));
+    let Some(confinement) = protocol::confinement(daemon)? else { return Ok(()) };
+    let confined = prepared.and_then(|prepared| prepared.confine(&confinement));
     let ends = ChildEnds::watch()?;
     let Some((program, mut fittings)) = Program::receive(daemon)? else { return Ok(()) };
     let started = confined.map_err(io::Error::other).and_then(|()| {
-        if *confinement != Confinement::None {
+        if confinement != Confinement::None {
             fittings.directory = confine::inside(program.directory()?, &fittings.directory)?;
         }
         spawn::spawn(&program, &fittings)

@@ -11,7 +11,7 @@ mod private;
 mod protected;
 mod sockets;
 
-pub(crate) use confinement::{Cache, Confinement, Hidden, Network, Private, Protected, View};
+pub(crate) use confinement::{Cache, Confinement, Hidden, Network, Place, Private, Protected, View};
 pub(crate) use git::Repository;
 pub use level::try_sandbox;
 pub(crate) use level::{Found, Levels};

@@ -1,7 +1,7 @@
 use crate::{
-    helper::{ask_for_helper, forked_helper},
+    helper::{ask_for_helper, confine_helper, forked_helper},
     process::Identity,
-    sandbox::{Lease, Plan},
+    sandbox::{Confinement, Lease, Place, Plan},
 };
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -10,6 +10,7 @@ use rustix::{
 use std::{
     collections::VecDeque,
     ffi::OsString,
+    fs::File,
     io,
     os::{fd::OwnedFd, unix::net::UnixStream},
     process::{Child, Command, Stdio},
@@ -22,6 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How many helpers of a process wait for an order at most. Each is confined in advance for the commands of one conversation.
 const WAITING: usize = 4;
+
+/// The mounts that this process sees.
+const MOUNTS: &str = "/proc/self/mountinfo";
 
 /// The source of helpers: processes of its own, each started with the first command that needs it.
 #[derive(Debug)]
@@ -60,10 +64,13 @@ struct Running {
 /// A helper that was requested.
 #[derive(Debug)]
 struct Asked {
-    plan: Plan,
+    /// None: it has no confinement yet.
+    plan: Option<Plan>,
     lease: Option<Lease>,
     /// The daemon's end of its connection.
     connection: UnixStream,
+    /// The table of mounts when it was requested; it has a copy of them.
+    mounts: File,
     /// The server's reply, once it is read. The replies come in the order of the requests.
     forked: Option<io::Result<i32>>,
 }
@@ -81,7 +88,10 @@ impl ForkServer {
 
     /// The process that forks the helpers of this plan.
     const fn process(&self, plan: &Plan) -> &Mutex<Option<Running>> {
-        if plan.confinement.is_apart() { &self.apart } else { &self.host }
+        match plan.confinement.place() {
+            Place::Host | Place::Networked => &self.host,
+            Place::Apart => &self.apart,
+        }
     }
 
     /// Takes the helper that was requested in advance for this plan, or requests one. Blocking.
@@ -115,6 +125,20 @@ impl ForkServer {
         while let Some(plan) = next() {
             self.ask_in_advance(&plan);
         }
+        self.ask_for_spare();
+    }
+
+    /// Requests a helper apart that is confined later, so that the first command of a workspace need not wait for its namespaces.
+    pub(crate) fn ask_for_spare(&self) {
+        let Ok(mut running) = self.apart.try_lock() else { return };
+        if let Some(server) = &mut *running
+            && server.asked.iter().all(|asked| asked.plan.is_some())
+        {
+            match server.fork(Place::Apart) {
+                Ok(spare) => server.asked.push_back(spare),
+                Err(_) => end(&mut running),
+            }
+        }
     }
 
     /// Requests a helper in advance, so that the next command of this plan need not wait for it.
@@ -122,21 +146,19 @@ impl ForkServer {
         // If it is locked, another command waits for the server, which may take long.
         let Ok(mut running) = self.process(plan).try_lock() else { return };
         if let Some(server) = &mut *running
-            && server.asked.iter().all(|asked| asked.plan.confinement != plan.confinement)
+            && server.asked.iter().all(|asked| !asked.is_confined_by(&plan.confinement))
         {
-            if server.asked.len() == WAITING {
+            let waiting = |asked: &&Asked| asked.plan.is_some();
+            if server.asked.iter().filter(waiting).count() == WAITING
+                && let Some(oldest) = server.asked.iter().position(|asked| asked.plan.is_some())
+            {
                 // The server's replies are read in order.
-                let _ = server.read_reply(0);
-                server.asked.pop_front();
+                let _ = server.read_reply(oldest);
+                server.asked.remove(oldest);
             }
             match server.ask(plan) {
                 Ok(asked) => server.asked.push_back(asked),
-                // The server may have got half of a request. The next command starts another one.
-                Err(_) => {
-                    if let Some(server) = running.take() {
-                        server.end();
-                    }
-                }
+                Err(_) => end(&mut running),
             }
         }
     }
@@ -148,7 +170,9 @@ impl ForkServer {
         for running in [&self.host, &self.apart] {
             let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(server) = &mut *running {
-                while let Some(index) = server.asked.iter().position(|asked| is_meant(&asked.plan)) {
+                while let Some(index) =
+                    server.asked.iter().position(|asked| asked.plan.as_ref().is_some_and(&is_meant))
+                {
                     let _ = server.read_reply(index);
                     server.asked.remove(index);
                 }
@@ -187,7 +211,7 @@ impl ForkServer {
 
 impl Running {
     fn helper(&mut self, plan: &Plan) -> io::Result<Helper> {
-        let is_meant = |asked: &Asked| asked.plan.confinement == plan.confinement;
+        let is_meant = |asked: &Asked| asked.is_confined_by(&plan.confinement);
         if let Some(index) = self.asked.iter().position(is_meant) {
             self.read_reply(index)?;
             // It may have been killed while it waited, and its process id reused. If its connection is open now, it lived when
@@ -203,15 +227,45 @@ impl Running {
             self.read_reply(last)?;
         }
         let mut asked = self.ask(plan)?;
-        asked.forked = Some(forked_helper(&self.connection));
+        if asked.forked.is_none() {
+            asked.forked = Some(forked_helper(&self.connection));
+        }
         asked.into_helper()
     }
 
-    fn ask(&self, plan: &Plan) -> io::Result<Asked> {
-        let (connection, theirs) = UnixStream::pair()?;
+    /// Confines the spare helper, or one that is requested now.
+    fn ask(&mut self, plan: &Plan) -> io::Result<Asked> {
         let (confinement, lease) = plan.for_one_helper()?;
-        ask_for_helper(&self.connection, &theirs, &confinement)?;
-        Ok(Asked { plan: plan.clone(), lease, connection, forked: None })
+        let mut asked = match self.spare(&confinement)? {
+            Some(spare) => spare,
+            None => {
+                let asked = self.fork(confinement.place())?;
+                confine_helper(&asked.connection, &confinement)?;
+                asked
+            }
+        };
+        (asked.plan, asked.lease) = (Some(plan.clone()), lease);
+        Ok(asked)
+    }
+
+    /// The spare helper, confined, if there is one and it lives. One that waited while something was mounted would not see it.
+    fn spare(&mut self, confinement: &Confinement) -> io::Result<Option<Asked>> {
+        let Some(index) = self.asked.iter().position(|asked| asked.plan.is_none()) else { return Ok(None) };
+        self.read_reply(index)?;
+        let spare = self.asked.remove(index).filter(|spare| matches!(spare.forked, Some(Ok(_))));
+        Ok(spare.filter(|spare| {
+            is_open(&spare.connection)
+                && is_unchanged(&spare.mounts)
+                && confine_helper(&spare.connection, confinement).is_ok()
+        }))
+    }
+
+    fn fork(&self, place: Place) -> io::Result<Asked> {
+        let (connection, theirs) = UnixStream::pair()?;
+        connection.set_write_timeout(Some(PATIENCE))?;
+        let mounts = File::open(MOUNTS)?;
+        ask_for_helper(&self.connection, &theirs, place)?;
+        Ok(Asked { plan: None, lease: None, connection, mounts, forked: None })
     }
 
     /// Reads the server's replies up to that of this request.
@@ -239,6 +293,10 @@ impl Running {
 }
 
 impl Asked {
+    fn is_confined_by(&self, confinement: &Confinement) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.confinement == *confinement)
+    }
+
     fn into_helper(self) -> io::Result<Helper> {
         let pid = self.forked.unwrap_or_else(|| Err(io::ErrorKind::NotConnected.into()))?;
         let identity = Pid::from_raw(pid).and_then(|pid| Identity::of(pid).ok());
@@ -250,6 +308,18 @@ impl Drop for ForkServer {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// Ends a server that may have got half of a request. The next command starts another one.
+fn end(running: &mut Option<Running>) {
+    if let Some(server) = running.take() {
+        server.end();
+    }
+}
+
+/// Whether nothing was mounted or unmounted since the table was opened; proc_pid_mountinfo(5).
+fn is_unchanged(mounts: &File) -> bool {
+    matches!(poll(&mut [PollFd::new(mounts, PollFlags::PRI)], Some(&Timespec::default())), Ok(0))
 }
 
 /// Whether the other end is open. Nothing has been sent on it yet.

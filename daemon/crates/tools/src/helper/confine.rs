@@ -8,7 +8,8 @@ mod namespaces;
 mod networks;
 mod seccomp;
 
-use crate::sandbox::{Confinement, Network, View};
+use crate::sandbox::{Confinement, Network, Place, View};
+use mounts::Parts;
 use namespaces::Ids;
 use networks::{Entered, Networks};
 use rustix::{
@@ -48,15 +49,15 @@ pub(super) struct Groundwork {
 }
 
 /// What the next helper is forked into.
-pub(super) struct Place {
-    namespaces: i32,
+pub(super) struct Ready {
+    place: Place,
     network: Option<Entered>,
 }
 
-impl Place {
+impl Ready {
     /// The flags of `clone` that make the helper's further namespaces.
     pub(super) const fn namespaces(&self) -> i32 {
-        self.namespaces
+        namespaces::flags(self.place)
     }
 }
 
@@ -65,13 +66,12 @@ impl Groundwork {
         Self { ids: Ids::of_this_process(), filters: Filters::compile(), apart: None }
     }
 
-    /// Makes the place for a helper with this confinement. A process that does so for one without network has left the user's
-    /// namespaces, and can make no other places from then on.
-    pub(super) fn place(&mut self, confinement: &Confinement) -> Result<Place, Failure> {
-        let namespaces = confinement.namespaces();
-        if !confinement.is_apart() {
+    /// Makes a place for a helper. A process that does so for one apart has left the user's namespaces, and can make no other places
+    /// from then on.
+    pub(super) fn ready(&mut self, place: Place) -> Result<Ready, Failure> {
+        if place != Place::Apart {
             return match self.apart {
-                None => Ok(Place { namespaces, network: None }),
+                None => Ok(Ready { place, network: None }),
                 Some(_) => Err(Failure::new("return to the network of the host", Errno::PERM)),
             };
         }
@@ -81,12 +81,12 @@ impl Groundwork {
             namespaces::settle(&self.ids)?;
         }
         let network = self.apart.get_or_insert_default().enter()?;
-        Ok(Place { namespaces, network: Some(network) })
+        Ok(Ready { place, network: Some(network) })
     }
 
     /// A helper with this process id was forked into this place.
-    pub(super) fn forked(&mut self, place: Place, helper: i32) {
-        if let (Some(networks), Some(network)) = (&mut self.apart, place.network) {
+    pub(super) fn forked(&mut self, ready: Ready, helper: i32) {
+        if let (Some(networks), Some(network)) = (&mut self.apart, ready.network) {
             networks.give(network, helper);
         }
     }
@@ -97,25 +97,39 @@ impl Groundwork {
             networks.take_back(helper);
         }
     }
+
+    /// In a helper that was forked into this place: prepares what is the same for every confinement there.
+    pub(super) fn prepare(self, ready: Ready) -> Result<Prepared, Failure> {
+        let Self { ids, filters, apart } = self;
+        let Ready { place, network } = ready;
+        // The ways into networks, its own and others'.
+        drop((network, apart));
+        if place == Place::Networked {
+            namespaces::settle(&ids)?;
+        }
+        let parts = if place == Place::Host { None } else { Some(Parts::make()?) };
+        Ok(Prepared { place, filters, parts })
+    }
 }
 
-impl Confinement {
-    /// The flags of `clone` that make the helper's namespaces.
-    const fn namespaces(&self) -> i32 {
-        match self {
-            Self::None | Self::Landlock(_) => 0,
-            Self::Full(view) => namespaces::flags(view.network),
-        }
-    }
+/// A helper that only lacks what the one confinement says.
+pub(super) struct Prepared {
+    place: Place,
+    filters: Filters,
+    /// Of its view of the files, if it has one of its own.
+    parts: Option<Parts>,
+}
 
-    /// Confines this process, which has one thread and is in this place. After a failure it must not run the command.
-    pub(super) fn enter(&self, place: Place, groundwork: Groundwork) -> Result<(), Failure> {
-        let Groundwork { ids, filters, apart } = groundwork;
-        // The ways into networks, its own and others'.
-        drop((place, apart));
-        match self {
-            Self::None => Ok(()),
-            Self::Landlock(view) => {
+impl Prepared {
+    /// Confines this process, which has one thread. After a failure it must not run the command.
+    pub(super) fn confine(self, confinement: &Confinement) -> Result<(), Failure> {
+        let Self { place, filters, parts } = self;
+        if confinement.place() != place {
+            return Err(Failure::new("be where it belongs", Errno::INVAL));
+        }
+        match (confinement, parts) {
+            (Confinement::None, _) => Ok(()),
+            (Confinement::Landlock(view), _) => {
                 kernel::close_to_others()?;
                 if kernel::has_capabilities()? {
                     kernel::bound_capabilities()?;
@@ -127,16 +141,14 @@ impl Confinement {
                     Network::Host => filters.with_sockets(),
                 }
             }
-            Self::Full(view) => {
-                if view.network == Network::Host {
-                    namespaces::settle(&ids)?;
-                }
-                mounts::build(view)?;
+            (Confinement::Full(view), Some(parts)) => {
+                mounts::build(view, parts)?;
                 kernel::close_to_others()?;
                 kernel::drop_capabilities()?;
                 landlock::restrict(&landlock::beneath(view))?;
                 filters.with_sockets()
             }
+            (Confinement::Full(_), None) => Err(Failure::new("find the parts of its view", Errno::INVAL)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The messages between daemon, fork server and helper.
 
-use crate::sandbox::Confinement;
+use crate::sandbox::{Confinement, Place};
 use rustix::{
     cmsg_space,
     io::Errno,
@@ -82,17 +82,18 @@ pub(crate) enum CommandEnd {
     NotStarted(String),
 }
 
-/// Requests a helper from the fork server; the helper gets `connection`.
-pub(crate) fn ask_for_helper(
-    mut server: &UnixStream,
-    connection: &UnixStream,
-    confinement: &Confinement,
-) -> io::Result<()> {
+/// Requests a helper from the fork server, forked into such a place; the helper gets `connection`.
+pub(crate) fn ask_for_helper(server: &UnixStream, connection: &UnixStream, place: Place) -> io::Result<()> {
+    // So short a message is sent whole.
+    send(server.as_fd(), &[place.into()], &[connection.as_fd()]).map(drop)
+}
+
+/// Says what confines a helper; before its order.
+pub(crate) fn confine_helper(mut helper: &UnixStream, confinement: &Confinement) -> io::Result<()> {
     let confinement = serde_json::to_vec(confinement)?;
     let length = u32::try_from(confinement.len()).ok().filter(|length| *length as usize <= MAX_CONFINEMENT);
     let length = length.ok_or_else(|| invalid("too many paths are hidden or protected"))?;
-    send(server.as_fd(), &length.to_ne_bytes(), &[connection.as_fd()])?;
-    server.write_all(&confinement)
+    helper.write_all(&[&length.to_ne_bytes()[..], &confinement].concat())
 }
 
 /// The server's reply: the helper's process id.
@@ -105,18 +106,29 @@ pub(crate) fn forked_helper(mut server: &UnixStream) -> io::Result<i32> {
     }
 }
 
-/// The server's side: the connection for the requested helper, and what confines it; `None` when the daemon has closed its end.
-pub(super) fn asked_for_helper(mut daemon: &UnixStream) -> io::Result<Option<(UnixStream, Confinement)>> {
-    let mut length = [0; 4];
-    let Some(received) = receive(daemon, &mut length)? else { return Ok(None) };
+/// The server's side: the connection for the requested helper, and its place; `None` when the daemon has closed its end.
+pub(super) fn asked_for_helper(daemon: &UnixStream) -> io::Result<Option<(UnixStream, Place)>> {
+    let mut place = [0];
+    let Some(received) = receive(daemon, &mut place)? else { return Ok(None) };
     let [connection] = <[OwnedFd; 1]>::try_from(received).map_err(|_| wrong_message())?;
+    let [place] = place;
+    Ok(Some((connection.into(), Place::try_from(place).map_err(|()| wrong_message())?)))
+}
+
+/// The helper's side: what confines it; `None` when the daemon has closed its end.
+pub(super) fn confinement(mut daemon: &UnixStream) -> io::Result<Option<Confinement>> {
+    let mut length = [0; 4];
+    match daemon.read_exact(&mut length) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
     let length = u32::from_ne_bytes(length) as usize;
     if length > MAX_CONFINEMENT {
         return Err(wrong_message());
     }
     let mut confinement = vec![0; length];
     daemon.read_exact(&mut confinement)?;
-    Ok(Some((connection.into(), serde_json::from_slice(&confinement)?)))
+    Ok(Some(serde_json::from_slice(&confinement)?))
 }
 
 /// The server's reply: a process id, or why the fork failed.

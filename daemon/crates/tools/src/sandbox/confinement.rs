@@ -14,10 +14,45 @@ pub(crate) enum Confinement {
     Full(View),
 }
 
+/// What a helper is forked into. The rest of its confinement it gets and makes later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The user's namespaces.
+    Host,
+    /// Namespaces of its own, but with the host's network.
+    Networked,
+    /// Namespaces and a network of its own. The server of such helpers has left the user's namespaces.
+    Apart,
+}
+
 impl Confinement {
-    /// Whether its helpers are forked by a server of their own, which has left the host's network.
-    pub(crate) const fn is_apart(&self) -> bool {
-        matches!(self, Self::Full(View { network: Network::Off, .. }))
+    pub(crate) const fn place(&self) -> Place {
+        match self {
+            Self::None | Self::Landlock(_) => Place::Host,
+            Self::Full(View { network: Network::Host, .. }) => Place::Networked,
+            Self::Full(View { network: Network::Off, .. }) => Place::Apart,
+        }
+    }
+}
+
+impl From<Place> for u8 {
+    fn from(place: Place) -> Self {
+        match place {
+            Place::Host => 0,
+            Place::Networked => 1,
+            Place::Apart => 2,
+        }
+    }
+}
+
+impl TryFrom<u8> for Place {
+    type Error = ();
+
+    fn try_from(number: u8) -> Result<Self, ()> {
+        [Self::Host, Self::Networked, Self::Apart]
+            .into_iter()
+            .find(|place| u8::from(*place) == number)
+            .ok_or(())
     }
 }
 

@@ -34,7 +34,10 @@ impl Found {
         let mut why_not = Vec::new();
         for (level, confinement) in levels {
             match try_helper(server, &Plan::of(confinement)) {
-                Ok(()) => return Self { level, why_not },
+                Ok(()) => {
+                    server.ask_for_spare();
+                    return Self { level, why_not };
+                }
                 Err(error) => {
                     tracing::warn!(%level, %error, "this sandbox cannot be made here");
                     // The process that tried it is of no other use.

@@ -63,26 +63,48 @@ enum Item<'a> {
     Guard(&'a Protected),
 }
 
+/// What every view has. Nothing of it is mounted yet.
+pub(super) struct Parts {
+    proc: OwnedFd,
+    memory: OwnedFd,
+    devices: Vec<(&'static str, OwnedFd)>,
+    terminals: OwnedFd,
+}
+
+impl Parts {
+    /// Makes them in this process's own mount namespace.
+    pub(super) fn make() -> Result<Self, Failure> {
+        // What is mounted here stays here.
+        mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
+            .map_err(|error| Failure::new("separate the mounts from the host's", error))?;
+        let devices = DEVICES.into_iter().filter_map(|name| Some((name, device(name).ok()?))).collect();
+        Ok(Self {
+            proc: new_proc().map_err(|error| Failure::new("make a /proc of its own", error))?,
+            memory: new_memory().map_err(|error| Failure::new("make a file system in memory", error))?,
+            devices,
+            terminals: new_terminals().map_err(|error| Failure::new("make the terminals", error))?,
+        })
+    }
+}
+
 /// Builds the view in this process's own mount namespace.
-pub(super) fn build(view: &View) -> Result<(), Failure> {
-    // What is mounted here stays here.
-    mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
-        .map_err(|error| Failure::new("separate the mounts from the host's", error))?;
+pub(super) fn build(view: &View, parts: Parts) -> Result<(), Failure> {
+    let Parts { proc, memory, devices, terminals } = parts;
     let mut items = items(view)?;
-    let devices = DEVICES.map(|name| device(name).map(|device| (name, device)));
     let everything = Attributes { set: READ_ONLY | ALWAYS, clear: 0, recursive: true };
     set_attributes(CWD, c"/", everything)
         .map_err(|error| Failure::new("make everything read-only", error))?;
-    make_proc()?;
-    let Memory { root, dev } =
-        make_dev(devices.into_iter().flatten()).map_err(|error| Failure::new("make the devices", error))?;
+    reach(Path::new("/proc"))
+        .and_then(|place| attach(&proc, &place))
+        .map_err(|error| Failure::new("mount its /proc", error))?;
+    let dev = put_devices(&memory, devices).map_err(|error| Failure::new("make the devices", error))?;
 
     // What lies deeper comes later, so that nothing is covered by what lies above it.
     items.sort_by_key(|(place, _)| place.components().count());
     let mut made = Vec::new();
     for (index, (place, item)) in items.iter().enumerate() {
         let name = index.to_string();
-        if let Some(cover) = put(item, place, &root, &name)? {
+        if let Some(cover) = put(item, place, &memory, &name)? {
             made.push(cover);
         }
     }
@@ -90,7 +112,7 @@ pub(super) fn build(view: &View) -> Result<(), Failure> {
     made.iter()
         .try_for_each(|cover| set_attributes(cover, c"", ONLY_READ))
         .map_err(|error| Failure::new("close the covers of what is hidden", error))?;
-    make_terminals(&dev).map_err(|error| Failure::new("make the terminals", error))
+    attach_at(&terminals, &dev, "pts").map_err(|error| Failure::new("make the terminals", error))
 }
 
 const ONLY_READ: Attributes = Attributes { set: READ_ONLY | ALWAYS, clear: 0, recursive: false };
@@ -295,13 +317,16 @@ fn overlay(Cache { at, upper, work }: &Cache) -> Result<OwnedFd, Errno> {
 }
 
 /// The processes of this namespace. Nothing of the kernel can be set through it.
-fn make_proc() -> Result<(), Failure> {
+fn new_proc() -> Result<OwnedFd, Errno> {
     let attributes = MountAttrFlags::MOUNT_ATTR_RDONLY
         | MountAttrFlags::MOUNT_ATTR_NODEV
         | MountAttrFlags::MOUNT_ATTR_NOEXEC;
     new("proc", &[], attributes)
-        .and_then(|proc| attach(&proc, &reach(Path::new("/proc"))?))
-        .map_err(|error| Failure::new("mount a /proc of its own", error))
+}
+
+/// Terminals of the command's own.
+fn new_terminals() -> Result<OwnedFd, Errno> {
+    new("devpts", &[("ptmxmode", "0666"), ("mode", "0620")], MountAttrFlags::empty())
 }
 
 /// A detached copy of a device's file.
@@ -312,37 +337,39 @@ fn device(name: &str) -> Result<OwnedFd, Errno> {
     open_tree(CWD, Path::new("/dev").join(name), flags)
 }
 
-/// The file system in memory that belongs to this view.
-struct Memory {
-    /// All of it: the folders that are mounted elsewhere, and the covers. It must be mounted for that, so it is where `/dev` covers it.
-    root: OwnedFd,
-    /// Its folder that is mounted at `/dev`.
-    dev: OwnedFd,
-}
-
-fn make_dev(devices: impl Iterator<Item = (&'static str, OwnedFd)>) -> Result<Memory, Errno> {
-    let root = new("tmpfs", &[("mode", "0755")], MountAttrFlags::MOUNT_ATTR_NODEV)?;
-    attach(&root, &reach(Path::new("/dev"))?)?;
-    for folder in ["dev", "dev/pts", SHARED, "dev/shm"] {
-        mkdirat(&root, folder, Mode::from_raw_mode(0o755))?;
+/// The file system in memory that belongs to a view: folders that are mounted at `/dev` and `/dev/shm`, and later the covers.
+fn new_memory() -> Result<OwnedFd, Errno> {
+    let memory = new("tmpfs", &[("mode", "0755")], MountAttrFlags::MOUNT_ATTR_NODEV)?;
+    for folder in ["dev", "dev/pts", "dev/shm", SHARED] {
+        mkdirat(&memory, folder, Mode::from_raw_mode(0o755))?;
     }
     // Anybody may write there, as everywhere.
-    chmodat(&root, SHARED, Mode::from_raw_mode(0o1777), AtFlags::empty())?;
-    let dev = part(&root, "dev")?;
+    chmodat(&memory, SHARED, Mode::from_raw_mode(0o1777), AtFlags::empty())?;
     for (link, target) in DEVICE_LINKS {
-        symlinkat(target, &dev, link)?;
+        symlinkat(target, &memory, Path::new("dev").join(link))?;
     }
-    attach(&dev, &root)?;
-    for (name, device) in devices {
-        mknodat(&dev, name, FileType::RegularFile, Mode::from_raw_mode(0o666), 0)?;
-        attach_at(&device, &dev, name)?;
+    for name in DEVICES {
+        let mode = Mode::from_raw_mode(0o666);
+        mknodat(&memory, Path::new("dev").join(name), FileType::RegularFile, mode, 0)?;
     }
-    attach_at(&part(&root, SHARED)?, &dev, "shm")?;
-    set_attributes(&dev, c"", Attributes { set: READ_ONLY, clear: 0, recursive: false })?;
-    Ok(Memory { root, dev })
+    Ok(memory)
 }
 
-/// The folder of [`Memory`] that is mounted at `/dev/shm`.
+/// Mounts the devices; returns the mount of their folder. All of `memory` is mounted beneath it, since parts can be taken only of
+/// what is mounted somewhere.
+fn put_devices(memory: &OwnedFd, devices: Vec<(&str, OwnedFd)>) -> Result<OwnedFd, Errno> {
+    attach(memory, &reach(Path::new("/dev"))?)?;
+    let dev = part(memory, "dev")?;
+    attach(&dev, memory)?;
+    for (name, device) in devices {
+        attach_at(&device, &dev, name)?;
+    }
+    attach_at(&part(memory, SHARED)?, &dev, "shm")?;
+    set_attributes(&dev, c"", Attributes { set: READ_ONLY, clear: 0, recursive: false })?;
+    Ok(dev)
+}
+
+/// The folder that is mounted at `/dev/shm`.
 const SHARED: &str = "shm";
 
 /// A detached mount of a file or folder of our own.
@@ -353,10 +380,4 @@ fn part(of: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
 /// Attaches a tree to what is `name` in a folder of our own.
 fn attach_at(tree: &OwnedFd, folder: &OwnedFd, name: &str) -> Result<(), Errno> {
     move_mount(tree, c"", folder, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
-}
-
-/// Terminals of the command's own.
-fn make_terminals(dev: &OwnedFd) -> Result<(), Errno> {
-    let terminals = new("devpts", &[("ptmxmode", "0666"), ("mode", "0620")], MountAttrFlags::empty())?;
-    attach_at(&terminals, dev, "pts")
 }

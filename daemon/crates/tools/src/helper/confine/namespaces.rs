@@ -1,5 +1,5 @@
 use super::{Failure, kernel};
-use crate::sandbox::Network;
+use crate::sandbox::Place;
 use rustix::process::{getegid, geteuid};
 use std::fs;
 
@@ -15,12 +15,13 @@ impl Ids {
     }
 }
 
-/// The namespaces that a helper does not share with others. Without network, that of users is the fork server's.
-pub(super) const fn flags(network: Network) -> i32 {
+/// The namespaces that a helper in such a place does not share with others (`CLONE_NEW*`). Apart, that of users is the fork server's.
+pub(super) const fn flags(place: Place) -> i32 {
     let own = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
-    match network {
-        Network::Off => own,
-        Network::Host => own | libc::CLONE_NEWUSER,
+    match place {
+        Place::Host => 0,
+        Place::Networked => own | libc::CLONE_NEWUSER,
+        Place::Apart => own,
     }
 }
 
