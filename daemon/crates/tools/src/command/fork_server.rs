@@ -156,7 +156,8 @@ impl ForkServer {
                 let _ = server.read_reply(oldest);
                 server.asked.remove(oldest);
             }
-            match server.ask(plan) {
+            // The spare helper is for a command that would wait.
+            match server.fork_for(plan) {
                 Ok(asked) => server.asked.push_back(asked),
                 Err(_) => end(&mut running),
             }
@@ -236,16 +237,21 @@ impl Running {
     /// Confines the spare helper, or one that is requested now.
     fn ask(&mut self, plan: &Plan) -> io::Result<Asked> {
         let (confinement, lease) = plan.for_one_helper()?;
-        let mut asked = match self.spare(&confinement)? {
-            Some(spare) => spare,
+        match self.spare(&confinement)? {
+            Some(spare) => Ok(Asked { plan: Some(plan.clone()), lease, ..spare }),
             None => {
-                let asked = self.fork(confinement.place())?;
-                confine_helper(&asked.connection, &confinement)?;
-                asked
+                drop(lease);
+                self.fork_for(plan)
             }
-        };
-        (asked.plan, asked.lease) = (Some(plan.clone()), lease);
-        Ok(asked)
+        }
+    }
+
+    /// Requests a helper and confines it.
+    fn fork_for(&self, plan: &Plan) -> io::Result<Asked> {
+        let (confinement, lease) = plan.for_one_helper()?;
+        let asked = self.fork(confinement.place())?;
+        confine_helper(&asked.connection, &confinement)?;
+        Ok(Asked { plan: Some(plan.clone()), lease, ..asked })
     }
 
     /// The spare helper, confined, if there is one and it lives. One that waited while something was mounted would not see it.
