@@ -24,6 +24,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_pivot_root,
     libc::SYS_move_mount,
     libc::SYS_open_tree,
+    OPEN_TREE_ATTR,
     libc::SYS_mount_setattr,
     libc::SYS_fsopen,
     libc::SYS_fsconfig,
@@ -37,6 +38,9 @@ const REFUSED: &[i64] = &[
     libc::SYS_kexec_load,
     libc::SYS_kexec_file_load,
 ];
+
+/// Of Linux 6.15, the same number on all machines; libc does not name it.
+const OPEN_TREE_ATTR: i64 = 467;
 
 /// On x86-64 the calls of the x32 interface have numbers from here on. No other machine has such numbers.
 const X32: i64 = 0x4000_0000;
