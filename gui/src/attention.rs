@@ -20,12 +20,10 @@ pub fn call<T>(window: Option<window::Id>) -> Task<T> {
     window.map_or_else(Task::none, |id| window::request_user_attention(id, Some(UserAttention::Critical)))
 }
 
-/// Brings the window to the front and gives it the keyboard. Where the desktop does not allow that (on Wayland no window may raise
-/// itself, and winit takes no token for an open one), the urgency hint stays until the person comes.
+/// Brings the window to the front and gives it the keyboard, where the desktop allows that. (On Wayland no window may raise itself, and
+/// winit takes no token for an open one.)
 pub fn raise<T: 'static>(window: Option<window::Id>) -> Task<T> {
-    window.map_or_else(Task::none, |id| {
-        Task::batch([window::minimize(id, false), window::gain_focus(id), call(Some(id))])
-    })
+    window.map_or_else(Task::none, |id| Task::batch([window::minimize(id, false), window::gain_focus(id)]))
 }
 
 /// Clears it: the person has come.

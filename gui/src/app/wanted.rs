@@ -14,20 +14,24 @@ impl App {
     /// Shows it, and brings the window to the front as far as the desktop allows.
     pub(super) fn want(&mut self, wanted: &Wanted) -> Task<Message> {
         tracing::debug!(?wanted, "asked to show");
-        self.named = None;
-        let raised = if self.is_focused { Task::none() } else { attention::raise(self.window) };
+        // Also if it seems to be in front: the news that it was minimized may be on its way.
+        let raised = attention::raise(self.window);
+        let called = if self.is_focused { Task::none() } else { attention::call(self.window) };
         let shown = match wanted {
+            // A start without a wish of its own, which may come after that of the bus that started it.
             Wanted::Window => Task::none(),
             Wanted::Inbox => {
+                self.named = None;
                 let uncovered = self.uncover();
                 Task::batch([uncovered, self.show_inbox()])
             }
             Wanted::Conversation(id) => {
+                self.named = None;
                 let uncovered = self.uncover();
                 Task::batch([uncovered, self.show_named(id)])
             }
         };
-        Task::batch([raised, shown])
+        Task::batch([raised, called, shown])
     }
 
     /// Closes what covers the page.

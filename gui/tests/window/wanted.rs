@@ -91,3 +91,13 @@ fn an_answer_about_an_older_wish_is_dropped() {
     person.tell(Message::Answered(late, Ok(Answer::Conversation(OTHER))));
     assert_eq!(person.app.conversation().unwrap().id(), task.conversation_id);
 }
+
+#[test]
+fn a_wish_for_the_window_alone_takes_no_earlier_one_back() {
+    let (mut person, _) = window();
+    wants(&mut person, &OTHER.to_string());
+    person.tell(Message::Wanted(Wanted::Window));
+    let answered = Request::Conversation(OTHER.to_string());
+    person.tell(Message::Answered(answered, Ok(Answer::Conversation(OTHER))));
+    assert_eq!(person.app.conversation().unwrap().id(), OTHER);
+}
