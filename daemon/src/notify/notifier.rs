@@ -38,7 +38,7 @@ pub(super) const RETRY_AFTER: [Duration; 2] = [Duration::from_secs(60), Duration
 pub(super) const LOOK_AFTER: Duration = Duration::from_secs(60);
 /// How long the connection to the server stays when nothing is shown. An action may still be on its way.
 pub(super) const REST_AFTER: Duration = Duration::from_secs(10);
-/// How long the server has for the last step, and for taking back what waits, when the daemon ends.
+/// How long the step under way and the closing of the open notifications may take together when the daemon ends.
 pub(super) const LEAVE_TIME: Duration = Duration::from_secs(1);
 /// The closed notifications whose actions are still understood.
 const RECENT: usize = 64;
@@ -52,8 +52,8 @@ pub(super) struct Shown<H> {
     popup: Popup,
 }
 
-/// Keeps the screen as it should be, and passes on what a person presses. The server is never waited for: while it takes its time, or
-/// hangs, what should be on the screen goes on changing.
+/// Keeps the screen as it should be, and passes on what a person presses. It never waits for the server: it takes changes while the
+/// server is slow or hangs.
 pub struct Notifier<D: Desktop> {
     desktop: D,
     /// The conversations that clients show.
@@ -65,9 +65,9 @@ pub struct Notifier<D: Desktop> {
     pub(super) step: Step<D>,
     /// The screen may not be as it should be.
     is_stale: bool,
-    /// What is to be closed. It is in `recent`, too.
+    /// The notifications to close. They are in `recent`, too.
     closing: VecDeque<HandleOf<D>>,
-    /// What is to be said.
+    /// The notes to show.
     saying: VecDeque<Note<HandleOf<D>>>,
     /// Closed ones, the newest last. Their actions are passed on too: whether they come too late is known where items are decided.
     recent: VecDeque<Shown<HandleOf<D>>>,

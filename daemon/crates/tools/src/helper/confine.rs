@@ -112,7 +112,7 @@ impl Groundwork {
     }
 }
 
-/// A helper that only lacks what the one confinement says.
+/// A helper that is ready for any confinement of its place, and has none yet.
 pub(super) struct Prepared {
     place: Place,
     filters: Filters,
