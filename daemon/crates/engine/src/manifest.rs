@@ -77,6 +77,7 @@ mod tests {
             "a named file that was written is modified"
         );
         let many: Manifest = (0..MAX_FILES + 5).map(|n| written(&n.to_string())).collect();
-        assert_eq!((many.files().len(), many.files()[0].path.as_str()), (MAX_FILES, "5"));
+        let many = many.into_files();
+        assert_eq!((many.len(), many[0].path.as_str()), (MAX_FILES, "5"));
     }
 }

@@ -133,6 +133,13 @@ fn caps_are_refused_in_words_and_start_nothing() {
     let (refused, _) = call(&mut w, fork("Deeper."));
     assert!(refused.contains("at most 1 deep"), "{refused}");
     assert_eq!(w.history.tasks().len(), 2);
+
+    let mut w = started(|head| {
+        (head.limits.max_depth, head.limits.max_children, head.limits.max_tasks) = (0, 0, 0);
+    });
+    forked(&mut w);
+    forked(&mut w);
+    assert_eq!(w.history.tasks().len(), 3, "0 is no limit");
 }
 
 #[test]

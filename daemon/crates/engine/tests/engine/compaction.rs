@@ -8,7 +8,7 @@ use abide_engine::Input;
 use abide_protocol::{
     record::{Compacted, RecordBody},
     task::Mode,
-    transcript::Entry,
+    transcript::{Block, Entry, StopReason, TextBlock},
 };
 
 /// Above the limit of [`started`].
@@ -119,4 +119,25 @@ fn outputs_since_the_newest_reply_count() {
     assert!(compactions(&w).is_empty(), "280 tokens");
     step(&mut w, "", &[read("4")]);
     assert_eq!(compactions(&w).len(), 1, "350 tokens");
+}
+
+/// A provider that counts no tokens leaves the whole transcript to the estimate.
+#[test]
+fn without_a_count_all_texts_of_a_reply_are_estimated() {
+    let long = "x".repeat(1_400);
+    let text = |text: &str| TextBlock { text: text.to_owned(), opaque: None };
+    for (said, thought, name) in [(&*long, "", ""), ("", &*long, ""), ("", "", &*long)] {
+        let mut w = World::started_with(|head| head.compact_at_tokens = 300);
+        for round in 0..4 {
+            step(&mut w, "", &[read(&round.to_string())]);
+        }
+        let (mut input, _) = w.replied(w.item(), StopReason::ToolCalls, said, &[read(name)]);
+        if let Input::Replied { replied, .. } = &mut input {
+            replied.reply.blocks.insert(0, Block::Reasoning(text(thought)));
+        }
+        w.input(input);
+        let (call, _) = w.running()[0];
+        w.finish(call, true);
+        assert_eq!(compactions(&w).len(), 1, "{}", said.len());
+    }
 }

@@ -123,6 +123,44 @@ fn a_held_task_begins_nothing_until_its_release() {
     assert_ne!(driver.wants(), Wants::HandleDeferred, "a release does not end a drain");
 }
 
+/// Code that runs may wait for its sub-tasks: it would not end before they do.
+#[test]
+fn a_hold_lets_sub_tasks_of_running_code_begin_and_go_on() {
+    let (mut driver, mut mint, task, call) = running_code();
+    let mut now = |driver: &mut Driver<Numbered>, event| {
+        driver.on(event, &mut mint);
+        orders(driver)
+    };
+    now(&mut driver, Event::Hold);
+    let fork = |n| {
+        let child = TaskId(Uuid::from_u128(n));
+        let fork = Fork { parent: task, call, attempt: 1, index: 0, task: child, prompt: "Look.".to_owned() };
+        Event::Message(Message::Fork { fork, reply: 2 })
+    };
+    now(&mut driver, fork(10));
+    now(&mut driver, Event::Committed(AppendId(3)));
+    let of_child = |effect: &Effect| matches!(effect, Effect::Model { task: of, .. } if *of != task);
+    let effect = effects(driver.history()).into_iter().find(of_child).expect("the sub-task's model is asked");
+    let Effect::Model { task: child, item, .. } = effect else { panic!("{effect:?}") };
+    let (plans, read_call) = ([read("a.txt")], CallId(Uuid::from_u128(20)));
+    let replied = Replied {
+        reply: reply(StopReason::ToolCalls, "", &plans, &[read_call], 0),
+        reading: Reading::default(),
+        assessed: vec![plans[0].assessed(read_call)],
+        traces: Traces::default(),
+    };
+    let input = Box::new(Input::Replied { task: child, item, replied: Box::new(replied) });
+    let begun = now(&mut driver, Event::Message(Message::Outcome { effect, input }));
+    assert!(begun.iter().any(|order| matches!(order, Order::Start { .. })), "its call begins: {begun:?}");
+    now(&mut driver, Event::Committed(AppendId(4)));
+
+    now(&mut driver, Event::Drain);
+    let refused = now(&mut driver, fork(11));
+    let is_refused =
+        |order: &Order<Numbered>| matches!(order, Order::Reply { answer: Err(Failure::ShuttingDown), .. });
+    assert!(refused.iter().any(is_refused), "{refused:?}");
+}
+
 /// Seen in the simulation: the call was allowed while the daemon drained, and no later daemon loaded the conversation to start it.
 #[test]
 fn a_sub_task_whose_call_waited_for_a_checkpoint_needs_the_next_daemon() {
@@ -249,6 +287,26 @@ fn a_stop_on_a_full_disk_ends_the_sub_task_whose_fork_waits_for_room() {
         .collect();
     assert_eq!(answers, [2, 3], "both are answered after the commit");
     assert!(driver.history().live().next().is_none());
+}
+
+/// It came while there seemed to be room.
+#[test]
+fn a_deferred_stop_joins_an_append_that_waits_for_room() {
+    let (mut driver, mut mint, task, call) = running_code();
+    let mut now = |driver: &mut Driver<Numbered>, event| {
+        driver.on(event, &mut mint);
+        orders(driver)
+    };
+    let child = TaskId(Uuid::from_u128(10));
+    let fork = Fork { parent: task, call, attempt: 1, index: 0, task: child, prompt: "Look.".to_owned() };
+    now(&mut driver, Event::Message(Message::Fork { fork, reply: 2 }));
+    assert_eq!(driver.wants(), Wants::MessageToDefer);
+    now(&mut driver, Event::Message(Message::Command { command: Command::Stop { task }, reply: 3 }));
+    now(&mut driver, Event::Disk { full: true });
+    assert_eq!(driver.wants(), Wants::HandleDeferred);
+    now(&mut driver, Event::HandleDeferred);
+    let joined = now(&mut driver, Event::Killed(Shown::new()));
+    assert!(joined.iter().any(|order| matches!(order, Order::Append(append) if append.urgent)));
 }
 
 /// Otherwise the tasks of a tree would wait for each other's commits, one after the other.

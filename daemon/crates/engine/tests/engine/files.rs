@@ -1,10 +1,12 @@
 //! When checkpoints are due, what they span, and what an undo has to wait for.
 
 use crate::{
-    plan::{shell, write},
+    plan::{read, shell, write},
     world::{World, facts, head},
 };
-use abide_engine::{Effect, History, Input, Mint, NoTrail, Refusal, Shown, Start, Trail, effects, handle};
+use abide_engine::{
+    Effect, History, Input, Mint, NoTrail, Refusal, Shown, Start, Trail, Window, effects, handle,
+};
 use abide_protocol::{
     ConversationId, RecordId, Seq, TaskId, Timestamp,
     checkpoint::{
@@ -12,7 +14,7 @@ use abide_protocol::{
         UndoResult, UndoneFiles,
     },
     inbox::Decision,
-    record::{Record, RecordBody, TaskStarted},
+    record::{Interruption, Record, RecordBody, TaskStarted},
     task::Approvals,
 };
 use uuid::Uuid;
@@ -97,6 +99,186 @@ fn an_undo_waits_for_the_task_and_a_new_task_waits_for_the_undo() {
     handle(&mut history, end(), &mut mint).unwrap();
     assert_eq!(effects(&history), []);
     assert_eq!(handle(&mut history, end(), &mut mint).unwrap_err(), Refusal::Stale);
+}
+
+fn with_checkpoints() -> World {
+    World::started_with(|head| head.checkpoints = true)
+}
+
+/// The number of the checkpoint that is due.
+fn due(w: &World) -> Option<u32> {
+    assert_eq!(w.history.works_on_files(), w.history.undo().is_some() || numbers(w).next().is_some());
+    numbers(w).next()
+}
+
+fn numbers(w: &World) -> impl Iterator<Item = u32> {
+    let number = |effect| if let Effect::Checkpoint { number, .. } = effect { Some(number) } else { None };
+    effects(&w.history).into_iter().filter_map(number)
+}
+
+fn checkpointed(w: &mut World, number: u32, state: CheckpointState) {
+    let task = w.id;
+    w.input(Input::Checkpointed { task, number, state });
+}
+
+fn took(name: &str) -> CheckpointState {
+    CheckpointState::Taken(TakenCheckpoint { others: None, saved: saved(name) })
+}
+
+/// What is between two checkpoints and changed while such calls ran, the task has changed; all else somebody else has.
+#[test]
+fn a_checkpoint_spans_the_calls_that_may_have_changed_something() {
+    let mut w = with_checkpoints();
+    let first = w.reply("", &[read("a")])[0];
+    assert_eq!((due(&w), w.running()), (None, vec![(first, 1)]), "reading changes nothing");
+    w.finish(first, true);
+    assert_eq!(w.history.newest_checkpoint(), None);
+
+    let [looks, one] = w.reply("", &[read("b"), shell("one")])[..] else { panic!() };
+    assert_eq!((due(&w), w.running()), (Some(0), vec![(looks, 1)]), "what may change something waits");
+    w.finish(looks, true);
+    checkpointed(&mut w, 0, took("base"));
+    let from = w.now;
+    assert_eq!(w.running(), [(one, 1)]);
+    assert_eq!(w.history.newest_checkpoint(), Some((saved("base"), Some(Window { from, until: from }))));
+    assert_eq!(due(&w), None, "it runs");
+    w.pass(10);
+    w.finish(one, false);
+    let until = from.plus(10);
+    assert_eq!(due(&w), Some(1), "one that failed may have changed something too");
+    assert_eq!(w.history.newest_checkpoint(), Some((saved("base"), Some(Window { from, until }))));
+    checkpointed(&mut w, 1, CheckpointState::Impossible("no room".to_owned()));
+    let spans = Some((saved("base"), Some(Window { from, until })));
+    assert_eq!((due(&w), w.history.newest_checkpoint()), (None, spans), "the next one spans these calls too");
+
+    let looks = w.reply("", &[read("c")])[0];
+    w.pass(5);
+    w.finish(looks, true);
+    let spans = Some((saved("base"), Some(Window { from, until })));
+    assert_eq!((due(&w), w.history.newest_checkpoint()), (None, spans), "reading is no part of it");
+    let third = w.reply("", &[write("d")])[0];
+    w.pass(5);
+    w.finish(third, true);
+    let until = w.now;
+    assert_eq!(w.history.newest_checkpoint(), Some((saved("base"), Some(Window { from, until }))));
+    checkpointed(&mut w, 2, took("later"));
+    assert_eq!((due(&w), w.history.newest_checkpoint()), (None, Some((saved("later"), None))));
+
+    let fourth = w.reply("", &[shell("three")])[0];
+    w.finish(fourth, true);
+    checkpointed(&mut w, 3, CheckpointState::Unchanged);
+    assert_eq!((due(&w), w.history.newest_checkpoint()), (None, Some((saved("later"), None))));
+    assert_eq!(w.replayed(), w.history);
+}
+
+/// Else what one call is changing would be saved half done.
+#[test]
+fn a_checkpoint_waits_for_the_calls_of_all_tasks_of_the_tree() {
+    let mut w = with_checkpoints();
+    let root = w.id;
+    w.fork(root, |_| {});
+    let one = w.reply("", &[shell("one")])[0];
+    w.id = root;
+    let two = w.reply("", &[shell("two")])[0];
+    checkpointed(&mut w, 0, took("base"));
+    assert_eq!(w.running().len(), 2);
+    w.finish(two, true);
+    assert_eq!(due(&w), None, "that of the sub-task runs");
+    w.id = w.task().children[0];
+    w.finish(one, true);
+    assert_eq!(due(&w), Some(1));
+}
+
+/// The files of a call that a crash interrupted may have changed until the daemon was there again.
+#[test]
+fn a_checkpoint_after_a_crash_spans_the_interrupted_calls() {
+    let mut w = with_checkpoints();
+    let call = w.reply("", &[shell("make")])[0];
+    checkpointed(&mut w, 0, took("base"));
+    assert_eq!(w.running(), [(call, 1)]);
+    let from = w.now;
+    w.restart();
+    let until = w.now;
+    assert_eq!(w.history.newest_checkpoint(), Some((saved("base"), Some(Window { from, until }))));
+    assert_eq!(due(&w), Some(1));
+    checkpointed(&mut w, 1, CheckpointState::Unchanged);
+    w.restart();
+    assert_eq!(w.history.newest_checkpoint(), Some((saved("base"), None)), "nothing ran");
+    assert_eq!(due(&w), None);
+}
+
+/// The daemon that could not append goes on: the end of the call is recorded later.
+#[test]
+fn a_failed_append_ends_no_call_that_runs() {
+    let mut w = with_checkpoints();
+    w.reply("", &[shell("make")]);
+    checkpointed(&mut w, 0, took("base"));
+    let from = w.now;
+    w.pass(60);
+    let interrupted = w.interrupted(Interruption::AppendFailed);
+    w.input(interrupted);
+    let window = w.history.newest_checkpoint().and_then(|(_, window)| window);
+    assert_eq!(window.map(|window| window.from), Some(from));
+}
+
+/// The newest checkpoint is of the files as the undo left them, so the undo counts as no change of the next step.
+#[test]
+fn after_an_undo_the_next_checkpoint_begins_with_what_it_left() {
+    let undo = RecordId(Uuid::from_u128(1));
+    for (of_another, left) in [(false, "base"), (true, "one")] {
+        let mut w = with_checkpoints();
+        let call = w.reply("", &[shell("make")])[0];
+        checkpointed(&mut w, 0, took("base"));
+        w.finish(call, true);
+        checkpointed(&mut w, 1, took("one"));
+        w.pause();
+        let undone = if of_another { TaskId(Uuid::from_u128(9)) } else { w.id };
+        let begin = Input::Undo { undo, undone, from: UndoFrom::Step(1), by: None };
+        assert_eq!(
+            w.attempt(begin.clone()).unwrap_err(),
+            Refusal::AtWork(w.id),
+            "its model call is under way"
+        );
+        w.reply("", &[read("a")]);
+        w.input(begin);
+        assert_eq!(w.history.undo().map(|begun| begun.undo), Some(undo));
+        assert_eq!((due(&w), effects(&w.history)), (None, vec![Effect::Undo { task: w.id, undo }]));
+        let done = UndoneFiles { before: saved("one"), after: saved("base"), restored: 2, kept: Vec::new() };
+        w.input(Input::Undone { undo, result: UndoResult::Done(done) });
+        assert_eq!(w.history.undo(), None);
+        assert_eq!(w.history.newest_checkpoint(), Some((saved(left), None)));
+        let Some(RecordBody::UndoEnded(ended)) = w.records.last().map(|record| &record.body) else {
+            panic!()
+        };
+        let note = ended.note.as_deref().unwrap_or_default();
+        assert_eq!(
+            note,
+            "The user has taken back what the task had changed in files from step 1 on: 2 files restored. Read a file \
+             again before you rely on its content."
+        );
+        assert_eq!(w.replayed(), w.history);
+    }
+}
+
+/// Nothing is saved for a call that will not run.
+#[test]
+fn a_denied_call_needs_no_checkpoint() {
+    let mut w = with_checkpoints();
+    let calls = w.reply("", &[shell("rm -r /").denied("it is denied"), read("a")]);
+    assert_eq!((due(&w), w.running()), (None, vec![(calls[1], 1)]));
+}
+
+/// A person looks at what an ended task has changed, so its last checkpoint is still taken.
+#[test]
+fn the_last_checkpoint_is_taken_after_the_end() {
+    let mut w = with_checkpoints();
+    let call = w.reply("", &[shell("make")])[0];
+    checkpointed(&mut w, 0, took("base"));
+    w.finish(call, true);
+    w.stop("");
+    assert_eq!((w.end().is_some(), due(&w)), (true, Some(1)));
+    checkpointed(&mut w, 1, took("one"));
+    assert_eq!((due(&w), w.history.newest_checkpoint()), (None, Some((saved("one"), None))));
 }
 
 /// It was allowed to run unasked because what it does can be undone.

@@ -4,7 +4,7 @@ use crate::{
     plan::{Plan, ask, complete, read},
     world::{World, prompts, tool},
 };
-use abide_engine::Turn;
+use abide_engine::{Turn, declares_tools, default_steps};
 use abide_protocol::{
     CallId, JsonText,
     record::{PhaseBegan, RecordBody},
@@ -151,6 +151,28 @@ fn without_a_tool_roa_reasons_and_observes() {
     let mut w = World::started_with(|head| (head.mode, head.prompts) = (Mode::Roa, prompts(Mode::Roa)));
     w.reply("{}", &[]);
     assert_eq!(phases(&w), ["1 reason", "1 act-", "1 observe"]);
+}
+
+#[test]
+fn each_mode_has_its_usual_steps_and_its_way_to_offer_tools() {
+    for mode in Mode::ALL.iter().copied() {
+        let steps = if mode == Mode::Roa { 10 } else { 50 };
+        assert_eq!((default_steps(mode), declares_tools(mode)), (steps, mode != Mode::Plan), "{mode:?}");
+    }
+}
+
+/// A step of `roa` begins with phase reason alone.
+#[test]
+fn the_step_delay_separates_the_steps_of_roa_and_not_its_phases() {
+    let mut w = World::started_with(|head| {
+        (head.mode, head.prompts, head.tools) = (Mode::Roa, prompts(Mode::Roa), vec![tool()]);
+        head.limits.step_delay_ms = 5_000;
+    });
+    let call = pass(&mut w, "{}", &[read("1")], GO_ON);
+    assert_eq!((call.len(), phase(&w), w.is_thinking()), (1, Some(Phase::Observe), false));
+    assert_eq!(w.wake_at().map(|at| at.since(w.now)), Some(5_000));
+    w.sleep();
+    assert_eq!((phase(&w), w.is_thinking()), (Some(Phase::Reason), true));
 }
 
 #[test]

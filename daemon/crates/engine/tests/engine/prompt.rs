@@ -1,5 +1,6 @@
 //! The system prompt.
 
+use crate::world::tool;
 use abide_engine::prompt::system;
 use abide_protocol::task::Mode;
 
@@ -22,5 +23,14 @@ fn an_agents_prompt_adds_the_workspace_and_how_to_end() {
             "{prompt}"
         );
         assert!(!prompt.contains("{workspace}"), "{prompt}");
+    }
+}
+
+#[test]
+fn a_plans_prompt_describes_its_tools_and_no_other_mode_does() {
+    let line = r#"{"description":"Reads a file.","name":"read","parameters":{}}"#;
+    for mode in Mode::ALL.iter().copied() {
+        let prompt = system(mode, None, "/w", &[tool()]);
+        assert_eq!(prompt.lines().any(|read| read == line), mode == Mode::Plan, "{prompt}");
     }
 }

@@ -159,6 +159,14 @@ async fn lists_and_timelines_leave_out_sub_tasks() {
         assert_eq!(snapshot.messages.len(), messages, "{feed:?}");
         let after = store.records_after(feed, Seq(0), 100).await.unwrap();
         assert_eq!(after.iter().map(|record| record.seq.0).collect::<Vec<_>>(), records, "{feed:?}");
+        // A subscription decides in memory what the queries decide in SQL.
+        let is_shown = |record: &&Record| {
+            feed.has(record.conversation_id, record.task_id, record.task_id == Some(task_id(3)))
+        };
+        let all = store.records_after(Feed::All, Seq(0), 100).await.unwrap();
+        assert_eq!(all.iter().filter(is_shown).map(|record| record.seq.0).collect::<Vec<_>>(), records);
+        let elsewhere = feed.has(conversation(9), None, false);
+        assert_eq!(elsewhere, feed == Feed::All, "{feed:?}");
     }
     for with_ended in [true, false] {
         let query = TaskQuery { with_ended, limit: 10, ..TaskQuery::default() };

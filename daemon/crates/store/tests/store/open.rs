@@ -231,6 +231,24 @@ async fn an_unreadable_database_is_refused_and_not_changed() {
     assert!(matches!(error, OpenError::Missing { .. }), "{error:?}");
 }
 
+/// A daemon asks before it lets another program take its place.
+#[tokio::test]
+async fn whether_this_version_can_open_a_database_is_known_without_opening_it() {
+    let home = Home::new();
+    let checked = || Store::check_schema(&home.path());
+    checked().unwrap();
+    let store = home.open();
+    checked().unwrap();
+    story(&store).await;
+    store.close().await;
+    Connection::open(home.path()).unwrap().execute_batch("PRAGMA user_version = 999").unwrap();
+    assert!(matches!(checked(), Err(OpenError::Newer { found: 999, .. })), "{:?}", checked());
+    fs::remove_file(home.path()).unwrap();
+    assert!(matches!(checked(), Err(OpenError::Missing { .. })), "{:?}", checked());
+    fs::write(home.path(), "somebody else's file").unwrap();
+    assert!(matches!(checked(), Err(OpenError::NotOurs { .. })), "{:?}", checked());
+}
+
 #[tokio::test]
 async fn a_missing_database_is_created_again_once_its_loss_is_accepted() {
     let home = Home::new();

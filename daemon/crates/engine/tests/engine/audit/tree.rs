@@ -159,9 +159,10 @@ impl Tree {
                 assert_eq!(first, None, "a fork starts one sub-task: {by:?}");
                 let (limits, siblings) = (*self.runs[&parent].limits(), &self.children[&parent]);
                 let live = siblings.iter().filter(|child| self.live.contains(child)).count();
-                assert!(live < limits.max_children as usize, "too many sub-tasks at work");
-                assert!(depth <= limits.max_depth, "too deep");
-                assert!(self.runs.len() < limits.max_tasks as usize, "too many tasks");
+                let is_within = |count: usize, most: u32| most == 0 || count <= most as usize;
+                assert!(is_within(live + 1, limits.max_children), "too many sub-tasks at work");
+                assert!(is_within(depth as usize, limits.max_depth), "too deep");
+                assert!(is_within(self.runs.len() + 1, limits.max_tasks), "too many tasks");
             }
         } else {
             assert!(self.live.is_empty(), "one root task at a time");
