@@ -119,15 +119,16 @@ async fn enable(
     let links = [SERVICE, SOCKET].map(|unit| places.enabled_by_user(unit));
     let settled = match write(places, units, &mut written, report) {
         Ok(()) if written.is_empty() && manager.is_enabled().await => return Ok(()),
-        Ok(()) => reload_and_enable(manager, !written.is_empty()).await,
-        Err(error) => Err((error, false)),
+        Ok(()) => reload_and_enable(manager, &written).await,
+        Err(error) => Err(error),
     };
+    let has_written = !written.is_empty();
     match settled {
         Ok(()) => {
             let unit = places.unit(SERVICE).unwrap_or_else(|| places.units.join(SERVICE));
             report.did(Action::Enabled, format!("{SERVICE} and {SOCKET}: {} starts at login", unit.display()))
         }
-        Err((error, was_read)) => {
+        Err(error) => {
             // systemd may have enabled one of the two.
             for link in [SERVICE, SOCKET].iter().filter_map(|unit| places.enabled_by_user(unit)) {
                 if !links.iter().flatten().any(|before| *before == link) && fs::remove_file(&link).is_ok() {
@@ -135,7 +136,8 @@ async fn enable(
                 }
             }
             written.undo(report)?;
-            if was_read && let Err(error) = manager.reload().await {
+            // It may have read them before the failure.
+            if has_written && let Err(error) = manager.reload().await {
                 report
                     .note(format!("systemd goes by the removed units until it reads them again: {error}"))?;
             }
@@ -166,12 +168,11 @@ fn write(
     Ok(())
 }
 
-/// The error comes with whether systemd has read units that were written.
-async fn reload_and_enable(manager: &UserManager, has_written: bool) -> Result<(), (CommandError, bool)> {
-    if has_written {
-        manager.reload().await.map_err(|error| (error, true))?;
+async fn reload_and_enable(manager: &UserManager, written: &Written) -> Result<(), CommandError> {
+    if !written.is_empty() {
+        manager.reload().await?;
     }
-    manager.enable().await.map_err(|error| (error, has_written))
+    manager.enable().await
 }
 
 /// Lets systemd run the daemon from now on, unless that would cut off work.
