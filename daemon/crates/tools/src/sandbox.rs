@@ -5,6 +5,7 @@ mod confinement;
 mod git;
 pub(crate) mod hidden;
 mod level;
+mod links;
 mod placeholder;
 mod plan;
 mod private;

@@ -59,8 +59,16 @@ impl Placeholder {
         Self { path, text: Some(text.to_owned()) }
     }
 
-    fn make(&self) -> io::Result<()> {
-        let (folder, name) = self.place()?;
+    /// Makes it in its folder, unless something is there.
+    fn make(&self, folder: &OwnedFd) -> io::Result<()> {
+        let made = match self.path.file_name() {
+            None => Err(io::ErrorKind::InvalidInput.into()),
+            Some(name) => self.make_as(folder, name),
+        };
+        made.or_else(|error| if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) })
+    }
+
+    fn make_as(&self, folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
         match &self.text {
             None => Ok(mkdirat(folder, name, Mode::RWXU)?),
             Some(text) => {
@@ -96,6 +104,16 @@ impl Placeholder {
     }
 }
 
+/// Makes them, those of a folder one after the other.
+fn make_all(placeholders: &[Placeholder]) -> io::Result<()> {
+    for of_one_folder in placeholders.chunk_by(|one, next| one.path.parent() == next.path.parent()) {
+        let [first, ..] = of_one_folder else { continue };
+        let (folder, _) = first.place()?;
+        of_one_folder.iter().try_for_each(|placeholder| placeholder.make(&folder))?;
+    }
+    Ok(())
+}
+
 /// Whether this is a file, not a link, with exactly this text.
 fn is_text(folder: &OwnedFd, name: &OsStr, text: &str) -> io::Result<bool> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -124,23 +142,19 @@ impl Placeholders {
 }
 
 impl Still<'_> {
-    /// Makes those that do not exist. Blocking.
-    pub(super) fn place(self, placeholders: Vec<Placeholder>) -> io::Result<Placed> {
+    /// Makes those that are missing, and counts them with `there`, which others use and which are as they left them. Blocking.
+    pub(super) fn place(self, there: &[Placeholder], missing: &[Placeholder]) -> io::Result<Placed> {
         let Self { all, mut inner } = self;
-        let is_any_new = placeholders.iter().any(|placeholder| !inner.used.contains_key(placeholder));
+        // Some that others use may be missing: the folder that they were in may have been replaced.
+        let is_any_new = missing.iter().any(|placeholder| !inner.used.contains_key(placeholder));
+        let placeholders = [missing, there].concat();
         for placeholder in &placeholders {
             *inner.used.entry(placeholder.clone()).or_default() += 1;
         }
         // Whatever fails from here on, what was counted is given back.
         let placed = Placed { all: all.clone(), placeholders };
         let made = if is_any_new { inner.note() } else { Ok(()) };
-        // Also those that others use: the folder that they were in may have been replaced.
-        let made = made.and_then(|()| {
-            placed.placeholders.iter().try_for_each(|placeholder| match placeholder.make() {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-                made => made,
-            })
-        });
+        let made = made.and_then(|()| make_all(missing));
         drop(inner);
         made.map(|()| placed)
     }
@@ -199,8 +213,8 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let all = Placeholders::open(at("note"));
         let two = || vec![Placeholder::folder(at("a")), Placeholder::file(at("b"), ".\n")];
-        let first = all.still().place(two()).unwrap();
-        let second = all.still().place(two()).unwrap();
+        let first = all.still().place(&[], &two()).unwrap();
+        let second = all.still().place(&[], &two()).unwrap();
         assert!(at("a").is_dir() && at("b").is_file() && at("note").is_file());
         drop(first);
         assert!(at("a").is_dir() && at("b").is_file());
@@ -217,11 +231,11 @@ mod tests {
             fs::create_dir(at(name)).unwrap();
         }
         let all = Placeholders::open(at("note"));
-        let placed = all.still().place(vec![Placeholder::folder(at("inside/mine"))]).unwrap();
+        let placed = all.still().place(&[], &[Placeholder::folder(at("inside/mine"))]).unwrap();
         fs::rename(at("inside"), at("away")).unwrap();
         symlink(at("outside"), at("inside")).unwrap();
         for new in [Placeholder::folder(at("inside/new")), Placeholder::file(at("inside/new"), "")] {
-            assert!(all.still().place(vec![new]).is_err());
+            assert!(all.still().place(&[], &[new]).is_err());
         }
         drop(placed);
         assert!(at("outside/mine").is_dir() && !at("outside/new").exists());
@@ -232,7 +246,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let placed =
-            Placeholders::open(at("note")).still().place(vec![Placeholder::folder(at("a"))]).unwrap();
+            Placeholders::open(at("note")).still().place(&[], &[Placeholder::folder(at("a"))]).unwrap();
         std::mem::forget(placed);
         assert!(at("a").is_dir());
         Placeholders::open(at("note"));

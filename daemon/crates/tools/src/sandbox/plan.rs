@@ -5,7 +5,8 @@ use super::{
     View,
     git::Repository,
     hidden,
-    placeholder::Still,
+    links::without_links,
+    placeholder::{Placeholder, Still},
     protected::{ProtectError, ProtectedPaths},
 };
 use crate::{SandboxSettings, workspace::Workspace};
@@ -69,6 +70,14 @@ impl Plan {
     }
 }
 
+/// What is to be protected in a workspace.
+struct ToProtect {
+    existing: Vec<Protected>,
+    /// Placeholders among them, which helpers use.
+    held: Vec<Placeholder>,
+    missing: Vec<Placeholder>,
+}
+
 /// Why a command cannot be confined as it should be. It does not run then.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlanError {
@@ -93,7 +102,8 @@ impl Planner {
             return Ok(Plan::of(Confinement::None));
         }
         let repository = self.repository(workspace);
-        let mut view = self.view(sandbox.network, workspace.real(), repository.as_ref(), settings);
+        let repository = repository.as_ref();
+        let mut view = self.view(sandbox.network, workspace.real(), repository, settings);
         view.private = self.private.of(conversation).map_err(PlanError::Private)?;
         if sandbox.level == SandboxLevel::Landlock {
             let confinement = Confinement::Landlock(view);
@@ -101,11 +111,13 @@ impl Planner {
         }
         view.hidden.extend(self.sockets(&view));
         let still = self.placeholders.still();
-        let paths = self.protected(&still, workspace.real(), repository.as_ref(), settings)?;
-        let missing: Vec<PathBuf> = paths.missing.iter().map(|missing| missing.path.clone()).collect();
-        let placed = still.place(paths.missing).map_err(PlanError::Placeholder)?;
-        let protected = paths.existing.into_iter().chain(missing).map(Protected::there);
-        view.protected = protected.collect::<Result<_, _>>()?;
+        let paths = self.protected(&still, workspace.real(), repository, settings)?;
+        let ToProtect { mut existing, held, missing } = paths;
+        let placed = still.place(&held, &missing).map_err(PlanError::Placeholder)?;
+        for made in missing {
+            existing.push(Protected::there(made.path)?);
+        }
+        view.protected = existing;
         view.protected.sort();
         let (confinement, placed) = (Confinement::Full(view), Some(Arc::new(placed)));
         let caches = Some((Arc::clone(&self.private), self.home.clone()));
@@ -139,7 +151,7 @@ impl Planner {
         let home = |names: &'static [&'static str]| names.iter().map(|name| self.home.join(name));
         let own = self.own.iter().chain(further).cloned();
         let all = home(&hidden::FOLDERS).chain(home(&hidden::FILES)).chain(own).chain([RUN.into()]);
-        let mut hidden: Vec<Hidden> = all.filter_map(there).collect();
+        let mut hidden: Vec<Hidden> = all.filter_map(|path| there(&path)).collect();
         hidden.sort_by(|a, b| a.path().cmp(b.path()));
         hidden.dedup();
         hidden
@@ -178,26 +190,32 @@ impl Planner {
         workspace: &Path,
         repository: Option<&Repository>,
         settings: &SandboxSettings,
-    ) -> Result<ProtectedPaths, ProtectError> {
-        let mut paths = ProtectedPaths::of(workspace, repository, &self.home, &settings.protect)?;
+    ) -> Result<ToProtect, ProtectError> {
+        let ProtectedPaths { mut existing, mut missing } =
+            ProtectedPaths::of(workspace, repository, &self.home, &settings.protect)?;
         // One that a helper of this workspace uses is there, but only as long as it is used.
-        let mut used = Vec::new();
-        paths.existing.retain(|path| match placeholders.at(path) {
-            Some(placeholder) => {
-                used.push(placeholder);
+        let mut held = Vec::new();
+        existing.retain(|protected| match placeholders.at(&protected.path) {
+            Some(placeholder) if placeholder.path == protected.path => {
+                held.push(placeholder);
+                true
+            }
+            // What is in one is protected with it.
+            Some(above) => {
+                missing.push(above);
                 false
             }
             None => true,
         });
-        for missing in &mut paths.missing {
+        for missing in &mut missing {
             if let Some(above) = placeholders.at(&missing.path) {
                 *missing = above;
             }
         }
-        paths.missing.extend(used);
-        paths.missing.sort();
-        paths.missing.dedup();
-        Ok(paths)
+        missing.sort();
+        missing.dedup();
+        missing.retain(|missing| !held.contains(missing));
+        Ok(ToProtect { existing, held, missing })
     }
 
     fn view(
@@ -226,10 +244,9 @@ impl Planner {
 }
 
 /// What is hidden, without links; `None` if there is nothing.
-fn there(path: PathBuf) -> Option<Hidden> {
-    // Nearly all of them are missing, which this says in one call.
+fn there(path: &Path) -> Option<Hidden> {
+    let path = without_links(path)?;
     let is_folder = fs::metadata(&path).ok()?.is_dir();
-    let path = fs::canonicalize(path).ok()?;
     Some(if is_folder { Hidden::Folder(path) } else { Hidden::File(path) })
 }
 

@@ -1,6 +1,9 @@
 //! Folders of a conversation's commands: their `/tmp`, their `/var/tmp`, and what they change in caches.
 
-use super::confinement::{Cache, Private};
+use super::{
+    confinement::{Cache, Private},
+    links::without_links,
+};
 use abide_protocol::ConversationId;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -62,7 +65,7 @@ impl PrivateFolders {
         // Whatever fails from here on, the slot is given back.
         let mut lease = Lease { caches: Vec::new(), conversation, slot, leased: Arc::clone(&self.leased) };
         for (path, name) in CACHES {
-            if let Ok(at) = fs::canonicalize(home.join(path)) {
+            if let Some(at) = without_links(&home.join(path)) {
                 let make = |part: &str| self.make(conversation, &format!("{name}/{slot}/{part}"));
                 lease.caches.push(Cache { at, upper: make("upper")?, work: make("work")? });
             }

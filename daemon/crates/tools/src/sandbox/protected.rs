@@ -14,7 +14,7 @@ const MODULES_DEPTH: usize = 8;
 /// The protected paths of a workspace.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ProtectedPaths {
-    pub(super) existing: Vec<PathBuf>,
+    pub(super) existing: Vec<Protected>,
     /// Those that are not there. Each gets a placeholder, which a command can neither change nor replace.
     pub(super) missing: Vec<Placeholder>,
 }
@@ -65,8 +65,9 @@ impl ProtectedPaths {
         paths.existing.sort();
         paths.existing.dedup();
         // What lies in a protected folder is protected with it.
-        let all = paths.existing.clone();
-        paths.existing.retain(|path| !all.iter().any(|above| path != above && path.starts_with(above)));
+        let all: Vec<PathBuf> = paths.existing.iter().map(|protected| protected.path.clone()).collect();
+        let is_beneath = |path: &Path| all.iter().any(|above| path != above && path.starts_with(above));
+        paths.existing.retain(|protected| !is_beneath(&protected.path));
         paths.missing.retain(|missing| !all.iter().any(|above| missing.path.starts_with(above)));
         paths.missing.sort();
         paths.missing.dedup();
@@ -80,8 +81,8 @@ impl ProtectedPaths {
     fn add(&mut self, path: PathBuf, placeholder: Option<Placeholder>) -> Result<(), ProtectError> {
         match fs::symlink_metadata(&path) {
             Ok(there) if there.is_symlink() => Err(ProtectError::Link(path)),
-            Ok(_) => {
-                self.existing.push(path);
+            Ok(there) => {
+                self.existing.push(Protected { device: there.dev(), inode: there.ino(), path });
                 Ok(())
             }
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
