@@ -57,6 +57,8 @@ struct Running {
     process: Child,
     /// Closing it ends the server.
     connection: UnixStream,
+    /// The table of mounts when it was started. That without the user's namespaces has a copy of them.
+    mounts: File,
     /// Helpers that were requested in advance and are not taken yet, the oldest first.
     asked: VecDeque<Asked>,
 }
@@ -69,8 +71,6 @@ struct Asked {
     lease: Option<Lease>,
     /// The daemon's end of its connection.
     connection: UnixStream,
-    /// The table of mounts when it was requested; it has a copy of them.
-    mounts: File,
     /// The server's reply, once it is read. The replies come in the order of the requests.
     forked: Option<io::Result<i32>>,
 }
@@ -99,6 +99,9 @@ impl ForkServer {
     /// If that fails, the process is ended; the next call starts another.
     pub(crate) fn helper(&self, plan: &Plan) -> io::Result<Helper> {
         let mut running = self.process(plan).lock().unwrap_or_else(PoisonError::into_inner);
+        if plan.confinement.place() == Place::Apart {
+            end_outdated(&mut running);
+        }
         let mut server = match running.take() {
             Some(server) => server,
             None => self.start()?,
@@ -183,6 +186,7 @@ impl ForkServer {
 
     #[expect(clippy::disallowed_methods, reason = "the one place where the daemon starts a process")]
     fn start(&self) -> io::Result<Running> {
+        let mounts = File::open(MOUNTS)?;
         let (connection, theirs) = UnixStream::pair()?;
         connection.set_read_timeout(Some(PATIENCE))?;
         connection.set_write_timeout(Some(PATIENCE))?;
@@ -195,7 +199,7 @@ impl ForkServer {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .spawn()?;
-        Ok(Running { process, connection, asked: VecDeque::new() })
+        Ok(Running { process, connection, mounts, asked: VecDeque::new() })
     }
 
     /// Ends the processes and the helpers requested in advance, and waits until the processes are gone. Other helpers go on: each
@@ -254,24 +258,21 @@ impl Running {
         Ok(Asked { plan: Some(plan.clone()), lease, ..asked })
     }
 
-    /// The spare helper, confined, if there is one and it lives. One that waited while something was mounted would not see it.
+    /// The spare helper, confined, if there is one and it lives.
     fn spare(&mut self, confinement: &Confinement) -> io::Result<Option<Asked>> {
         let Some(index) = self.asked.iter().position(|asked| asked.plan.is_none()) else { return Ok(None) };
         self.read_reply(index)?;
         let spare = self.asked.remove(index).filter(|spare| matches!(spare.forked, Some(Ok(_))));
         Ok(spare.filter(|spare| {
-            is_open(&spare.connection)
-                && is_unchanged(&spare.mounts)
-                && confine_helper(&spare.connection, confinement).is_ok()
+            is_open(&spare.connection) && confine_helper(&spare.connection, confinement).is_ok()
         }))
     }
 
     fn fork(&self, place: Place) -> io::Result<Asked> {
         let (connection, theirs) = UnixStream::pair()?;
         connection.set_write_timeout(Some(PATIENCE))?;
-        let mounts = File::open(MOUNTS)?;
         ask_for_helper(&self.connection, &theirs, place)?;
-        Ok(Asked { plan: None, lease: None, connection, mounts, forked: None })
+        Ok(Asked { plan: None, lease: None, connection, forked: None })
     }
 
     /// Reads the server's replies up to that of this request.
@@ -290,7 +291,7 @@ impl Running {
     }
 
     fn end(self) {
-        let Self { mut process, connection, asked } = self;
+        let Self { mut process, connection, asked, .. } = self;
         drop((connection, asked));
         // A halted server would not see that the connection closed.
         let _ = process.kill();
@@ -323,9 +324,15 @@ fn end(running: &mut Option<Running>) {
     }
 }
 
-/// Whether nothing was mounted or unmounted since the table was opened; proc_pid_mountinfo(5).
-fn is_unchanged(mounts: &File) -> bool {
-    matches!(poll(&mut [PollFd::new(mounts, PollFlags::PRI)], Some(&Timespec::default())), Ok(0))
+/// Ends a server that has a copy of the mounts, with the helpers that wait, if something was mounted or unmounted since; it would not be
+/// seen. proc_pid_mountinfo(5)
+fn end_outdated(running: &mut Option<Running>) {
+    let is_outdated = |server: &mut Running| {
+        !matches!(poll(&mut [PollFd::new(&server.mounts, PollFlags::PRI)], Some(&Timespec::default())), Ok(0))
+    };
+    if let Some(server) = running.take_if(is_outdated) {
+        server.end();
+    }
 }
 
 /// Whether the other end is open. Nothing has been sent on it yet.

@@ -79,6 +79,9 @@ impl Groundwork {
             kernel::unshare(UnshareFlags::NEWUSER)
                 .map_err(|error| Failure::new("make a namespace of users", error))?;
             namespaces::settle(&self.ids)?;
+            kernel::unshare(UnshareFlags::NEWNS)
+                .map_err(|error| Failure::new("make a namespace of mounts", error))?;
+            mounts::lay_ground()?;
         }
         let network = self.apart.get_or_insert_default().enter()?;
         Ok(Ready { place, network: Some(network) })
@@ -106,6 +109,7 @@ impl Groundwork {
         drop((network, apart));
         if place == Place::Networked {
             namespaces::settle(&ids)?;
+            mounts::lay_ground()?;
         }
         let parts = if place == Place::Host { None } else { Some(Parts::make()?) };
         Ok(Prepared { place, filters, parts })

@@ -118,7 +118,12 @@ async fn a_command_writes_to_its_workspace_and_nowhere_else() {
     // Landlock knows no right for this.
     let ground = repository();
     fs::write(ground.root().join("beside"), "").unwrap();
-    all_refused(&ground, &[&format!("chmod 777 {}", ground.root().join("beside").display())]).await;
+    let chmod = format!("chmod 777 {}", ground.root().join("beside").display());
+    // The second changes nothing, in case that it can.
+    all_refused(&ground, &[&chmod, "chmod 666 /dev/null", "touch /dev/new", "touch /dev/pts/new"]).await;
+    let devices = "echo x > /dev/null && head -c 3 /dev/zero | wc -c && touch /dev/shm/new && ls /dev";
+    let names = "fd\nfull\nnull\nptmx\npts\nrandom\nshm\nstderr\nstdin\nstdout\ntty\nurandom\nzero\n";
+    assert_eq!(run(&ground, devices).await, (Some(0), format!("3\n{names}")));
 }
 
 #[tokio::test(flavor = "multi_thread")]

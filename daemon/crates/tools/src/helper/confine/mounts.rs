@@ -63,25 +63,27 @@ enum Item<'a> {
     Guard(&'a Protected),
 }
 
-/// What every view has. Nothing of it is mounted yet.
+/// Mounts what all views share, in this process's own mount namespace: `/dev`.
+pub(super) fn lay_ground() -> Result<(), Failure> {
+    // What is mounted here stays here.
+    mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
+        .map_err(|error| Failure::new("separate the mounts from the host's", error))?;
+    put_devices().map_err(|error| Failure::new("make the devices", error))
+}
+
+/// What a view has of its own, and what is in it does not depend on the view. Nothing of it is mounted yet.
 pub(super) struct Parts {
     proc: OwnedFd,
     memory: OwnedFd,
-    devices: Vec<(&'static str, OwnedFd)>,
     terminals: OwnedFd,
 }
 
 impl Parts {
-    /// Makes them in this process's own mount namespace.
+    /// Makes them, for a process in a mount namespace with its own ground.
     pub(super) fn make() -> Result<Self, Failure> {
-        // What is mounted here stays here.
-        mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
-            .map_err(|error| Failure::new("separate the mounts from the host's", error))?;
-        let devices = DEVICES.into_iter().filter_map(|name| Some((name, device(name).ok()?))).collect();
         Ok(Self {
             proc: new_proc().map_err(|error| Failure::new("make a /proc of its own", error))?,
             memory: new_memory().map_err(|error| Failure::new("make a file system in memory", error))?,
-            devices,
             terminals: new_terminals().map_err(|error| Failure::new("make the terminals", error))?,
         })
     }
@@ -89,7 +91,7 @@ impl Parts {
 
 /// Builds the view in this process's own mount namespace.
 pub(super) fn build(view: &View, parts: Parts) -> Result<(), Failure> {
-    let Parts { proc, memory, devices, terminals } = parts;
+    let Parts { proc, memory, terminals } = parts;
     let mut items = items(view)?;
     let everything = Attributes { set: READ_ONLY | ALWAYS, clear: 0, recursive: true };
     set_attributes(CWD, c"/", everything)
@@ -97,7 +99,8 @@ pub(super) fn build(view: &View, parts: Parts) -> Result<(), Failure> {
     reach(Path::new("/proc"))
         .and_then(|place| attach(&proc, &place))
         .map_err(|error| Failure::new("mount its /proc", error))?;
-    let dev = put_devices(&memory, devices).map_err(|error| Failure::new("make the devices", error))?;
+    open_devices().map_err(|error| Failure::new("open the devices", error))?;
+    put_memory(&memory).map_err(|error| Failure::new("mount its file system in memory", error))?;
 
     // What lies deeper comes later, so that nothing is covered by what lies above it.
     items.sort_by_key(|(place, _)| place.components().count());
@@ -112,7 +115,9 @@ pub(super) fn build(view: &View, parts: Parts) -> Result<(), Failure> {
     made.iter()
         .try_for_each(|cover| set_attributes(cover, c"", ONLY_READ))
         .map_err(|error| Failure::new("close the covers of what is hidden", error))?;
-    attach_at(&terminals, &dev, "pts").map_err(|error| Failure::new("make the terminals", error))
+    reach(Path::new("/dev/pts"))
+        .and_then(|place| attach(&terminals, &place))
+        .map_err(|error| Failure::new("make the terminals", error))
 }
 
 const ONLY_READ: Attributes = Attributes { set: READ_ONLY | ALWAYS, clear: 0, recursive: false };
@@ -337,36 +342,44 @@ fn device(name: &str) -> Result<OwnedFd, Errno> {
     open_tree(CWD, Path::new("/dev").join(name), flags)
 }
 
-/// The file system in memory that belongs to a view: folders that are mounted at `/dev` and `/dev/shm`, and later the covers.
-fn new_memory() -> Result<OwnedFd, Errno> {
-    let memory = new("tmpfs", &[("mode", "0755")], MountAttrFlags::MOUNT_ATTR_NODEV)?;
-    for folder in ["dev", "dev/pts", "dev/shm", SHARED] {
-        mkdirat(&memory, folder, Mode::from_raw_mode(0o755))?;
+/// Mounts a folder with devices at `/dev`, read-only, as is all that is in it. (A device can be written to all the same.)
+fn put_devices() -> Result<(), Errno> {
+    let dev = new("tmpfs", &[("mode", "0755")], MountAttrFlags::empty())?;
+    for folder in ["pts", "shm"] {
+        mkdirat(&dev, folder, Mode::from_raw_mode(0o755))?;
     }
-    // Anybody may write there, as everywhere.
-    chmodat(&memory, SHARED, Mode::from_raw_mode(0o1777), AtFlags::empty())?;
     for (link, target) in DEVICE_LINKS {
-        symlinkat(target, &memory, Path::new("dev").join(link))?;
+        symlinkat(target, &dev, link)?;
     }
     for name in DEVICES {
-        let mode = Mode::from_raw_mode(0o666);
-        mknodat(&memory, Path::new("dev").join(name), FileType::RegularFile, mode, 0)?;
+        mknodat(&dev, name, FileType::RegularFile, Mode::from_raw_mode(0o666), 0)?;
     }
+    // Before the host's are covered.
+    let devices = DEVICES.into_iter().filter_map(|name| Some((name, device(name).ok()?)));
+    let devices: Vec<(&str, OwnedFd)> = devices.collect();
+    attach(&dev, &reach(Path::new("/dev"))?)?;
+    devices.iter().try_for_each(|(name, device)| attach_at(device, &dev, name))?;
+    set_attributes(&dev, c"", Attributes { set: READ_ONLY, clear: 0, recursive: true })
+}
+
+/// Makes the devices of the ground usable again, after everything was closed to devices.
+fn open_devices() -> Result<(), Errno> {
+    set_attributes(CWD, c"/dev", Attributes { set: 0, clear: libc::MOUNT_ATTR_NODEV, recursive: true })
+}
+
+/// The file system in memory that belongs to a view: a folder that is mounted at `/dev/shm`, and later the covers.
+fn new_memory() -> Result<OwnedFd, Errno> {
+    let memory = new("tmpfs", &[("mode", "0755")], MountAttrFlags::MOUNT_ATTR_NODEV)?;
+    mkdirat(&memory, SHARED, Mode::from_raw_mode(0o755))?;
+    // Anybody may write there, as everywhere.
+    chmodat(&memory, SHARED, Mode::from_raw_mode(0o1777), AtFlags::empty())?;
     Ok(memory)
 }
 
-/// Mounts the devices; returns the mount of their folder. All of `memory` is mounted beneath it, since parts can be taken only of
-/// what is mounted somewhere.
-fn put_devices(memory: &OwnedFd, devices: Vec<(&str, OwnedFd)>) -> Result<OwnedFd, Errno> {
-    attach(memory, &reach(Path::new("/dev"))?)?;
-    let dev = part(memory, "dev")?;
-    attach(&dev, memory)?;
-    for (name, device) in devices {
-        attach_at(&device, &dev, name)?;
-    }
-    attach_at(&part(memory, SHARED)?, &dev, "shm")?;
-    set_attributes(&dev, c"", Attributes { set: READ_ONLY, clear: 0, recursive: false })?;
-    Ok(dev)
+/// Mounts `/dev/shm`. All of `memory` is mounted beneath it, since parts can be taken only of what is mounted somewhere.
+fn put_memory(memory: &OwnedFd) -> Result<(), Errno> {
+    attach(memory, &reach(Path::new("/dev/shm"))?)?;
+    attach(&part(memory, SHARED)?, memory)
 }
 
 /// The folder that is mounted at `/dev/shm`.
