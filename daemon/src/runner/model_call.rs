@@ -4,7 +4,7 @@ use abide_engine::{Input, Mint, ModelFailure, Replied, Traces, control};
 use abide_fail_point::{Point, pass};
 use abide_model::{ModelError, ModelEvent};
 use abide_protocol::{
-    CallId, RecordId, TaskId,
+    CallId, ConversationId, RecordId, TaskId,
     inbox::Rule,
     notification::{DeltaItem, DeltaKind},
     record::{CallAssessed, ModelErrorKind, TaskStarted},
@@ -42,7 +42,7 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
             name_calls(&mut reply, &mut mint);
             let reading = turn.read(&mut reply, &mut mint);
             let calls = reply.calls().chain(&reading.calls).cloned().collect();
-            let assessed = assess(runner, head, calls).await;
+            let assessed = assess(runner, conversation, head, calls).await;
             let replied = Replied { reply, reading, assessed, traces };
             Some(Input::Replied { task, item, replied: Box::new(replied) })
         }
@@ -65,13 +65,19 @@ fn name_calls(reply: &mut Reply, mint: &mut Mint) {
     }
 }
 
-async fn assess(runner: &Runner, head: Arc<TaskStarted>, calls: Vec<CallBlock>) -> Vec<CallAssessed> {
+async fn assess(
+    runner: &Runner,
+    conversation: ConversationId,
+    head: Arc<TaskStarted>,
+    calls: Vec<CallBlock>,
+) -> Vec<CallAssessed> {
     if calls.is_empty() {
         return Vec::new();
     }
     let (tools, store) = (runner.tools.clone(), runner.store.clone());
     let catalog = runner.settings.recent().await;
     let (policy, sandbox) = (catalog.policy().to_vec(), catalog.config().sandbox_settings(tools.home()));
+    let (started, settings) = (Arc::clone(&head), sandbox.clone());
     let assessed = tokio::task::spawn_blocking(move || {
         let rules = rule_book::book(&policy, store.rules_of(&head.workspace));
         let remembered = |rule: &Rule| store.rule(&rule.tool, rule.arguments.as_str(), &rule.workspace);
@@ -86,10 +92,13 @@ async fn assess(runner: &Runner, head: Arc<TaskStarted>, calls: Vec<CallBlock>) 
         };
         tools.assess(&scope, &calls)
     });
-    assessed.await.unwrap_or_else(|e| {
+    let assessed = assessed.await.unwrap_or_else(|e| {
         tracing::error!("assessing calls failed: {e}");
         Vec::new()
-    })
+    });
+    // Not on the blocking thread: it goes on after the task is stopped, and nobody would end the helper then.
+    runner.tools.expect(conversation, &started.workspace, &assessed, &settings);
+    assessed
 }
 
 fn failure(error: ModelError, shown: String) -> ModelFailure {

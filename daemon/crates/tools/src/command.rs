@@ -10,7 +10,7 @@ mod start;
 mod time_limit;
 mod trial;
 
-pub(crate) use fork_server::ForkServer;
+pub(crate) use fork_server::{ForkServer, Wanted};
 pub(crate) use live::{Live, LiveGuard};
 pub(crate) use program::{find, is_trusted, shell};
 pub(crate) use spool::{SpoolFiles, kept, remove};

@@ -17,7 +17,7 @@ pub(crate) use git::Repository;
 pub use level::try_sandbox;
 pub(crate) use level::{Found, Levels};
 pub(crate) use placeholder::{Placed, Placeholders};
-pub(crate) use plan::{Plan, PlanError, Planner};
+pub(crate) use plan::{Expected, Plan, PlanError, Planner};
 pub(crate) use private::{Lease, PrivateFolders};
 pub(crate) use sockets::Sockets;
 

@@ -4,7 +4,7 @@ use crate::{
     checkpoint::{CheckpointFolders, Checkpoints},
     command::{self, ForkServer, Live, SpoolFiles},
     run::{Prepared, Runner},
-    sandbox::{Confinement, Levels, Placeholders, Planner, PrivateFolders, Sockets},
+    sandbox::{Levels, Placeholders, Planner, PrivateFolders, Sockets},
     settings::SandboxSettings,
     tool::Registry,
     workspace::Closed,
@@ -165,6 +165,18 @@ impl Tools {
         calls.iter().map(|call| assessor.assess(call)).collect()
     }
 
+    /// Makes the sandbox of the first of these assessed calls that runs a command unasked, if none is ready, while it is not yet its turn:
+    /// the reply is committed first, and perhaps a checkpoint made. Returns at once; must be called within a runtime.
+    pub fn expect(
+        &self,
+        conversation: ConversationId,
+        workspace: &str,
+        calls: &[CallAssessed],
+        sandbox: &SandboxSettings,
+    ) {
+        self.runner.expect(conversation, workspace, calls, sandbox);
+    }
+
     /// Prepares an assessed call while the record of its start is being committed. Nothing of the call is done before
     /// [`Prepared::run`]: a command's helper waits, and its identity is written to the spool folder. A call that will not run
     /// must be [discarded](Prepared::discard); after a crash [`Self::drop_kept`] removes the file.
@@ -189,10 +201,7 @@ impl Tools {
     /// Ends the helpers that wait for a conversation's next command, and those that wait for the next checkpoint of any conversation. Drops
     /// what the conversation's commands have changed in caches, if that is too much. Blocking.
     pub fn release(&self, conversation: ConversationId) {
-        self.runner.helpers.release(|plan| match plan.conversation {
-            Some(other) => other == conversation,
-            None => plan.confinement != Confinement::None,
-        });
+        self.runner.helpers.release(conversation);
         self.runner.planner.private.trim(conversation);
     }
 

@@ -1,8 +1,9 @@
 use crate::{
     helper::{ask_for_helper, confine_helper, forked_helper},
     process::Identity,
-    sandbox::{Confinement, Lease, Place, Plan},
+    sandbox::{Confinement, Expected, Lease, Place, Plan},
 };
+use abide_protocol::ConversationId;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     process::Pid,
@@ -14,15 +15,23 @@ use std::{
     io,
     os::{fd::OwnedFd, unix::net::UnixStream},
     process::{Child, Command, Stdio},
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 /// A fork takes a fraction of a millisecond; after this time the server is taken for hung.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many helpers of a process wait for an order at most. Each is confined in advance for the commands of one conversation.
+/// How many helpers of a process wait for an order at most when nothing is under way. Each is confined in advance for the commands of one
+/// conversation.
 const WAITING: usize = 4;
+
+/// How many wait at most while a command or a checkpoint is under way. (To end one takes time: placeholders go with it.)
+const MOST_WAITING: usize = WAITING + 2;
+
+/// How many helpers apart wait without a confinement: one for the first command of a workspace, and one for the git of the checkpoint that is
+/// made before it.
+const SPARES: usize = 2;
 
 /// The mounts that this process sees.
 const MOUNTS: &str = "/proc/self/mountinfo";
@@ -36,10 +45,19 @@ pub(crate) struct ForkServer {
     host: Mutex<Option<Running>>,
     /// The one for commands without network.
     apart: Mutex<Option<Running>>,
-    /// The plans of helpers that are to be requested in advance.
-    wanted: Mutex<Vec<Plan>>,
+    /// Helpers that are to be requested in advance.
+    wanted: Mutex<Vec<Wanted>>,
     /// Held while wanted helpers are requested, so that a release either takes a plan back or finds its helper.
     asking: Mutex<()>,
+}
+
+/// What a helper is to be requested in advance for.
+#[derive(Debug)]
+pub(crate) enum Wanted {
+    /// The next command of this plan.
+    Again(Plan),
+    /// A command of which the plan is to be made first.
+    First(Expected),
 }
 
 /// A helper that waits for its order.
@@ -116,30 +134,48 @@ impl ForkServer {
     }
 
     /// Notes that a helper is to be requested in advance, for [`Self::ask_for_wanted`]. A release takes that back.
-    pub(crate) fn want(&self, plan: Plan) {
-        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).push(plan);
+    pub(crate) fn want(&self, wanted: Wanted) {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).push(wanted);
     }
 
-    /// Requests the helpers that are wanted. Blocking.
-    pub(crate) fn ask_for_wanted(&self) {
+    /// Requests the helpers that are wanted. `plan` makes the plan of an expected command; without one, none is requested. Blocking.
+    pub(crate) fn ask_for_wanted(&self, plan: impl Fn(&Expected) -> Option<Plan>) {
         let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        // The end of a command notes what it wants meanwhile, without waiting.
+        // Others note what they want meanwhile, without waiting.
         let next = || self.wanted.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        while let Some(plan) = next() {
-            self.ask_in_advance(&plan);
+        while let Some(wanted) = next() {
+            // The spare helpers are for commands that would wait.
+            let (plan, ask): (_, Ask) = match wanted {
+                Wanted::Again(plan) => (Some(plan), Running::fork_for),
+                Wanted::First(expected) => (plan(&expected), Running::ask),
+            };
+            if let Some(plan) = plan {
+                let running = self.process(&plan).lock().unwrap_or_else(PoisonError::into_inner);
+                ask_in_advance(running, &plan, ask);
+            }
         }
-        self.ask_for_spare();
     }
 
-    /// Requests a helper apart that is confined later, so that the first command of a workspace need not wait for its namespaces.
-    pub(crate) fn ask_for_spare(&self) {
+    /// Whether no helper waits for a command of this conversation, nor may one be requested just now.
+    pub(crate) fn lacks(&self, conversation: ConversationId) -> bool {
+        let is_meant = |plan: &Plan| plan.conversation == Some(conversation);
+        let (Ok(_asking), Ok(running)) = (self.asking.try_lock(), self.apart.try_lock()) else {
+            return false;
+        };
+        let has_one =
+            |server: &Running| server.asked.iter().any(|asked| asked.plan.as_ref().is_some_and(is_meant));
+        running.as_ref().is_some_and(|server| !has_one(server))
+    }
+
+    /// Requests helpers apart that are confined later, so that the first command of a workspace need not wait for their namespaces.
+    pub(crate) fn ask_for_spares(&self) {
         let Ok(mut running) = self.apart.try_lock() else { return };
-        if let Some(server) = &mut *running
-            && server.asked.iter().all(|asked| asked.plan.is_some())
-        {
-            match server.fork(Place::Apart) {
-                Ok(spare) => server.asked.push_back(spare),
-                Err(_) => end(&mut running),
+        if let Some(server) = &mut *running {
+            for _ in server.asked.len() - server.waiting()..SPARES {
+                match server.fork(Place::Apart) {
+                    Ok(spare) => server.asked.push_back(spare),
+                    Err(_) => return end(&mut running),
+                }
             }
         }
     }
@@ -147,39 +183,41 @@ impl ForkServer {
     /// Requests a helper in advance, so that the next command of this plan need not wait for it.
     pub(crate) fn ask_in_advance(&self, plan: &Plan) {
         // If it is locked, another command waits for the server, which may take long.
-        let Ok(mut running) = self.process(plan).try_lock() else { return };
-        if let Some(server) = &mut *running
-            && server.asked.iter().all(|asked| !asked.is_confined_by(&plan.confinement))
-        {
-            let waiting = |asked: &&Asked| asked.plan.is_some();
-            if server.asked.iter().filter(waiting).count() == WAITING
-                && let Some(oldest) = server.asked.iter().position(|asked| asked.plan.is_some())
-            {
-                // The server's replies are read in order.
-                let _ = server.read_reply(oldest);
-                server.asked.remove(oldest);
-            }
-            // The spare helper is for a command that would wait.
-            match server.fork_for(plan) {
-                Ok(asked) => server.asked.push_back(asked),
-                Err(_) => end(&mut running),
-            }
+        if let Ok(running) = self.process(plan).try_lock() {
+            ask_in_advance(running, plan, Running::fork_for);
         }
     }
 
-    /// Ends the waiting helpers whose plan this is about: they will not be used again. Blocking.
-    pub(crate) fn release(&self, is_meant: impl Fn(&Plan) -> bool) {
+    /// Ends the oldest of the helpers that wait, if they are too many. Blocking.
+    pub(crate) fn trim(&self) {
+        for running in [&self.host, &self.apart] {
+            let mut ended = Vec::new();
+            if let Some(server) = &mut *running.lock().unwrap_or_else(PoisonError::into_inner) {
+                while server.waiting() > WAITING {
+                    ended.extend(server.take(|asked| asked.plan.is_some()));
+                }
+            }
+            // Nobody waits for the process meanwhile.
+            drop(ended);
+        }
+    }
+
+    /// Ends the helpers that wait for commands of this conversation, and those that wait for the next checkpoint of any: they will not be
+    /// used again. Blocking.
+    pub(crate) fn release(&self, conversation: ConversationId) {
+        let is_meant = |plan: &Plan| match plan.conversation {
+            Some(other) => other == conversation,
+            None => plan.confinement != Confinement::None,
+        };
         let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).retain(|plan| !is_meant(plan));
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).retain(|wanted| match wanted {
+            Wanted::Again(plan) => !is_meant(plan),
+            Wanted::First(expected) => expected.conversation != conversation,
+        });
         for running in [&self.host, &self.apart] {
             let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(server) = &mut *running {
-                while let Some(index) =
-                    server.asked.iter().position(|asked| asked.plan.as_ref().is_some_and(&is_meant))
-                {
-                    let _ = server.read_reply(index);
-                    server.asked.remove(index);
-                }
+                while server.take(|asked| asked.plan.as_ref().is_some_and(is_meant)).is_some() {}
             }
         }
     }
@@ -241,21 +279,23 @@ impl Running {
     /// Confines the spare helper, or one that is requested now.
     fn ask(&mut self, plan: &Plan) -> io::Result<Asked> {
         let (confinement, lease) = plan.for_one_helper()?;
-        match self.spare(&confinement)? {
-            Some(spare) => Ok(Asked { plan: Some(plan.clone()), lease, ..spare }),
-            None => {
-                drop(lease);
-                self.fork_for(plan)
-            }
-        }
+        let asked = match self.spare(&confinement)? {
+            Some(spare) => spare,
+            None => self.fork_confined(&confinement)?,
+        };
+        Ok(Asked { plan: Some(plan.clone()), lease, ..asked })
     }
 
     /// Requests a helper and confines it.
-    fn fork_for(&self, plan: &Plan) -> io::Result<Asked> {
+    fn fork_for(&mut self, plan: &Plan) -> io::Result<Asked> {
         let (confinement, lease) = plan.for_one_helper()?;
+        Ok(Asked { plan: Some(plan.clone()), lease, ..self.fork_confined(&confinement)? })
+    }
+
+    fn fork_confined(&self, confinement: &Confinement) -> io::Result<Asked> {
         let asked = self.fork(confinement.place())?;
-        confine_helper(&asked.connection, &confinement)?;
-        Ok(Asked { plan: Some(plan.clone()), lease, ..asked })
+        confine_helper(&asked.connection, confinement)?;
+        Ok(asked)
     }
 
     /// The spare helper, confined, if there is one and it lives.
@@ -290,6 +330,19 @@ impl Running {
         Ok(())
     }
 
+    /// How many helpers wait for an order.
+    fn waiting(&self) -> usize {
+        self.asked.iter().filter(|asked| asked.plan.is_some()).count()
+    }
+
+    /// Takes the first of these helpers from those that wait.
+    fn take(&mut self, is_meant: impl Fn(&Asked) -> bool) -> Option<Asked> {
+        let index = self.asked.iter().position(is_meant)?;
+        // The server's replies are read in order.
+        let _ = self.read_reply(index);
+        self.asked.remove(index)
+    }
+
     fn end(self) {
         let Self { mut process, connection, asked, .. } = self;
         drop((connection, asked));
@@ -314,6 +367,21 @@ impl Asked {
 impl Drop for ForkServer {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+/// How a helper is requested.
+type Ask = fn(&mut Running, &Plan) -> io::Result<Asked>;
+
+fn ask_in_advance(mut running: MutexGuard<'_, Option<Running>>, plan: &Plan, ask: Ask) {
+    if let Some(server) = &mut *running
+        && server.waiting() < MOST_WAITING
+        && server.asked.iter().all(|asked| !asked.is_confined_by(&plan.confinement))
+    {
+        match ask(server, plan) {
+            Ok(asked) => server.asked.push_back(asked),
+            Err(_) => end(&mut running),
+        }
     }
 }
 

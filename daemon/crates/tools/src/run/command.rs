@@ -1,12 +1,18 @@
 use super::{Runner, Show, cancelled};
 use crate::{
     Run, SandboxSettings, SubTasks,
-    command::{self, How, Link, Redirect, SpoolFiles, Start, Waiting},
+    command::{self, How, Link, Redirect, SpoolFiles, Start, Waiting, Wanted},
     environment,
-    sandbox::{Confinement, Sandbox},
+    sandbox::{Confinement, Expected, Network, Plan, Sandbox},
     tool::{self, CallError, Command, Program},
 };
-use abide_protocol::{message::CallOutcome, record::Direct, transcript::ToolResult};
+use abide_protocol::{
+    ConversationId,
+    message::CallOutcome,
+    record::{CallAssessed, Direct, Permission},
+    sandbox::SandboxLevel,
+    transcript::ToolResult,
+};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -68,9 +74,51 @@ impl Runner {
             result.diagnostics.extend(tool::maybe_refused(&ended));
         }
         // The result does not wait for the next helper: to make one takes longer than a small command.
-        self.helpers.want(plan);
-        drop(tokio::task::spawn_blocking(move || self.helpers.ask_for_wanted()));
+        self.helpers.want(Wanted::Again(plan));
+        drop(tokio::task::spawn_blocking(move || {
+            self.ask_for_wanted();
+            self.helpers.ask_for_spares();
+            self.helpers.trim();
+        }));
         (outcome, result)
+    }
+
+    /// Requests a helper for the first of these calls that runs in the full sandbox without being asked about, if none waits.
+    pub(crate) fn expect(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        workspace: &str,
+        calls: &[CallAssessed],
+        settings: &SandboxSettings,
+    ) {
+        let sandbox = Sandbox { level: SandboxLevel::Full, network: Network::Off };
+        let is_coming = |call: &CallAssessed| {
+            call.sandbox == sandbox.name()
+                && !matches!(call.permission, Permission::Ask | Permission::Denied(_))
+        };
+        if !calls.iter().any(is_coming) || !self.helpers.lacks(conversation) {
+            return;
+        }
+        let workspace = workspace.to_owned();
+        self.helpers.want(Wanted::First(Expected {
+            sandbox,
+            workspace,
+            conversation,
+            settings: settings.clone(),
+        }));
+        let runner = Arc::clone(self);
+        drop(tokio::task::spawn_blocking(move || runner.ask_for_wanted()));
+    }
+
+    /// Blocking.
+    fn ask_for_wanted(&self) {
+        self.helpers.ask_for_wanted(|expected| self.plan_for(expected));
+    }
+
+    /// The plan of an expected command. If it cannot be made, the command says why when it comes.
+    fn plan_for(&self, expected: &Expected) -> Option<Plan> {
+        let workspace = self.workspace(&expected.workspace).ok()?;
+        self.planner.plan_ahead(expected, &workspace)
     }
 
     async fn begin_with_another(

@@ -35,7 +35,7 @@ impl Found {
         for (level, confinement) in levels {
             match try_helper(server, &Plan::of(confinement)) {
                 Ok(()) => {
-                    server.ask_for_spare();
+                    server.ask_for_spares();
                     return Self { level, why_not };
                 }
                 Err(error) => {

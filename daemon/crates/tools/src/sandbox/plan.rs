@@ -70,6 +70,15 @@ impl Plan {
     }
 }
 
+/// A command that is expected, in so far as its plan depends on it.
+#[derive(Debug)]
+pub(crate) struct Expected {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) workspace: String,
+    pub(crate) conversation: ConversationId,
+    pub(crate) settings: SandboxSettings,
+}
+
 /// What is to be protected in a workspace.
 struct ToProtect {
     existing: Vec<Protected>,
@@ -101,8 +110,17 @@ impl Planner {
         if sandbox.level == SandboxLevel::None {
             return Ok(Plan::of(Confinement::None));
         }
-        let repository = self.repository(workspace);
-        let repository = repository.as_ref();
+        self.plan_of(sandbox, workspace, self.repository(workspace).as_ref(), conversation, settings)
+    }
+
+    fn plan_of(
+        &self,
+        sandbox: Sandbox,
+        workspace: &Workspace,
+        repository: Option<&Repository>,
+        conversation: ConversationId,
+        settings: &SandboxSettings,
+    ) -> Result<Plan, PlanError> {
         let mut view = self.view(sandbox.network, workspace.real(), repository, settings);
         view.private = self.private.of(conversation).map_err(PlanError::Private)?;
         if sandbox.level == SandboxLevel::Landlock {
@@ -122,6 +140,24 @@ impl Planner {
         let (confinement, placed) = (Confinement::Full(view), Some(Arc::new(placed)));
         let caches = Some((Arc::clone(&self.private), self.home.clone()));
         Ok(Plan { confinement, conversation: Some(conversation), _placed: placed, caches })
+    }
+
+    /// The plan of a command that has not come yet; `None` if it cannot be made, or if its placeholders would be found in the work tree by a
+    /// checkpoint that is made meanwhile. (Git does not see empty folders.) Blocking.
+    pub(crate) fn plan_ahead(&self, expected: &Expected, workspace: &Workspace) -> Option<Plan> {
+        let Expected { sandbox, conversation, settings, .. } = expected;
+        let repository = self.repository(workspace);
+        let includes_missing = |repository: &Repository| {
+            repository
+                .named(&self.home)
+                .included
+                .iter()
+                .any(|path| path.starts_with(&repository.top) && !path.exists())
+        };
+        if repository.as_ref().is_some_and(includes_missing) {
+            return None;
+        }
+        self.plan_of(*sandbox, workspace, repository.as_ref(), *conversation, settings).ok()
     }
 
     /// The confinement of a git that makes or restores checkpoints in these folders. Blocking.

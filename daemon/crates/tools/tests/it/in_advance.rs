@@ -1,0 +1,182 @@
+//! Helpers of the full sandbox that are made before a command needs them.
+
+use crate::ground::{CONVERSATION, Ground, Running, data, processes, token, wait_until};
+use abide_protocol::{ConversationId, record::CallAssessed, task::Approvals};
+use abide_tools::Place;
+use rustix::{
+    mount::{MountFlags, UnmountFlags, mount, unmount},
+    process::geteuid,
+};
+use serde_json::json;
+use std::{collections::BTreeSet, fs, path::Path, slice::from_ref};
+use tokio_util::sync::CancellationToken;
+
+/// Prints the namespace of users of the command. The process that forks its helper is in it, too.
+const USERS: &str = "readlink /proc/self/ns/user";
+
+/// What stands where a protected path is missing, as long as a helper is confined for the workspace.
+const PLACEHOLDER: &str = ".envrc";
+
+async fn output(ground: &Ground, command: &str) -> String {
+    let finished = ground.call("shell", json!({ "command": command })).await;
+    assert!(finished.result.ok, "{}", finished.result.text());
+    data(&finished)["stdout"].as_str().unwrap().to_owned()
+}
+
+fn shell(ground: &Ground) -> CallAssessed {
+    ground.assess_one("shell", json!({ "command": "true" }))
+}
+
+/// The children of all threads of a process.
+fn children(process: u32) -> BTreeSet<u32> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let children =
+        threads.map(|thread| fs::read_to_string(thread.path().join("children")).unwrap_or_default());
+    children
+        .flat_map(|all| all.split_whitespace().map(|child| child.parse().unwrap()).collect::<Vec<_>>())
+        .collect()
+}
+
+/// The process that forks helpers in this namespace of users.
+fn server_of(users: &str) -> Option<u32> {
+    let is_in = |pid: &u32| {
+        fs::read_link(format!("/proc/{pid}/ns/user")).is_ok_and(|link| link == Path::new(users.trim()))
+    };
+    children(std::process::id()).into_iter().find(is_in)
+}
+
+fn parent(process: u32) -> u32 {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expected_command_finds_its_sandbox_made_and_a_release_takes_it_back() {
+    let ground = Ground::new();
+    let call = shell(&ground);
+    ground.tools.expect(CONVERSATION, &ground.workspace(), from_ref(&call), &ground.sandbox);
+    wait_until("its placeholders to be made", || ground.path(PLACEHOLDER).exists()).await;
+    ground.tools.release(CONVERSATION);
+    assert!(!ground.path(PLACEHOLDER).exists());
+    // The release comes first.
+    fs::create_dir(ground.path("other")).unwrap();
+    let other = ConversationId(uuid::Uuid::from_u128(100));
+    ground.tools.expect(CONVERSATION, &ground.workspace(), from_ref(&call), &ground.sandbox);
+    ground.tools.release(CONVERSATION);
+    let workspace = ground.path("other").display().to_string();
+    ground.tools.expect(other, &workspace, from_ref(&call), &ground.sandbox);
+    wait_until("the placeholders of the other", || ground.path("other").join(PLACEHOLDER).exists()).await;
+    // It waits until all that is wanted was made.
+    ground.tools.release(other);
+    assert!(!ground.path(PLACEHOLDER).exists());
+    assert!(ground.finish(call).await.result.ok);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_made_for_a_command_that_asks_or_where_a_checkpoint_would_keep_it() {
+    let mut ground = Ground::new();
+    let call = shell(&ground);
+    ground.approvals = Approvals::Ask;
+    let asks = shell(&ground);
+    for name in ["asks", "includes", "comes"] {
+        fs::create_dir(ground.path(name)).unwrap();
+    }
+    for name in ["objects", "refs"] {
+        fs::create_dir_all(ground.path("includes/.git").join(name)).unwrap();
+    }
+    fs::write(ground.path("includes/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(ground.path("includes/.git/config"), "[include]\n\tpath = ../missing\n").unwrap();
+    let conversation = |number| ConversationId(uuid::Uuid::from_u128(number));
+    for (number, name, call) in [(100, "asks", &asks), (101, "includes", &call), (102, "comes", &call)] {
+        let workspace = ground.path(name).display().to_string();
+        ground.tools.expect(conversation(number), &workspace, from_ref(call), &ground.sandbox);
+    }
+    wait_until("the placeholders to be made", || ground.path("comes").join(PLACEHOLDER).exists()).await;
+    // It waits until all that is wanted was made.
+    ground.tools.release(CONVERSATION);
+    assert!(!ground.path("asks").join(PLACEHOLDER).exists());
+    assert!(!ground.path("includes").join(PLACEHOLDER).exists() && !ground.path("includes/missing").exists());
+}
+
+/// A command that sleeps, and its helper.
+struct Sleeper {
+    running: Running,
+    users: String,
+    server: u32,
+    helper: u32,
+}
+
+async fn sleeper(ground: &Ground) -> Sleeper {
+    let token = token();
+    let running = ground.start(&format!("{USERS}; sleep {token}"));
+    wait_until("the command to sleep", || processes(&token).len() == 1).await;
+    wait_until("its namespace to arrive", || running.output().ends_with('\n')).await;
+    let users = running.output();
+    let server = server_of(&users).unwrap();
+    let helpers = children(server);
+    // With a shell between them, or without.
+    let above = parent(processes(&token)[0]);
+    let helper = [above, parent(above)].into_iter().find(|process| helpers.contains(process)).unwrap();
+    Sleeper { running, users, server, helper }
+}
+
+/// Whether a filter of system calls is installed, which a helper does last.
+fn is_confined(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    status.contains("Seccomp:\t2")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_checkpoint_leaves_a_spare_helper_for_the_first_command() {
+    loop {
+        let ground = Ground::new();
+        let Sleeper { running, users, server, helper } = sleeper(&ground).await;
+        running.cancel().await;
+        let others =
+            || -> (Vec<u32>, Vec<u32>) { children(server).into_iter().partition(|pid| is_confined(*pid)) };
+        wait_until("the next helper and the spare ones to wait", || {
+            let (confined, spares) = others();
+            !confined.contains(&helper) && confined.len() == 1 && spares.len() == 2
+        })
+        .await;
+        let (_, spares) = others();
+        ground.tools.release(CONVERSATION);
+        // Not a work tree: one git says so.
+        let place = Place {
+            workspace: ground.workspace(),
+            environment: [("PATH".to_owned(), "/usr/bin:/bin".to_owned())].into(),
+            cancel: CancellationToken::new(),
+        };
+        assert!(ground.tools.checkpoints().can(&place).is_err());
+        let first = sleeper(&ground).await;
+        first.running.cancel().await;
+        // If another program has mounted something meanwhile, no helper from before is used.
+        if first.users == users {
+            assert!(spares.contains(&first.helper), "{} {spares:?}", first.helper);
+            return;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_helper_is_used_that_does_not_see_what_was_mounted_since() {
+    // Nobody else may mount.
+    if !geteuid().is_root() {
+        return;
+    }
+    let home = crate::ground::home_of_its_own();
+    let ground = Ground::at_home(home.path(), &[]);
+    let place = home.path().join("disk");
+    fs::create_dir(&place).unwrap();
+    let users = output(&ground, USERS).await;
+    mount("none", &place, "tmpfs", MountFlags::empty(), None).unwrap();
+    fs::write(place.join("file"), "on it").unwrap();
+    // One helper waits for this conversation, and others for any.
+    let seen = [output(&ground, &format!("{USERS}; cat {}/file", place.display())).await, {
+        ground.tools.release(CONVERSATION);
+        output(&ground, &format!("cat {}/file", place.display())).await
+    }];
+    unmount(&place, UnmountFlags::DETACH).unwrap();
+    assert!(seen[0].ends_with("on it") && !seen[0].starts_with(&users), "{seen:?}");
+    assert_eq!(seen[1], "on it");
+}
