@@ -11,6 +11,10 @@ use super::{
 };
 use crate::{SandboxSettings, workspace::Workspace};
 use abide_protocol::{ConversationId, sandbox::SandboxLevel};
+use rustix::{
+    fs::{AtFlags, Mode, OFlags, open, statat},
+    io::Errno,
+};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -184,9 +188,16 @@ impl Planner {
 
     /// What is hidden everywhere, and this besides.
     fn hidden(&self, further: &[PathBuf]) -> Vec<Hidden> {
-        let home = |names: &'static [&'static str]| names.iter().map(|name| self.home.join(name));
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let home = open(&self.home, flags, Mode::empty()).ok();
+        // Nearly all of them are missing, and the way to the home need not be gone for each.
+        let is_there = |name: &&&str| {
+            home.as_ref()
+                .is_none_or(|home| !matches!(statat(home, **name, AtFlags::empty()), Err(Errno::NOENT)))
+        };
+        let of_home = hidden::FOLDERS.iter().chain(&hidden::FILES).filter(is_there);
         let own = self.own.iter().chain(further).cloned();
-        let all = home(&hidden::FOLDERS).chain(home(&hidden::FILES)).chain(own).chain([RUN.into()]);
+        let all = of_home.map(|name| self.home.join(name)).chain(own).chain([RUN.into()]);
         let mut hidden: Vec<Hidden> = all.filter_map(|path| there(&path)).collect();
         hidden.sort_by(|a, b| a.path().cmp(b.path()));
         hidden.dedup();
