@@ -182,6 +182,10 @@ pub mod space {
     /// The width of a number's field, and below of a folder's: the settings of a new conversation fit in one line of the composer.
     pub const NUMBER: f32 = 44.0;
     pub const FOLDER: f32 = 140.0;
+    /// The figures of a sub-task: `step 12 of 50 · 999k`.
+    pub const FIGURES: f32 = 124.0;
+    /// The sign at the right of a picker, and the room beside it.
+    pub const ARROW: f32 = 24.0;
     /// The width of the field of a search within a text.
     pub const FIND: f32 = 180.0;
     /// The width of the tree beside the timeline, and the height of its lines; below, that of its lines above the timeline.

@@ -372,8 +372,9 @@ pub fn pill(theme: &Theme, status: pick_list::Status) -> pick_list::Style {
     let t = tokens(theme);
     let is_active = matches!(status, pick_list::Status::Active);
     pick_list::Style {
-        text_color: t.muted,
-        placeholder_color: t.muted,
+        // What is picked is drawn over it.
+        text_color: Color::TRANSPARENT,
+        placeholder_color: Color::TRANSPARENT,
         handle_color: t.muted,
         background: Background::Color(if is_active { Color::TRANSPARENT } else { t.selection }),
         border: Border { color: t.edge, width: 1.0, radius: radius::CONTROL.into() },

@@ -175,10 +175,10 @@ const MODES: [(Mode, &str); 6] = [
 #[test]
 fn the_key_of_the_mode_goes_through_all_modes_and_says_each() {
     let mut person = Person::before(preset::empty());
-    assert!(drawn::picked(&mut person).contains(&"Auto".to_owned()));
+    assert!(drawn::words(&mut person).contains(&"Auto".to_owned()));
     person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
-    assert!(drawn::picked(&mut person).contains(&"Agent".to_owned()), "as configured");
-    for (_, line) in MODES[2..].iter().chain(&MODES[..2]) {
+    assert!(drawn::words(&mut person).contains(&"Agent".to_owned()), "as configured");
+    for (_, line) in MODES[3..].iter().chain(&MODES[..3]) {
         person.control("m");
         assert!(person.finds(line).is_some(), "{line}");
     }

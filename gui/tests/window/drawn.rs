@@ -109,16 +109,6 @@ pub(crate) fn too_wide(person: &mut Person) -> Vec<String> {
     found
 }
 
-/// The texts that a widget draws itself, for example the choice in a picker.
-pub(crate) fn picked(person: &mut Person) -> Vec<String> {
-    let texts = person.renderer.layers().iter().flat_map(|layer| &layer.text);
-    let picked = texts.flat_map(|item| item.as_slice()).filter_map(|text| match text {
-        Text::Cached { content, .. } => Some(content.clone()),
-        _ => None,
-    });
-    picked.collect()
-}
-
 /// How strong the lights over cards are.
 pub(crate) fn light(person: &mut Person) -> Vec<f32> {
     let light = theme::tokens(&person.app.theme()).needs_you;

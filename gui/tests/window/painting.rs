@@ -228,3 +228,19 @@ fn after_a_question_was_declined_the_window_is_fully_painted() {
         }
     }
 }
+
+/// Iced repaints only the lower half of a picker's words.
+#[test]
+fn after_another_mode_was_picked_the_window_is_fully_painted() {
+    let mut run = run_of(Status::Completed);
+    run.person.control("n");
+    run.look("a new conversation");
+    for n in 0..6 {
+        run.person.control("m");
+        run.look("the next mode");
+        // What is said about it moves other words, which would be repainted with it.
+        run.person.wait(6000);
+        run.look(&format!("some time after the mode {n}"));
+    }
+    assert!(run.wrong.is_empty(), "{} of them: {:#?}", run.wrong.len(), run.wrong);
+}

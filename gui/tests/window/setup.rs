@@ -202,7 +202,7 @@ fn a_personas_settings_are_shown_where_they_take_effect() {
     picks(&mut person, "reviewer");
     assert!(person.finds("7").is_some(), "its step limit");
     assert!(person.finds("Model: local/careful (of the persona reviewer)").is_some());
-    let picked = drawn::picked(&mut person);
+    let picked = drawn::words(&mut person);
     assert!(picked.contains(&"ROA".to_owned()), "{picked:?}");
     assert!(picked.contains(&"local/careful (default)".to_owned()), "{picked:?}");
     person.clicks("reviewer…");
@@ -231,7 +231,7 @@ fn what_a_persona_or_a_template_sets_replaces_an_earlier_choice() {
     let mut person = beginning();
     picks(&mut person, "reviewer");
     picks(&mut person, "template bug");
-    let picked = drawn::picked(&mut person);
+    let picked = drawn::words(&mut person);
     assert!(picked.contains(&"Plan".to_owned()), "the template's mode comes first: {picked:?}");
     // The next after plan.
     person.control("m");

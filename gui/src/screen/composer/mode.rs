@@ -7,6 +7,16 @@ use std::fmt;
 pub struct ModeChoice(pub Mode);
 
 impl ModeChoice {
+    /// In the order in which they are offered.
+    pub const ALL: [Self; Mode::ALL.len()] = [
+        Self(Mode::Auto),
+        Self(Mode::Chat),
+        Self(Mode::Agent),
+        Self(Mode::Roa),
+        Self(Mode::Plan),
+        Self(Mode::Tree),
+    ];
+
     /// Its name and what it does.
     #[must_use]
     pub const fn line(self) -> &'static str {
@@ -22,8 +32,8 @@ impl ModeChoice {
 
     /// The one that comes after it.
     pub(super) fn next(self) -> Self {
-        let mut after = Mode::ALL.iter().cycle().skip_while(|other| **other != self.0).skip(1);
-        after.next().map_or(self, |mode| Self(*mode))
+        let mut after = Self::ALL.into_iter().cycle().skip_while(|other| *other != self).skip(1);
+        after.next().unwrap_or(self)
     }
 }
 

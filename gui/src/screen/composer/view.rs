@@ -154,7 +154,6 @@ impl Composer {
             return self.kept(stance).unwrap_or_else(|| secondary("")).into();
         }
         let mode = self.mode_of_next((about.persona, about.mode), about.catalog);
-        let modes: Vec<ModeChoice> = Mode::ALL.iter().copied().map(ModeChoice).collect();
         let chosen =
             self.model.clone().or_else(|| about.model.map(|model| ModelChoice::Named(model.to_owned())));
         let mut models = self.models(about.persona, about.catalog);
@@ -172,10 +171,14 @@ impl Composer {
         let steps = field(most, shape, &self.max_steps, Message::StepsChanged, |input| {
             input.id(field::STEPS).width(space::NUMBER)
         });
+        let shown = ModeChoice(mode).to_string();
         let mut choices: Vec<Element<'a, Message>> =
-            vec![pill(pick_list(modes, Some(ModeChoice(mode)), Message::ModePicked))];
+            vec![pill(pick_list(ModeChoice::ALL, Some(ModeChoice(mode)), Message::ModePicked), shown)];
         let models: Vec<Fitted> = models.into_iter().map(Fitted).collect();
-        choices.push(pill(pick_list(models, model.map(Fitted), |Fitted(model)| Message::ModelPicked(model))));
+        let model = model.map(Fitted);
+        let shown = model.as_ref().map(Fitted::to_string).unwrap_or_default();
+        let list = pick_list(models, model, |Fitted(model)| Message::ModelPicked(model));
+        choices.push(pill(list, shown));
         if about.is_new {
             choices.push(self.folder());
             choices.push(word("…", Message::ChoosePressed(Choice::Folder)).into());
@@ -295,11 +298,16 @@ fn needs_below(task: &AgentTask) -> u32 {
     task.tree.as_deref().map_or(0, |tree| tree.waiting)
 }
 
-fn pill<'a, T, L, V>(list: pick_list::PickList<'a, T, L, V, Message>) -> Element<'a, Message>
+/// A picker that shows this. Its own text has no ink: iced repaints only the lower half of the words that change in a picker.
+fn pill<'a, T, L, V>(list: pick_list::PickList<'a, T, L, V, Message>, shown: String) -> Element<'a, Message>
 where
     T: ToString + PartialEq + Clone + 'a,
     L: std::borrow::Borrow<[T]> + 'a,
     V: std::borrow::Borrow<T> + 'a,
 {
-    list.text_size(size::SECONDARY).padding([4.0, 8.0]).style(style::pill).menu_style(style::choices).into()
+    let list =
+        list.text_size(size::SECONDARY).padding([4.0, 8.0]).style(style::pill).menu_style(style::choices);
+    let shown = elided(shown, size::SECONDARY, font::PROSE).style(style::muted);
+    let shown = container(shown).padding(iced::padding::left(8).right(space::ARROW)).center_y(Fill);
+    stack![list, shown].width(Shrink).height(Shrink).into()
 }
