@@ -163,12 +163,13 @@ fn the_settings_of_a_new_conversation_fit_on_one_line_in_a_wide_window() {
     assert!((first - last).abs() < 4.0, "{first} and {last}");
 }
 
+/// In the order in which the list of keys names them.
 const MODES: [(Mode, &str); 6] = [
+    (Mode::Auto, "Auto: answers, or works with tools"),
     (Mode::Chat, "Chat: one answer"),
     (Mode::Agent, "Agent: uses tools until it is done"),
     (Mode::Roa, "ROA: reason, act, observe, repeat"),
     (Mode::Plan, "Plan: a list of calls in each step"),
-    (Mode::Auto, "Auto: answers, or works with tools"),
     (Mode::Tree, "Tree: splits the work among sub-agents"),
 ];
 
@@ -183,13 +184,13 @@ fn the_key_of_the_mode_goes_through_all_modes_and_says_each() {
         assert!(person.finds(line).is_some(), "{line}");
     }
     person.wait(6000);
-    assert!(person.finds(MODES[1].1).is_none(), "it is said for a moment");
+    assert!(person.finds(MODES[2].1).is_none(), "it is said for a moment");
     let (overview, mut conversation) = preset::waits(Status::Completed, &[], preset::history());
     conversation.tasks[0].end_reason = Some(EndReason::Completed);
     let mut person = Person::before(overview);
     person.open(preset::CONVERSATION, conversation);
     // The conversation's mode is agent.
-    for (_, line) in MODES[2..].iter().chain(&MODES[..2]) {
+    for (_, line) in MODES[3..].iter().chain(&MODES[..3]) {
         person.control("m");
         assert!(person.finds(line).is_some(), "{line}");
     }

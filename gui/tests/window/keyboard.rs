@@ -216,7 +216,7 @@ fn the_mode_the_limit_and_the_model_are_set_by_keys() {
     person.named(Named::Enter);
     let asked = person.asked();
     let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
-    assert_eq!(params.mode, Some(Mode::Tree), "the one after `auto`");
+    assert_eq!(params.mode, Some(Mode::Chat), "the one after `auto`");
 }
 
 #[test]

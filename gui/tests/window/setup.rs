@@ -235,7 +235,7 @@ fn what_a_persona_or_a_template_sets_replaces_an_earlier_choice() {
     assert!(picked.contains(&"Plan".to_owned()), "the template's mode comes first: {picked:?}");
     // The next after plan.
     person.control("m");
-    assert_eq!(starts(&mut person).mode, Some(Mode::Auto), "a later choice counts");
+    assert_eq!(starts(&mut person).mode, Some(Mode::Tree), "a later choice counts");
 }
 
 #[test]
@@ -301,6 +301,7 @@ fn the_next_task_of_a_conversation_can_have_others() {
 fn going_on_uses_no_template() {
     let mut person = afterwards(None, EndReason::Stopped);
     picks(&mut person, "template bug");
+    person.wait(1000);
     person.control("r");
     let asked = person.asked();
     let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
