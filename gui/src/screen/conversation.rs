@@ -67,6 +67,10 @@ pub struct Conversation {
     /// Its tasks as the daemon lists them: the fold does not have those that ended before it began.
     earlier: Vec<AgentTask>,
     rows: Vec<Row>,
+    /// How many of the rows live output does not change.
+    settled: usize,
+    /// The heads of a step and a phase in which nothing is recorded yet.
+    heads: Vec<Row>,
     /// The rows that are built.
     window: Range<usize>,
     looked: Option<View<Row>>,
@@ -244,6 +248,8 @@ impl Conversation {
             earlier: Vec::new(),
             rows: Vec::new(),
             window: 0..0,
+            settled: 0,
+            heads: Vec::new(),
             looked: None,
             selection: None,
             found: None,

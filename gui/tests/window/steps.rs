@@ -109,6 +109,34 @@ fn consecutive_calls_form_one_group() {
     );
 }
 
+/// Otherwise the head would be pushed in above text that is being read.
+#[test]
+fn a_reply_under_way_stands_below_the_head_of_its_step() {
+    let step = EventKind::StepBegan(StepEvent { step: 2 });
+    let began = Event { seq: Seq(3), task_id: Some(TASK), at: preset::NOW, kind: step };
+    let history = Snapshot {
+        messages: vec![preset::said(1, Role::User, "Go.")],
+        calls: vec![preset::call(2, "read", "a")],
+        events: vec![began],
+        ..preset::empty()
+    };
+    let mut person = before(history.clone());
+    assert!(person.finds("STEP 2").is_none(), "nothing is under it yet");
+    for text in ["That explains", " it.", "\n\nAnd more."] {
+        let offset = u64::from(text != "That explains") * 13 + u64::from(text.starts_with('\n')) * 4;
+        let said = Update::Notification(preset::delta(offset, text));
+        person.tell(Message::Conversation(CONVERSATION, vec![said]));
+        assert!(person.finds("STEP 2").is_some(), "{text:?}: {:?}", person.texts());
+    }
+    let mut y = |text: &str| person.finds(text).unwrap().y;
+    assert!(y("STEP 2") < y("That explains it."));
+    let mut messages = history.messages.clone();
+    messages.push(preset::said(4, Role::Agent, "That explains it."));
+    let whole = Update::Snapshot(Box::new(Snapshot { messages, ..history }));
+    person.tell(Message::Conversation(CONVERSATION, vec![whole]));
+    assert_eq!(person.finds_all("STEP 2").len(), 1);
+}
+
 /// A task that has failed with this message after `attempts`, as the daemon records it.
 fn ended_by(reason: &str, attempts: u64) -> Person {
     let at = |seq, kind| Event { seq: Seq(seq), task_id: Some(TASK), at: preset::NOW, kind };

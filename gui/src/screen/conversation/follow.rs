@@ -7,7 +7,7 @@
 
 use super::{
     Conversation, Gap, Goal, Row,
-    projection::{is_now, now, rows},
+    projection::{now, rows},
     thought::thoughts,
 };
 use crate::{
@@ -113,8 +113,10 @@ impl Conversation {
     pub(super) fn project(&mut self) {
         self.thoughts = thoughts(&self.view, |id| self.task(id));
         let of = self.sub_task;
-        self.rows = rows(&self.view, of, &self.earlier, &self.thoughts, self.gap.map(|gap| gap.after));
-        self.rows.extend(now(&self.view, of, |item| self.documents.blocks(item)));
+        let missing = self.gap.map(|gap| gap.after);
+        (self.rows, self.heads) = rows(&self.view, of, &self.earlier, &self.thoughts, missing);
+        self.settled = self.rows.len();
+        self.rows.extend(now(&self.view, of, &self.heads, |item| self.documents.blocks(item)));
         self.keep_selection();
         self.changes.follow(&self.view);
         self.reframe();
@@ -122,12 +124,12 @@ impl Conversation {
 
     /// Follows a streaming reply, which moves no other rows.
     fn grow(&mut self) {
-        let settled = self.rows.iter().rposition(|row| !is_now(row)).map_or(0, |last| last + 1);
-        let now: Vec<Row> = now(&self.view, self.sub_task, |item| self.documents.blocks(item)).collect();
-        if self.rows.get(settled..) == Some(&now) {
+        let blocks = |item| self.documents.blocks(item);
+        let now: Vec<Row> = now(&self.view, self.sub_task, &self.heads, blocks).collect();
+        if self.rows.get(self.settled..) == Some(&now) {
             return;
         }
-        self.rows.truncate(settled);
+        self.rows.truncate(self.settled);
         self.rows.extend(now);
         self.keep_selection();
         self.reframe();

@@ -55,7 +55,7 @@ fn is_control(call: &CallView) -> bool {
         && !matches!(call.outcome, Some(CallOutcome::Refused))
 }
 
-/// All rows except those of [`now`], oldest first: of this sub-task, or of the root tasks. `earlier` are tasks that the fold lacks, because they ended before it began;
+/// All rows except those of [`now`], oldest first, and the heads that are due before the next one: of this sub-task, or of the root tasks. `earlier` are tasks that the fold lacks, because they ended before it began;
 /// `thoughts` are the messages that are texts of reason or observe. Entries after `missing` are not loaded.
 #[must_use]
 pub(super) fn rows(
@@ -64,7 +64,7 @@ pub(super) fn rows(
     earlier: &[AgentTask],
     thoughts: &BTreeSet<Seq>,
     missing: Option<Seq>,
-) -> Vec<Row> {
+) -> (Vec<Row>, Vec<Row>) {
     let mut rows = Vec::with_capacity(view.timeline().len() + 8);
     let open = Open::of(view, of);
     let forks = current_task(view, of).map(|task| Forks::of(view, task.id)).unwrap_or_default();
@@ -169,23 +169,26 @@ pub(super) fn rows(
     rows.retain(|row| !matches!(row, Row::Entry(seq) if taken_back.contains(seq)));
     // Open items of tasks that this timeline does not show.
     rows.extend(open.all.into_iter().filter(|id| !shown.contains(id)).map(Row::Card));
-    rows
+    (rows, heads.due().collect())
 }
 
-/// The rows after those: live output in so many `blocks`, and what is under way.
+/// The rows after those: live output in so many `blocks` below the `heads` that are due, and what is under way.
 pub(super) fn now<'a>(
     view: &'a ConversationView,
     of: Option<TaskId>,
+    heads: &'a [Row],
     blocks: impl Fn(DeltaItem) -> usize + 'a,
 ) -> impl Iterator<Item = Row> + 'a {
     let live = view.live().map(|(item, _)| item).filter(is_reply);
-    let live = live.flat_map(move |item| (0..blocks(item)).map(move |block| Row::Live(item, block)));
-    live.chain(current_task(view, of).filter(|task| is_busy(task)).map(|task| Row::Indicator(task.id)))
-}
-
-/// Whether a row belongs to [`now`].
-pub(super) const fn is_now(row: &Row) -> bool {
-    matches!(row, Row::Live(..) | Row::Indicator(_))
+    let mut live =
+        live.flat_map(move |item| (0..blocks(item)).map(move |block| Row::Live(item, block))).peekable();
+    // Nothing is under a head before the reply has begun.
+    let heads = if live.peek().is_some() { heads } else { &[] };
+    heads
+        .iter()
+        .copied()
+        .chain(live)
+        .chain(current_task(view, of).filter(|task| is_busy(task)).map(|task| Row::Indicator(task.id)))
 }
 
 /// Whether there is nothing to say about how the task began.
@@ -349,6 +352,11 @@ impl Heads {
             Entry::Event(_) => false,
         });
         self.step.take().into_iter().chain(phase.map(|(row, _)| row))
+    }
+
+    /// Those that are due before the reply under way.
+    fn due(self) -> impl Iterator<Item = Row> {
+        self.step.into_iter().chain(self.phase.map(|(row, _)| row))
     }
 }
 
