@@ -171,9 +171,14 @@ pub fn title(title: &str) -> String {
     }
 }
 
-/// A title without backticks, for text in one face. A single backtick stays.
+/// A title without marks of Markdown, for text in one face.
 fn without_marks(line: &str) -> Cow<'_, str> {
-    if line.matches('`').nth(1).is_some() { line.replace('`', "").into() } else { line.into() }
+    paired_marks(line).fold(line.into(), |line, mark| line.replace(mark, "").into())
+}
+
+/// The marks of Markdown that a line has in pairs. A single one stands for itself.
+pub fn paired_marks(line: &str) -> impl Iterator<Item = &'static str> {
+    ["**", "`"].into_iter().filter(|mark| line.matches(mark).nth(1).is_some())
 }
 
 /// The first line, of at most `max` characters.

@@ -99,6 +99,18 @@ fn returning_to_a_search_runs_it_again() {
 }
 
 #[test]
+fn a_result_is_shown_without_marks_of_markdown() {
+    for (line, shown) in [
+        ("some **very `flaky` words** here", "some very flaky words here"),
+        ("it **was flaky**", "it was flaky"),
+        ("2 ** 3 is flaky", "2 ** 3 is flaky"),
+    ] {
+        let mut person = found(line);
+        assert!(drawn::words(&mut person).contains(&shown.to_owned()), "{:?}", drawn::words(&mut person));
+    }
+}
+
+#[test]
 fn a_result_that_is_too_long_ends_in_an_ellipsis() {
     let line = "a line in which the flaky test is told of, and that goes on for much longer than there is room for it";
     let mut person = found(line);

@@ -12,7 +12,7 @@ use crate::{
 use abide_client::{
     protocol::{
         ConversationId,
-        method::search::{Excerpt, MessageHit, SearchReply, TitleHit},
+        method::search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
     },
     text::visible_line,
     view::OverviewView,
@@ -165,17 +165,41 @@ fn entry<'a>(content: Element<'a, Message>, message: Message) -> Element<'a, Mes
 
 /// A line with its matches marked.
 fn marked<'a>(excerpt: &Excerpt) -> Element<'a, Message> {
-    let has_marks = excerpt.text.matches('`').nth(1).is_some();
     let mut line = String::new();
     let mut found = Vec::new();
-    for (part, is_found) in parts(excerpt) {
-        let part = if has_marks { part.replace('`', "") } else { part };
+    for (part, is_found) in parts(&bare(excerpt)) {
         if is_found {
             found.push(line.len()..line.len() + part.len());
         }
         line.push_str(&part);
     }
     elided(line, size::SECONDARY, font::PROSE).marking(found, font::STRONG).style(style::muted).into()
+}
+
+/// The line without marks of Markdown, and its matches where they are then.
+fn bare(excerpt: &Excerpt) -> Excerpt {
+    let gone: Vec<&str> = words::paired_marks(&excerpt.text).collect();
+    let mut text = String::with_capacity(excerpt.text.len());
+    // Where each byte is then; of a mark, where it would be.
+    let mut places = Vec::with_capacity(excerpt.text.len() + 1);
+    let mut rest = excerpt.text.as_str();
+    while let Some(letter) = rest.chars().next() {
+        let mark = gone.iter().find(|mark| rest.starts_with(**mark));
+        let length = mark.map_or(letter.len_utf8(), |mark| mark.len());
+        places.extend(std::iter::repeat_n(text.len(), length));
+        if mark.is_none() {
+            text.push(letter);
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    places.push(text.len());
+    let place = |at: u32| places.get(at as usize).and_then(|at| u32::try_from(*at).ok());
+    let marks = excerpt
+        .marks
+        .iter()
+        .filter_map(|mark| Some(Span { start: place(mark.start)?, end: place(mark.end)? }))
+        .collect();
+    Excerpt { text, marks }
 }
 
 /// The line cut so that the first match is visible, in parts: match or not.
@@ -205,7 +229,7 @@ fn parts(excerpt: &Excerpt) -> Vec<(String, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use abide_client::protocol::{Seq, method::search::Span};
+    use abide_client::protocol::Seq;
 
     fn reply() -> SearchReply {
         SearchReply { titles: Vec::new(), messages: Vec::new(), before: None, searched_to: Seq(1) }
