@@ -232,6 +232,7 @@ impl Message {
             Self::DeleteConfirmed
             | Self::Undo(undo::Message::Confirmed)
             | Self::ArchivePressed
+            | Self::AgainPressed
             | Self::EndPressed(_) => Some(Deed::AtFoot),
             _ => None,
         }

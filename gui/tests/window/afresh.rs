@@ -7,8 +7,10 @@ use crate::{
 use abide_client::{
     Update,
     protocol::{
+        TaskId, Timestamp,
         inbox::{Pending, Question},
         message::{Message as Said, MessageKind, Role},
+        method::task::StartTaskReply,
         notification::Snapshot,
         task::{AgentTask, EndReason, Status},
     },
@@ -57,6 +59,46 @@ fn after_a_stop_or_an_error_a_new_task_goes_on() {
     person.control("r");
     assert_eq!(person.asked(), []);
     assert!(person.finds("Go on").is_none());
+}
+
+/// Two quick presses of the key are one, also if the task that the first one starts fails at once.
+#[test]
+fn a_task_that_fails_at_once_is_not_tried_again_by_the_same_hand() {
+    let mut person = ended(EndReason::Error);
+    person.control("r");
+    let asked = person.asked();
+    let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+    let id = TaskId(preset::id(777));
+    let started = StartTaskReply { task_id: id, conversation_id: CONVERSATION };
+    person.tell(Message::Answered(Request::Start(params.clone()), Ok(Answer::Started(started))));
+    let (_, mut conversation) = preset::waits(Status::Error, &[], preset::history());
+    let first = conversation.tasks[0].clone();
+    let ended =
+        |id| AgentTask { id, end_reason: Some(EndReason::Error), ended_at: Some(NOW), ..first.clone() };
+    conversation.tasks = vec![ended(first.id), ended(id)];
+    conversation.messages.push(Said { task_id: Some(id), ..preset::said(95, Role::User, "Try again.") });
+    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(conversation))]));
+    assert!(person.finds("Try again").is_some());
+    person.control("r");
+    assert_eq!(person.asked(), [], "within a moment");
+    person.wait(1000);
+    person.control("r");
+    assert_eq!(person.asked().len(), 1);
+}
+
+/// The head of the page and the task's last line write the same time alike.
+#[test]
+fn the_time_that_a_task_took_is_written_alike() {
+    let (overview, mut conversation) = preset::waits(Status::Completed, &[], preset::history());
+    let task = &mut conversation.tasks[0];
+    task.end_reason = Some(EndReason::Completed);
+    task.ended_at = Some(Timestamp(task.started_at.0 + 312));
+    task.work = None;
+    let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
+    person.open(CONVERSATION, conversation);
+    let texts = person.texts();
+    assert!(texts.contains(&"312 ms".to_owned()), "{texts:?}");
+    assert!(!texts.contains(&"1 s".to_owned()), "{texts:?}");
 }
 
 #[test]

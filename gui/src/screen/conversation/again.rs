@@ -3,9 +3,10 @@
 use super::{Conversation, Message};
 use crate::{
     effect::{Afresh, Effect},
+    guard::{Deed, Guard},
     screen::composer::Stance,
     theme::style,
-    widget::{Element, action, key},
+    widget::{Element, Look, action, key},
     words,
 };
 use abide_client::{
@@ -59,11 +60,17 @@ impl Conversation {
     }
 
     /// The button below the end of this task.
-    pub(super) fn again_button<'a>(&self, task: &AgentTask) -> Option<Element<'a, Message>> {
+    pub(super) fn again_button<'a>(
+        &self,
+        task: &AgentTask,
+        guard: &Guard,
+        look: Look,
+    ) -> Option<Element<'a, Message>> {
         let is_last = self.current().is_some_and(|last| last.id == task.id);
         let again = self.again().filter(|_| is_last)?;
         let button = action(again.label(), Some(key("Ctrl R"))).style(style::secondary);
-        Some(row![button.on_press(Message::AgainPressed)].into())
+        let is_steady = guard.allows(Deed::AtFoot, look.now);
+        Some(row![button.on_press_maybe(is_steady.then_some(Message::AgainPressed))].into())
     }
 
     /// Starts a new task with the same history.

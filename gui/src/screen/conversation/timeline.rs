@@ -147,7 +147,8 @@ impl Conversation {
                 |task| {
                     let summary = self.documents.summary(id).filter(|_| !self.has_said_summary(id, task));
                     let end = end(task, summary, look);
-                    let end = Column::new().push(end).push(self.again_button(task)).spacing(space::S);
+                    let end =
+                        Column::new().push(end).push(self.again_button(task, guard, look)).spacing(space::S);
                     self.below_changes(id, end.into(), look)
                 },
             ),
