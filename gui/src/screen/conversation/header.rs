@@ -134,7 +134,11 @@ fn numbers(task: Option<&AgentTask>, paused: Option<Timestamp>, look: Look) -> V
             Some(format!("waiting {}", words::waited(since, look.now)))
         }
         (Status::Paused, None) => paused.map(|since| format!("paused {}", words::waited(since, look.now))),
-        _ => Some(words::duration(task.worked(look.now).max(1000))),
+        // As the task's last line writes it.
+        _ => Some(match task.ended_at {
+            Some(ended) => words::duration(task.worked(ended)),
+            None => words::duration(task.worked(look.now).max(1000)),
+        }),
     };
     [Some(words::step(task)), time, words::usage(&task.usage)].into_iter().flatten().collect()
 }
