@@ -14,6 +14,7 @@ use abide_client::{
         Seq, TaskId,
         message::{Message as Said, MessageKind, Role},
         method::conversation::ListMessagesReply,
+        notification::Snapshot,
         task::Status,
     },
 };
@@ -257,6 +258,24 @@ fn a_sub_task_is_one_line_in_the_timeline_above_it() {
     person.clicks("asks you");
     answers(&mut person, &nodes, A, "A word of A.");
     assert!(person.finds("A word of A.").is_some());
+}
+
+/// The columns of several lines are straight, however long their figures are.
+#[test]
+fn the_columns_of_sub_tasks_are_straight() {
+    let mut nodes = three();
+    let all = [(1, "asks you"), (2, "working"), (3, "completed")];
+    for (n, _) in all {
+        nodes[n].forked_by(60 + n as u64);
+    }
+    let mut person = opened(&nodes);
+    person.control("g");
+    let mut tasks = fixture::tree(&nodes);
+    (tasks[1].usage.input, tasks[2].step_count, tasks[3].usage.input) = (120_000, 12, 7);
+    let snapshot = Snapshot { tasks, ..snapshot(&nodes) };
+    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+    let lefts = all.map(|(_, doing)| person.finds(doing).unwrap().x);
+    assert!(lefts.iter().all(|left| (left - lefts[0]).abs() < 0.5), "{lefts:?}");
 }
 
 #[test]

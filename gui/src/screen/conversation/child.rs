@@ -72,7 +72,11 @@ impl Conversation {
         let parts = [
             dot(line::mark(task, is_amber)),
             words.spacing(space::M).align_y(iced::Center).width(Fill).into(),
-            secondary(line::figures(task)).into(),
+            // As wide in each line, so that all columns are straight.
+            container(secondary(line::figures(task)))
+                .width(space::FIGURES)
+                .align_right(space::FIGURES)
+                .into(),
             secondary("›").into(),
         ];
         let head = press(yielding::row(parts, 1, space::M)).padding([space::S, space::M]).width(Fill);
