@@ -237,6 +237,8 @@ fn words_go_to_a_root_too_while_the_composer_stays_off() {
     assert!(person.finds(HINT).is_none());
     person.clicks("Intervene");
     assert!(person.finds(HINT).is_some());
+    let [comment, close] = ["Comment", "Close"].map(|label| person.finds(label).unwrap().center_y());
+    assert!((comment - close).abs() <= 0.5, "they are on one line: {comment} and {close}");
     person.writes("Mind the tests.");
     person.named(Named::Enter);
     let words = Intervention::Comment("Mind the tests.".into());

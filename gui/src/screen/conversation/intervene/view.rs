@@ -130,14 +130,11 @@ impl Field {
                 .on_press_maybe(can_send.then(|| to_thread(message)))
         };
         let close = is_root.then(|| word("Close", to_thread(Message::Closed)).into());
-        row![
-            editor,
+        let buttons = row![
             button("Comment", "↵", Message::CommentPressed, look),
             button("Modify", "Ctrl ↵", Message::ModifyPressed, look),
-        ]
-        .extend(close)
-        .spacing(space::S)
-        .align_y(Bottom)
-        .into()
+        ];
+        let buttons = buttons.extend(close).spacing(space::S).align_y(Center);
+        row![editor, buttons].spacing(space::S).align_y(Bottom).into()
     }
 }
