@@ -199,6 +199,22 @@ fn the_last_lines_of_a_call_that_was_cut_off_stay_in_view() {
     }
 }
 
+/// What became of the program is no line of its output.
+#[test]
+fn no_line_is_missing_where_all_lines_are_shown() {
+    for count in [12, 13] {
+        let mut call = preset::call(3, "shell", "make");
+        let lines: Vec<String> = (1..=count).map(|n| format!("line {n}")).collect();
+        let data = serde_json::json!({"exit_code": null, "stdout": lines.join("\n"), "stderr": ""});
+        let data = Some(JsonText::parse(data.to_string()).unwrap());
+        call.outcome = Some(CallOutcome::Cancelled);
+        call.result = Some(ToolResult { data, ..ToolResult::failure("It was killed.") });
+        let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
+        assert!(person.finds("It was killed.").is_some(), "{:?}", person.texts());
+        assert_eq!(person.finds("… 1 line before").is_some(), count == 13, "{:?}", person.texts());
+    }
+}
+
 /// Otherwise nobody would know why nothing was asked.
 #[test]
 fn a_call_that_a_remembered_rule_allowed_says_so() {

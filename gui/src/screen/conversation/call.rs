@@ -2,7 +2,7 @@
 
 use super::{
     Message, diff,
-    result::{of_sub_tasks, told},
+    result::{of_sub_tasks, told, told_whole},
 };
 use crate::{
     ansi,
@@ -154,17 +154,22 @@ fn details<'a>(call: &'a CallView, live: Option<&str>, is_whole: bool, look: Loo
     }
     let is_rejected = call.outcome == Some(CallOutcome::Rejected);
     if let Some(result) = call.result.as_ref().filter(|_| is_whole || call.preview.is_none() || is_rejected) {
-        let all = told(call, result, &head(call, result));
+        let (message, all) = told(call, result, &head(call, result));
+        // It is no line of the output.
+        content = content.push(message.as_ref().map(|message| output(message, look)));
         let (before, last) = tail(&all, if was_cut_off(call) && !is_whole { TAIL } else { MAX_LINES });
         if before > 0 {
             let words = format!("… {} before", words::counted(before as u64, "line"));
             content = content.push(word(words, Message::ResultRead(call.call_id)));
         }
-        content = content.push(output(if last.is_empty() { "no output" } else { last }, look));
+        if !last.is_empty() || message.is_none() {
+            content = content.push(output(if last.is_empty() { "no output" } else { last }, look));
+        }
         if last.contains('\n') {
             buttons = buttons.push(word("Read all", Message::ResultRead(call.call_id)));
         }
-        buttons = buttons.push(word("Copy", Message::Copied(plain(&all))));
+        let whole = told_whole(call, result, &head(call, result));
+        buttons = buttons.push(word("Copy", Message::Copied(plain(&whole))));
     }
     let scrolls = scrolls(content.width(Fill));
     // The newest output is wanted first.
@@ -185,7 +190,7 @@ fn output<'a>(text: &str, look: Look) -> Element<'a, Message> {
 /// The call's whole result, to be read on its own.
 pub(super) fn result_of(call: &CallView) -> Option<Reading> {
     let result = call.result.as_ref()?;
-    let text = plain(&told(call, result, &head(call, result)));
+    let text = plain(&told_whole(call, result, &head(call, result)));
     Some(Reading { title: title(call), text, start: Start::End })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Conversation, Row,
-    result::told,
+    result::told_whole,
     timeline::{failed, happened},
 };
 use crate::{output::plain, words};
@@ -31,8 +31,10 @@ impl Conversation {
             Row::Entry(seq) => match self.fold().entry(seq)? {
                 Entry::Message(message) => said(message),
                 Entry::Call(call) => {
-                    let result =
-                        call.result.as_ref().map(|r| format!("\n{}", visible(&plain(&told(call, r, "")))));
+                    let result = call
+                        .result
+                        .as_ref()
+                        .map(|r| format!("\n{}", visible(&plain(&told_whole(call, r, "")))));
                     let head = format!("[{}] {}", visible_line(&call.tool), visible_line(&call.summary));
                     head + &result.unwrap_or_default()
                 }

@@ -8,20 +8,28 @@ use abide_client::protocol::{
 };
 use serde_json::{Map, Value};
 
-/// A program's output, then its stderr; of other tools the text that the model reads. `head` is what the line above shows
-/// already.
+/// A program's output, then its stderr; of other tools the text that the model reads. Before a program's output is what became of
+/// it, unless that is `head`, which the line above shows already.
 #[must_use]
-pub(super) fn told(call: &CallView, result: &ToolResult, head: &str) -> String {
-    let message = Some(result.message.clone()).filter(|message| !message.is_empty() && message != head);
+pub(super) fn told(call: &CallView, result: &ToolResult, head: &str) -> (Option<String>, String) {
     match result.data.as_ref().map(JsonText::value) {
         Some(Value::Object(fields)) if fields.contains_key("exit_code") => {
+            let message = Some(result.message.clone()).filter(|words| !words.is_empty() && words != head);
             let notes = result.diagnostics.iter().map(|note| format!("note: {note}"));
-            message.into_iter().chain(written(&fields)).chain(notes).collect::<Vec<_>>().join("\n")
+            (message, written(&fields).into_iter().chain(notes).collect::<Vec<_>>().join("\n"))
         }
         // A rejection by a person is no error.
-        None if call.outcome == Some(CallOutcome::Rejected) => result.message.clone(),
-        _ => result.text(),
+        None if call.outcome == Some(CallOutcome::Rejected) => (None, result.message.clone()),
+        _ => (None, result.text()),
     }
+}
+
+/// The same as one text.
+#[must_use]
+pub(super) fn told_whole(call: &CallView, result: &ToolResult, head: &str) -> String {
+    let (message, text) = told(call, result, head);
+    let parts = [message, Some(text).filter(|text| !text.is_empty())];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 /// The result of `wait` in words: its own form is for the model, and the sub-tasks' own lines have the rest.
