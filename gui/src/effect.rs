@@ -93,6 +93,8 @@ pub mod field {
     pub const FOLDER: &str = "folder";
     pub const SEARCH: &str = "search";
     pub const REASON: &str = "reason";
+    /// The answer on the selected card.
+    pub const ANSWER: &str = "answer";
     pub const TITLE: &str = "title";
     /// The title's field in the list.
     pub const LISTED_TITLE: &str = "listed-title";

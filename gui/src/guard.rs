@@ -258,6 +258,12 @@ impl Guard {
         self.selected.filter(|_| !self.has_caret && !self.footing.has_keyboard())
     }
 
+    /// The selected card, also while a field has the keyboard.
+    #[must_use]
+    pub const fn chosen(&self) -> Option<PendingId> {
+        self.selected
+    }
+
     /// The selected card, if a letter or a digit may act on it now.
     #[must_use]
     pub fn in_hand(&self, now: Timestamp) -> Option<PendingId> {

@@ -146,6 +146,9 @@ impl App {
     }
 
     fn on_page(&mut self, command: Command) -> Task<Message> {
+        if let Some(id) = self.chosen_field().filter(|_| command == Command::FocusInput) {
+            return Task::batch([self.show_card(id), self.perform_one(Effect::Focus(field::ANSWER))]);
+        }
         let effects = match self.page {
             Page::Conversation => {
                 let meant = self.open.as_ref().and_then(|open| open.command(command, &self.catalog));

@@ -207,6 +207,15 @@ impl App {
         decided.map_or_else(Task::none, |decided| self.card(decided))
     }
 
+    /// The selected card, if it is drawn and has a field for the answer, on a page without a composer.
+    pub(super) fn chosen_field(&self) -> Option<PendingId> {
+        let id = self.guard.chosen().filter(|id| self.guard.spot(*id).is_some())?;
+        let item = self.waiting().find(|item| item.pending.id() == id)?;
+        let is_question = matches!(item.pending, Pending::Question(_));
+        let is_here = self.page == Page::Inbox || self.is_below();
+        (is_question && is_here).then_some(id)
+    }
+
     /// Selects another card.
     pub(super) fn step_card(&mut self, by: isize) -> Task<Message> {
         self.guard.step(by, self.now);

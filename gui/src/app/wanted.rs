@@ -7,7 +7,7 @@ use crate::{
     daemon::Failure,
     request::{Answer, Request},
 };
-use abide_client::protocol::ErrorKind;
+use abide_client::protocol::{ErrorKind, inbox::PendingId};
 use iced::Task;
 
 impl App {
@@ -43,6 +43,12 @@ impl App {
     pub(super) fn show_inbox(&mut self) -> Task<Message> {
         self.page = Page::Inbox;
         self.cover = Cover::Nothing;
+        // The page begins at its top, and the keyboard with what is in view there.
+        let waiting: Vec<PendingId> = self.waiting().map(|item| item.pending.id()).collect();
+        self.guard.offer(&waiting, self.now);
+        if let Some(oldest) = waiting.first() {
+            self.guard.take(*oldest, self.now);
+        }
         self.tell_focus()
     }
 

@@ -551,7 +551,10 @@ impl Cards {
                     (size::PROSE, hand.field_padding()),
                     typed,
                     move |answer| Message::AnswerChanged(id, answer),
-                    |input| input.on_submit(answered()),
+                    |input| {
+                        let input = input.on_submit(answered());
+                        if hand.is_chosen { input.id(field::ANSWER) } else { input }
+                    },
                 ),
                 hand.action("Reply", None)
                     .style(style::primary)
@@ -601,6 +604,8 @@ struct Parts<'a> {
 struct Hand {
     /// The card has the keyboard.
     is_selected: bool,
+    /// It would have the keyboard if no field had it.
+    is_chosen: bool,
     /// Keys can act on it now.
     is_in_hand: bool,
     /// The keys that are named on its buttons have an effect now.
@@ -620,6 +625,7 @@ impl Hand {
         let is_in_hand = guard.in_hand(look.now) == Some(id);
         Self {
             is_selected: guard.selected() == Some(id),
+            is_chosen: guard.chosen() == Some(id),
             is_in_hand,
             takes_keys: is_in_hand,
             is_live: guard.allows(Deed::OnCard(id), look.now),

@@ -6,6 +6,7 @@ use crate::{
     preset::{self, CONVERSATION},
 };
 use abide_client::protocol::{
+    QuestionId,
     inbox::{Pending, Question},
     method::daemon::ListModelsReply,
     notification::Snapshot,
@@ -276,6 +277,27 @@ fn the_answer_field_does_not_repeat_the_question() {
     let mut person = before(Status::WaitingUser, &[question]);
     assert!(person.finds("Your answer").is_some());
     assert!(person.finds("Which **week**?").is_none(), "the question is above the field, not in it");
+}
+
+/// The inbox begins at its top, whatever was selected before.
+#[test]
+fn the_keyboard_begins_with_the_first_card_of_the_inbox() {
+    let question = |id: u128| {
+        let text = format!("Question {id}?\n\n") + &"A word about it.\n\n".repeat(12);
+        Pending::Question(Question { id: QuestionId(preset::id(id)), text, ..preset::question() })
+    };
+    let mut person = before(Status::WaitingUser, &[question(61), question(62), question(63)]);
+    person.control("l");
+    person.named(Named::Escape);
+    person.named(Named::ArrowDown);
+    person.named(Named::ArrowDown);
+    person.control("i");
+    person.wait(1000);
+    person.letter("1");
+    person.named(Named::Enter);
+    let asked = person.asked();
+    let [Request::Answer(_, id, Some(_))] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!(*id, QuestionId(preset::id(61)));
 }
 
 /// A button without an effect is drawn as disabled.

@@ -406,6 +406,26 @@ fn the_inbox_names_the_sub_task_and_opens_its_timeline() {
     assert!(person.finds("A word of A.").is_some());
 }
 
+/// A person without a mouse need not walk through the whole list to the field.
+#[test]
+fn a_key_leads_to_the_field_for_the_answer() {
+    for is_inbox in [true, false] {
+        let mut person = before(&three());
+        if is_inbox {
+            person.control("i");
+        } else {
+            person.clicks("asks you");
+            answers(&mut person, &three(), A, "A word of A.");
+        }
+        person.wait(1000);
+        person.control("l");
+        person.writes("in May");
+        person.wait(1000);
+        person.named(Named::Enter);
+        assert_eq!(person.asked(), [Request::Answer(A, QUESTION, Some("in May".into()))], "{is_inbox}");
+    }
+}
+
 #[test]
 fn the_question_of_a_sub_task_is_not_answered_by_the_composer_of_the_root() {
     let mut person = before(&three());
