@@ -11,10 +11,12 @@ use abide_client::protocol::{
 };
 use std::fmt::Write as _;
 
+const NOTHING: &str = "nothing is changed: the task has changed no file, or all are what they were";
+
 /// The diff, then the files.
 pub(crate) fn all(found: &TaskChangesReply) -> String {
     if found.files.is_empty() {
-        return "nothing is changed: the task has changed no file, or all are what they were\n".to_owned();
+        return format!("{NOTHING}\n");
     }
     let mut out = String::new();
     for line in found.diff.lines() {
@@ -63,6 +65,9 @@ pub(crate) fn question(restored: u64) -> String {
 
 /// What an undo has come to.
 pub(crate) fn done(done: &UndoTaskReply, task: &str) -> String {
+    if done.restored == 0 && done.kept.is_empty() {
+        return format!("{NOTHING}\n");
+    }
     let mut out = format!("{} restored\n", measure::counted(u64::from(done.restored), "file"));
     for file in &done.kept {
         let (path, why) = (text::one_line(&file.path), text::one_line(&file.why));
@@ -137,6 +142,8 @@ mod tests {
         kept src/a.rs: it was changed since
         to bring back what it was: abide undo 5f2c81d0 --redo
         ");
+        let nothing = plain(&super::done(&UndoTaskReply::default(), "5f2c81d0"));
+        assert_snapshot!(nothing, @"nothing is changed: the task has changed no file, or all are what they were");
         assert_snapshot!(question(1), @"take that back in 1 file? what it is now can be brought back with --redo (y/n)");
     }
 }

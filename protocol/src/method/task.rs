@@ -200,7 +200,7 @@ pub struct TaskChangesParams {
     pub redo: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskChangesReply {
     /// By path.
@@ -217,7 +217,7 @@ pub struct TaskChangesReply {
 }
 
 /// An undo is done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoTaskReply {
     /// How many files are restored.

@@ -6,7 +6,7 @@ use crate::{
     runner::place_of,
     service::{Caller, Service},
 };
-use abide_engine::{Command, Trail};
+use abide_engine::{Command, NoTrail, Trail};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     checkpoint::{UndoFrom, UndoResult},
@@ -18,7 +18,9 @@ pub(super) async fn changes(
     service: &Service,
     params: &TaskChangesParams,
 ) -> Result<TaskChangesReply, RequestError> {
-    let Asked { place, trail, first, .. } = find(service, params).await?;
+    let Some(Asked { place, trail, first, .. }) = find(service, params).await? else {
+        return Ok(TaskChangesReply::default());
+    };
     let (steps, can_redo) = (trail.steps(), trail.first(UndoFrom::LastUndo).is_some());
     let (checkpoints, chain) = (service.tools.checkpoints().clone(), trail.chain);
     let shown = tokio::task::spawn_blocking(move || checkpoints.changes(&place, &chain, first)).await;
@@ -35,7 +37,9 @@ pub(super) async fn undo(
     caller: &Caller,
     params: &TaskChangesParams,
 ) -> Result<UndoTaskReply, RequestError> {
-    let Asked { conversation, undone, from, .. } = find(service, params).await?;
+    let Some(Asked { conversation, undone, from, .. }) = find(service, params).await? else {
+        return Ok(UndoTaskReply::default());
+    };
     let undo = clock::mint().record_id();
     // It is watched before it begins, so that its end is not missed.
     let end = service.hub.end_of_undo(undo);
@@ -64,7 +68,8 @@ struct Asked {
     first: usize,
 }
 
-async fn find(service: &Service, params: &TaskChangesParams) -> Result<Asked, RequestError> {
+/// `None`: the task has changed nothing from there on, which is no error.
+async fn find(service: &Service, params: &TaskChangesParams) -> Result<Option<Asked>, RequestError> {
     let (undone, conversation) = task::locate(service, &params.task_id).await?;
     let refused = |kind, words: String| Error::new(kind, words).about(undone);
     let from = match (params.step, params.redo) {
@@ -90,12 +95,14 @@ async fn find(service: &Service, params: &TaskChangesParams) -> Result<Asked, Re
     service.sessions.files_at_rest(conversation).await?;
     let records = service.store.file_records(conversation).await?;
     let none = |words: String| refused(ErrorKind::IllegalState, format!("task {}: {words}", undone.short()));
-    let trail = Trail::of(undone, &records).map_err(|why| none(why.to_string()))?;
-    let first = trail.first(from).ok_or_else(|| {
-        none(match from {
-            UndoFrom::LastUndo => "nothing of it was taken back".to_owned(),
-            _ => "it has changed no file from that step on".to_owned(),
-        })
-    })?;
-    Ok(Asked { conversation, undone, from, place: place_of(*head), trail, first })
+    let trail = match Trail::of(undone, &records) {
+        Ok(trail) => trail,
+        Err(NoTrail::NothingChanged) if from != UndoFrom::LastUndo => return Ok(None),
+        Err(why) => return Err(none(why.to_string()).into()),
+    };
+    match trail.first(from) {
+        Some(first) => Ok(Some(Asked { conversation, undone, from, place: place_of(*head), trail, first })),
+        None if from == UndoFrom::LastUndo => Err(none("nothing of it was taken back".to_owned()).into()),
+        None => Ok(None),
+    }
 }
