@@ -103,6 +103,8 @@ pub struct App {
     reader: Option<Box<reader::Screen>>,
     /// The last error message, shown on the page where it happened.
     notice: Option<String>,
+    /// What was last said of files that were not used.
+    refused: Option<files::Refused>,
     /// The page, conversation and sub-task shown now, to notice a change.
     place: (Page, Option<ConversationId>, Option<TaskId>),
     guard: Guard,
@@ -256,6 +258,7 @@ impl App {
             over: Over::Nothing,
             reader: None,
             notice: None,
+            refused: None,
             place: (Page::Fresh, None, None),
             guard: Guard::default(),
             done: None,

@@ -9,8 +9,12 @@ use crate::{
         fresh,
     },
 };
+use abide_client::protocol::Timestamp;
 use iced::Task;
 use std::path::PathBuf;
+
+/// How long the files of one drop may take to be looked at, in milliseconds.
+const ONE_DROP: u64 = 1000;
 
 impl App {
     /// Inspects a dropped file.
@@ -35,6 +39,7 @@ impl App {
         let done = match (seen, self.page, &mut self.open) {
             (Err(words), ..) => Err(words),
             (Ok(Dropped::Folder(folder)), Page::Fresh, _) => {
+                self.file_taken();
                 let effects = self.fresh.update(fresh::Message::FolderPressed(folder));
                 return self.perform(effects);
             }
@@ -50,13 +55,49 @@ impl App {
             }
         };
         match done {
-            Ok(()) => self.perform_one(Effect::Focus(field::COMPOSER)),
+            Ok(()) => {
+                self.file_taken();
+                self.perform_one(Effect::Focus(field::COMPOSER))
+            }
             Err(words) => {
-                self.notice = Some(words);
+                self.refuse_file(words);
                 Task::none()
             }
         }
     }
+
+    /// Says why a file is not used. Several may be dropped at once: then it is said of each.
+    fn refuse_file(&mut self, words: String) {
+        let words = match self.refused.take().filter(|refused| self.is_of_this_drop(refused)) {
+            Some(Refused { words: before, .. }) => format!("{before}\n{words}"),
+            None => words,
+        };
+        self.notice = Some(words.clone());
+        self.refused = Some(Refused { words, at: self.now });
+    }
+
+    /// What was said of an earlier drop is over.
+    fn file_taken(&mut self) {
+        if let Some(refused) = self.refused.take_if(|refused| !is_recent(refused.at, self.now)) {
+            self.notice.take_if(|notice| *notice == refused.words);
+        }
+    }
+
+    fn is_of_this_drop(&self, refused: &Refused) -> bool {
+        is_recent(refused.at, self.now) && self.notice.as_ref() == Some(&refused.words)
+    }
+}
+
+/// What was last said of files that were not used.
+#[derive(Debug)]
+pub(super) struct Refused {
+    words: String,
+    at: Timestamp,
+}
+
+/// Whether two files may be of one drop: the window gets each by itself.
+fn is_recent(at: Timestamp, now: Timestamp) -> bool {
+    now.since(at) < ONE_DROP
 }
 
 /// Blocking work: the disk may be slow.

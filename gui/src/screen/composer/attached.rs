@@ -1,5 +1,7 @@
 //! Files attached to a prompt: each is a named block of its text.
 
+use crate::{emoji::drawable, words};
+use abide_client::text::visible_line;
 use std::{io::Read as _, path::Path};
 
 /// The most of one file, in bytes; the rest is left out, with a note.
@@ -69,9 +71,9 @@ impl Attached {
     /// The text of its chip.
     #[must_use]
     pub fn label(&self) -> String {
-        let size = self.text.len().div_ceil(1024);
+        let size = words::bytes(self.text.len() as u64);
         let cut = if self.is_cut { ", cut" } else { "" };
-        format!("{} ({size} KiB{cut})", abide_client::text::visible_line(&self.name))
+        format!("{} ({size}{cut})", drawable(visible_line(&self.name)))
     }
 
     /// A block of the prompt. Its fence is longer than any within it.
@@ -108,7 +110,7 @@ mod tests {
     fn a_text_is_a_named_block() {
         let attached = text("notes.md", b"one\n```\ntwo\n```");
         assert_eq!(attached.block(), "File `notes.md`:\n````\none\n```\ntwo\n```\n````");
-        assert_eq!(attached.label(), "notes.md (1 KiB)");
+        assert_eq!(attached.label(), "notes.md (15 bytes)");
     }
 
     #[test]
