@@ -90,6 +90,12 @@ pub fn secondary<'a>(content: impl text::IntoFragment<'a>) -> Text<'a> {
         .style(style::muted)
 }
 
+/// [`secondary`], for a place beside a [`word`]. They have one line height: with two they are a pixel apart.
+#[must_use]
+pub fn beside<'a>(content: impl text::IntoFragment<'a>) -> Text<'a> {
+    secondary(content).line_height(text::LineHeight::default())
+}
+
 /// The title of a group, given in capitals.
 pub fn head<'a>(content: impl text::IntoFragment<'a>) -> Text<'a> {
     text(content).size(size::HEAD).font(font::STRONG).style(style::muted)

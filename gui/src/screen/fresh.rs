@@ -12,7 +12,8 @@ use crate::{
     screen::composer::{self, About, Composer, Stance},
     theme::{size, space, style},
     widget::{
-        Element, Look, action, centred::centred, code, elide::elided, key, prose, scrolls, secondary, word,
+        Element, Look, action, beside, centred::centred, code, elide::elided, key, prose, scrolls, secondary,
+        word,
     },
     words,
 };
@@ -183,7 +184,7 @@ impl Screen {
         let words = offered.into_iter().take(folders::MOST).map(|folder| {
             word(words::shortened(&visible_line(&folder), MAX_FOLDER), Message::FolderPressed(folder)).into()
         });
-        let row = Row::new().push(secondary("Work in")).extend(words).spacing(space::XS).align_y(Center);
+        let row = Row::new().push(beside("Work in")).extend(words).spacing(space::XS).align_y(Center);
         container(row.wrap().vertical_spacing(space::XS)).padding([space::S, space::M]).into()
     }
 
@@ -232,7 +233,7 @@ impl Screen {
                     (None, Some((persona, model))) => format!("Model: {model} (of the persona {persona})"),
                     (None, None) => format!("Model: {} ({})", models.default.model, models.default.why),
                 };
-                let model = secondary(model);
+                let model = beside(model);
                 let mut model = Row::new().push(model).spacing(space::XS).align_y(Center);
                 if !problems.is_empty() {
                     let words =

@@ -9,7 +9,7 @@ use crate::{
         pending::{self, Cards, Reply},
     },
     theme::{size, space, style},
-    widget::{Element, Look, centred::centred, elide::elided, secondary, word},
+    widget::{Element, Look, beside, centred::centred, elide::elided, secondary, word},
     words,
 };
 use abide_client::{
@@ -94,7 +94,7 @@ fn head<'a>(title: &'a str, sub_task: Option<String>, age: String, opened: Messa
                 .width(FillPortion(3)),
         ],
     };
-    row![names.spacing(space::M).align_y(Center).width(Fill), secondary(age), word("Open", opened)]
+    row![names.spacing(space::M).align_y(Center).width(Fill), beside(age), word("Open", opened)]
         .spacing(space::S)
         .align_y(Center)
         .into()

@@ -6,7 +6,7 @@ use crate::{
     effect::{Effect, Reading, Start, field},
     font,
     theme::{size, space, style, tokens},
-    widget::{Element, Look, action, calm::calm, field::field, key, one_line, secondary, word},
+    widget::{Element, Look, action, beside, calm::calm, field::field, key, one_line, secondary, word},
 };
 use abide_client::text::{visible, visible_line};
 use find::{Hit, Marks, hits};
@@ -120,7 +120,7 @@ impl Screen {
         };
         let mut tools = Row::new().push(field).push(key("Ctrl F"));
         if !found.is_empty() {
-            tools = tools.push(secondary(found));
+            tools = tools.push(beside(found));
         }
         if self.hits.len() > 1 {
             tools = tools.push(word("Before", Message::Stepped(-1))).push(word("Next", Message::Stepped(1)));

@@ -91,6 +91,20 @@ fn unavailable_providers_are_listed_on_demand() {
     assert!(finds(&window.app, problem));
 }
 
+/// Words beside each other are on one line, to the pixel.
+#[test]
+fn the_model_and_the_count_of_unavailable_ones_are_on_one_line() {
+    let mut person = Person::before(preset::empty());
+    person.control("n");
+    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    for height in [800.0, 801.0, 802.0, 803.0] {
+        person.resizes(1280.0, height);
+        let (model, count) = ("Model: local/smollm2 (set in config.toml)", "2 unavailable +");
+        let [model, count] = [model, count].map(|words| person.finds(words).unwrap());
+        assert!((model.y, model.height) == (count.y, count.height), "{height}: {model:?} {count:?}");
+    }
+}
+
 /// The configuration may have changed since they were last listed.
 #[test]
 fn models_are_listed_again_when_a_person_is_about_to_choose_one() {

@@ -7,7 +7,7 @@ use crate::{
     picker::Choice,
     theme::{size, space, style},
     widget::{
-        Element, Look, action,
+        Element, Look, action, beside,
         calm::calm,
         elide::elided,
         field::field,
@@ -184,7 +184,7 @@ impl Composer {
             choices.push(word("…", Message::ChoosePressed(Choice::Folder)).into());
         }
         if mode != Mode::Chat {
-            let steps = row![secondary("max"), steps, secondary("steps")];
+            let steps = row![beside("max"), steps, beside("steps")];
             choices.push(steps.spacing(space::XS).align_y(Center).into());
         }
         // The last two stay together: one word alone in a line would look lost.
@@ -289,7 +289,7 @@ impl fmt::Display for Fitted {
 
 /// The chip of an attached file, with a button to remove it.
 fn chip<'a>(at: usize, file: &Attached) -> Element<'a, Message> {
-    let parts = row![secondary(file.label()), word("×", Message::AttachedRemoved(at)).padding([0.0, 4.0])];
+    let parts = row![beside(file.label()), word("×", Message::AttachedRemoved(at)).padding([0.0, 4.0])];
     container(parts.spacing(space::XS).align_y(Center)).padding([2.0, space::S]).style(style::code).into()
 }
 

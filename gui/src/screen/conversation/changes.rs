@@ -4,7 +4,7 @@ use super::{Conversation, Message, diff};
 use crate::{
     effect::Effect,
     theme::{space, style},
-    widget::{Element, Look, code, one_line, secondary, word},
+    widget::{Element, Look, beside, code, one_line, secondary, word},
     words,
 };
 use abide_client::{
@@ -106,9 +106,9 @@ impl File {
     /// The line counts, or a word in their place.
     fn words<'a>(&self) -> Vec<Element<'a, Message>> {
         match self.counts {
-            None => vec![secondary(words::counted(self.calls.len() as u64, "edit")).into()],
+            None => vec![beside(words::counted(self.calls.len() as u64, "edit")).into()],
             Some(counts) if self.calls.len() > 1 && counts.words() == (None, None) => {
-                vec![secondary("as it was").into()]
+                vec![beside("as it was").into()]
             }
             Some(counts) => said(counts).collect(),
         }
@@ -126,8 +126,8 @@ fn sum(a: Counts, b: Counts) -> Counts {
 /// `+91`, `−300`, each in its colour.
 fn said<'a>(counts: Counts) -> impl Iterator<Item = Element<'a, Message>> {
     let (added, removed) = counts.words();
-    let added = added.map(|words| secondary(words).style(style::ok).into());
-    added.into_iter().chain(removed.map(|words| secondary(words).style(style::bad).into()))
+    let added = added.map(|words| beside(words).style(style::ok).into());
+    added.into_iter().chain(removed.map(|words| beside(words).style(style::bad).into()))
 }
 
 impl Conversation {
@@ -139,7 +139,7 @@ impl Conversation {
         let all = files.iter().map(|file| file.counts).reduce(|a, b| Some(sum(a?, b?))).flatten();
         let head = format!("{} changed", words::counted(files.len() as u64, "file"));
         let toggle = word(if is_shown { "Hide" } else { "Show" }, Message::ChangesToggled(task));
-        let head = row![secondary(head)].extend(all.into_iter().flat_map(said)).push(toggle);
+        let head = row![beside(head)].extend(all.into_iter().flat_map(said)).push(toggle);
         let mut content = column![head.spacing(space::S).align_y(Center)].spacing(space::XS);
         if is_shown {
             let rows = files.iter().take(MAX_FILES).map(|file| self.file(task, file, look));

@@ -7,11 +7,10 @@ use crate::{
     request::Request,
     theme::{size, space, style},
     widget::{
-        Element, Look,
+        Element, Look, beside,
         field::field,
         key,
         list::{Marked, Marking, Wanted},
-        secondary,
         told::is_focused,
         word,
         wrap::{Inner, Wrap, wrapped},
@@ -206,7 +205,7 @@ impl Conversation {
         };
         let bar = row![
             input,
-            secondary(find.found(self.found.as_ref().and_then(|found| found.place))),
+            beside(find.found(self.found.as_ref().and_then(|found| found.place))),
             step("Older", "↵", 1),
             step("Newer", "⇧↵", -1),
             word("Close", Message::FindClosed),

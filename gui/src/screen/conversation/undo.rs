@@ -5,7 +5,7 @@ use crate::{
     effect::{Effect, Reading, Start},
     request::Request,
     theme::{space, style},
-    widget::{Element, Look, action, key, press::Press, secondary, word},
+    widget::{Element, Look, action, beside, key, press::Press, secondary, word},
     words,
 };
 use abide_client::{
@@ -188,7 +188,7 @@ impl Shown {
             word(label, Above::Undo(Message::FromPressed(from))).style(style).into()
         };
         let choices = [UndoFrom::Start].into_iter().chain(offered).map(choice);
-        row![secondary("Since")].extend(choices).spacing(space::XS).align_y(Center).wrap().into()
+        row![beside("Since")].extend(choices).spacing(space::XS).align_y(Center).wrap().into()
     }
 }
 
