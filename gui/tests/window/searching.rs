@@ -104,6 +104,8 @@ fn a_result_is_shown_without_marks_of_markdown() {
         ("some **very `flaky` words** here", "some very flaky words here"),
         ("it **was flaky**", "it was flaky"),
         ("2 ** 3 is flaky", "2 ** 3 is flaky"),
+        ("## Why **flaky** tests", "Why flaky tests"),
+        ("#3 is flaky", "#3 is flaky"),
     ] {
         let mut person = found(line);
         assert!(drawn::words(&mut person).contains(&shown.to_owned()), "{:?}", drawn::words(&mut person));

@@ -183,6 +183,10 @@ fn bare(excerpt: &Excerpt) -> Excerpt {
     // Where each byte is then; of a mark, where it would be.
     let mut places = Vec::with_capacity(excerpt.text.len() + 1);
     let mut rest = excerpt.text.as_str();
+    if let Some(title) = rest.trim_start_matches('#').strip_prefix(' ').filter(|_| rest.starts_with('#')) {
+        places.resize(rest.len() - title.len(), 0);
+        rest = title;
+    }
     while let Some(letter) = rest.chars().next() {
         let mark = gone.iter().find(|mark| rest.starts_with(**mark));
         let length = mark.map_or(letter.len_utf8(), |mark| mark.len());
