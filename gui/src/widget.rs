@@ -9,6 +9,7 @@ pub mod flash;
 pub mod grip;
 pub mod list;
 pub mod passage;
+pub mod pill;
 pub mod press;
 pub mod spinner;
 pub mod tint;

@@ -181,6 +181,13 @@ fn theme_and_size_are_kept_by_the_window() {
 }
 
 #[test]
+fn the_lists_to_choose_from_have_a_label() {
+    let mut person = open();
+    let labels = drawn::words(&mut person).into_iter().filter(|words| words == "Change…");
+    assert!(labels.count() > 0, "it is seen: {:?}", drawn::words(&mut person));
+}
+
+#[test]
 fn the_icon_in_the_tray_is_a_setting_of_the_window() {
     let mut person = open();
     let kept = |person: &Person| LocalState::of(&person.home()).settings().tray;

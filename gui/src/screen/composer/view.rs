@@ -11,7 +11,9 @@ use crate::{
         calm::calm,
         elide::elided,
         field::field,
-        key, nothing, scrolls, secondary, told, word,
+        key, nothing,
+        pill::pill,
+        scrolls, secondary, told, word,
         writing::{Said, binding},
     },
     words,
@@ -296,18 +298,4 @@ fn chip<'a>(at: usize, file: &Attached) -> Element<'a, Message> {
 /// How many sub-tasks wait for the person.
 fn needs_below(task: &AgentTask) -> u32 {
     task.tree.as_deref().map_or(0, |tree| tree.waiting)
-}
-
-/// A picker that shows this. Its own text has no ink: iced repaints only the lower half of the words that change in a picker.
-fn pill<'a, T, L, V>(list: pick_list::PickList<'a, T, L, V, Message>, shown: String) -> Element<'a, Message>
-where
-    T: ToString + PartialEq + Clone + 'a,
-    L: std::borrow::Borrow<[T]> + 'a,
-    V: std::borrow::Borrow<T> + 'a,
-{
-    let list =
-        list.text_size(size::SECONDARY).padding([4.0, 8.0]).style(style::pill).menu_style(style::choices);
-    let shown = elided(shown, size::SECONDARY, font::PROSE).style(style::muted);
-    let shown = container(shown).padding(iced::padding::left(8).right(space::ARROW)).center_y(Fill);
-    stack![list, shown].width(Shrink).height(Shrink).into()
 }

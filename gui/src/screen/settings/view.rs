@@ -6,7 +6,9 @@ use crate::{
     font,
     local_state::{Settings, ThemeChoice},
     theme::{SCALES, size, space, style},
-    widget::{Element, Look, action, centred::centred, code, field::field, prose, secondary, word},
+    widget::{
+        Element, Look, action, centred::centred, code, field::field, pill::pill, prose, secondary, word,
+    },
     words,
 };
 use abide_client::{
@@ -202,18 +204,13 @@ fn pick<'a>(label: impl text::IntoFragment<'a>, is_chosen: bool, message: Messag
     choice.style(if is_chosen { style::chosen } else { style::quiet }).into()
 }
 
-/// A list to choose from. Its own label would be painted only in part when it changes: iced computes its position too low.
+/// A list to choose from; what is chosen stands beside it.
 fn change<'a, T: ToString + PartialEq + Clone + 'a>(
     choices: impl Into<Vec<T>>,
     chosen: impl Fn(T) -> Message + 'a,
 ) -> Element<'a, Message> {
-    pick_list(choices.into(), None::<T>, chosen)
-        .placeholder("Change…")
-        .text_size(size::SECONDARY)
-        .padding([4.0, 8.0])
-        .style(style::pill)
-        .menu_style(style::choices)
-        .into()
+    const CHANGE: &str = "Change…";
+    pill(pick_list(choices.into(), None::<T>, chosen).placeholder(CHANGE), CHANGE)
 }
 
 /// A scale, as a percentage.
