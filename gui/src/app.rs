@@ -65,6 +65,8 @@ const LOW: f32 = 400.0;
 const LEAST: f32 = 200.0;
 /// A window below this width, in logical pixels, has no room for the names of keys on buttons.
 const TIGHT: f32 = 320.0;
+/// Below this width there is no room for two columns of text.
+const NARROW: f32 = 560.0;
 /// How long a draft may be unsaved.
 const DRAFT: Duration = Duration::from_millis(100);
 
@@ -331,6 +333,7 @@ impl App {
             is_low: self.size.height < LOW,
             is_least: self.size.height < LEAST,
             has_caps: self.size.width >= TIGHT,
+            is_narrow: self.size.width < NARROW,
             tree_is_above: !self.settings.hides_tree && self.tree_place() == tree::Place::Above,
             tallest: (self.size.height * 0.3).min(space::EDITOR),
             half: self.size.height / 2.0,

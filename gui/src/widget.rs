@@ -51,6 +51,8 @@ pub struct Look {
     pub is_least: bool,
     /// There is room for the names of keys on buttons.
     pub has_caps: bool,
+    /// What stands in two columns elsewhere has room for one.
+    pub is_narrow: bool,
     /// The panel of sub-tasks is above the page, which is narrow then. It has their count.
     pub tree_is_above: bool,
     /// How high a field may grow, in logical pixels.

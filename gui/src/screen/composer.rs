@@ -7,7 +7,7 @@ mod view;
 
 pub use mode::ModeChoice;
 pub use setup::{Change, Offered, Setup};
-pub use view::{ANSWER, STOP, STOPS};
+pub use view::{ANSWER, MAX_MODEL, STOP, STOPS};
 
 use crate::{
     catalog::{Catalog, Presets},

@@ -3,7 +3,7 @@
 use crate::{
     font, keymap,
     theme::{size, space, style},
-    widget::{Element, key, prose, secondary},
+    widget::{Element, Look, key, prose, secondary},
 };
 use iced::{
     Center, Fill,
@@ -12,7 +12,7 @@ use iced::{
 
 /// The page, drawn over the rest.
 #[must_use]
-pub fn view<'a, Message: 'a>() -> Element<'a, Message> {
+pub fn view<'a, Message: 'a>(look: Look) -> Element<'a, Message> {
     let group = |(group, entries): &'static (&'static str, &'static [keymap::Entry])| {
         let keys = entries.iter().map(|entry| {
             row![container(key(entry.keys)).width(space::KEYS), prose(entry.what).width(Fill)]
@@ -26,9 +26,14 @@ pub fn view<'a, Message: 'a>() -> Element<'a, Message> {
     let half = |groups: &'static [(&'static str, &'static [keymap::Entry])]| {
         Column::with_children(groups.iter().map(group)).spacing(space::L).width(Fill)
     };
+    let all: Element<'a, Message> = if look.is_narrow {
+        column![half(left), half(right)].spacing(space::L).into()
+    } else {
+        row![half(left), half(right)].spacing(space::XL).into()
+    };
     let content = column![
         text("Keys").size(size::TITLE).font(font::STRONG),
-        row![half(left), half(right)].spacing(space::XL),
+        all,
         secondary("Letters and digits count while no field has the keyboard (Esc leaves it), for the card that is framed, once it has stood still."),
     ]
     .spacing(space::L)

@@ -357,6 +357,18 @@ impl Person {
         }
     }
 
+    /// The bounds of this text, also of what is scrolled out of view.
+    pub(crate) fn finds_bounds(&mut self, text: &str) -> Option<Rectangle> {
+        let mut find = text.to_owned().find();
+        self.ui(|ui, renderer, _| {
+            ui.operate(renderer, &mut widget::operation::black_box(&mut find));
+        });
+        match widget::Operation::finish(&find) {
+            widget::operation::Outcome::Some(found) => found.map(|found| found.bounds()),
+            _ => None,
+        }
+    }
+
     /// Whether the whole text is visible, and not scrolled out of view in part.
     pub(crate) fn finds_whole(&mut self, text: &str) -> bool {
         let mut find = text.to_owned().find();

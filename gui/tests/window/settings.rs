@@ -47,7 +47,7 @@ fn rule() -> RememberedRule {
     RememberedRule { id: "ab".repeat(32), allow: true, origin: Some(origin), text: None }
 }
 
-fn open() -> Person {
+pub(crate) fn open() -> Person {
     let mut person = Person::before(preset::empty());
     person.control(",");
     let asked = person.sent();
@@ -58,7 +58,10 @@ fn open() -> Person {
         base_url: "https://api.anthropic.com".into(),
         source: "built in".into(),
         key: KeyState::Missing,
-        models: vec!["anthropic/some-model".into()],
+        models: vec![
+            "anthropic/some-model".into(),
+            "anthropic/a-model-with-a-long-name-preview-2026-11".into(),
+        ],
         problem: None,
     }];
     let told = [

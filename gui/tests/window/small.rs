@@ -5,6 +5,7 @@ use crate::{
     drawn, narrow,
     person::Person,
     preset::{self, APPROVAL, CONVERSATION, QUESTION, TASK},
+    settings,
 };
 use abide_client::{
     Update,
@@ -732,5 +733,19 @@ fn gallery() {
             let file = format!("{}-{width}x{height}.png", name.replace(' ', "-"));
             display.save(&folder.join(file));
         }
+    }
+}
+
+/// In two columns of a window this narrow each letter would have a line of its own.
+#[test]
+fn the_keys_and_the_settings_are_read_in_a_narrow_window() {
+    for (width, height) in WINDOWS {
+        let mut person = settings::open();
+        person.resizes(width, height);
+        let model = person.finds_bounds("Default model").unwrap();
+        assert!(model.width > 60.0 && model.height < 60.0, "{width}x{height}: {model:?}");
+        person.press(Key::Named(Named::F1), Modifiers::empty());
+        let what = person.finds_bounds("choose the model").unwrap();
+        assert!(what.width > 60.0 && what.height < 60.0, "{width}x{height}: {what:?}");
     }
 }

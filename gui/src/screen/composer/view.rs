@@ -281,7 +281,7 @@ impl Composer {
 struct Fitted(ModelChoice);
 
 /// The most characters of a model's name.
-const MAX_MODEL: usize = 30;
+pub const MAX_MODEL: usize = 30;
 
 impl fmt::Display for Fitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,6 +5,7 @@ use crate::{
     effect::field,
     font,
     local_state::{Settings, ThemeChoice},
+    screen::composer::MAX_MODEL,
     theme::{SCALES, size, space, style},
     widget::{
         Element, Look, action, centred::centred, code, field::field, pill::pill, prose, secondary, word,
@@ -47,7 +48,7 @@ impl Screen {
         .align_y(Center);
         let content = column![
             head,
-            section("Models", self.models(models)),
+            section("Models", self.models(models, look)),
             section("Sandbox", self.sandbox()),
             section("Notifications", self.notifications()),
             section("Look", appearance(settings)),
@@ -59,7 +60,7 @@ impl Screen {
         scrollable(centred(page, space::XL)).height(Fill).style(style::bars).into()
     }
 
-    fn models<'a>(&'a self, models: Option<&'a ListModelsReply>) -> Element<'a, Message> {
+    fn models<'a>(&'a self, models: Option<&'a ListModelsReply>, look: Look) -> Element<'a, Message> {
         let Some(models) = models else { return secondary("Asking the daemon…").into() };
         let providers = models.providers.iter().map(|provider| self.provider(provider));
         let providers = Column::with_children(providers).spacing(space::L);
@@ -72,18 +73,18 @@ impl Screen {
             Some(chosen) => chosen.to_string(),
             None => models.default.model.clone(),
         };
-        let change = change(choices, Message::ModelPicked);
+        let choices: Vec<Fitted> = choices.into_iter().map(Fitted).collect();
+        let change = change(choices, |Fitted(model)| Message::ModelPicked(model));
+        let default =
+            column![prose("Default model").font(font::MEDIUM), secondary(visible_line(&now).into_owned())];
+        // A picker is as wide as its longest entry.
+        let default: Element<'a, Message> = if look.is_narrow {
+            default.push(change).spacing(space::XS).into()
+        } else {
+            row![default.width(Fill), change].spacing(space::M).align_y(Center).into()
+        };
         column![
-            row![
-                column![
-                    prose("Default model").font(font::MEDIUM),
-                    secondary(visible_line(&now).into_owned())
-                ]
-                .width(Fill),
-                change
-            ]
-            .spacing(space::M)
-            .align_y(Center),
+            default,
             rule::horizontal(1).style(style::line),
             providers,
             secondary(
@@ -211,6 +212,16 @@ fn change<'a, T: ToString + PartialEq + Clone + 'a>(
 ) -> Element<'a, Message> {
     const CHANGE: &str = "Change…";
     pill(pick_list(choices.into(), None::<T>, chosen).placeholder(CHANGE), CHANGE)
+}
+
+/// A model in a list: of a long name the end is shown.
+#[derive(Clone, PartialEq)]
+struct Fitted(DefaultChoice);
+
+impl fmt::Display for Fitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&words::shortened(&self.0.to_string(), MAX_MODEL))
+    }
 }
 
 /// A scale, as a percentage.
