@@ -2,10 +2,10 @@
 
 use abide_protocol::{
     TaskId,
-    checkpoint::{Chain, ChangedBy, CheckpointState, Link, UndoFrom, UndoResult},
+    checkpoint::{Chain, ChangedBy, CheckpointState, Link, SavedTree, UndoFrom, UndoResult},
     record::{Record, RecordBody},
 };
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, iter};
 
 /// A task's checkpoints, and the undos of its changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,23 +71,32 @@ impl Trail {
             UndoFrom::Step(step) => {
                 links.iter().position(|link| matches!(link.by, ChangedBy::Step(of) if of >= step))
             }
-            UndoFrom::LastUndo => links.iter().rposition(|link| link.by == ChangedBy::Undo),
+            // One that found nothing to take back is nothing to bring back, and what an earlier one took back still is.
+            UndoFrom::LastUndo => links
+                .iter()
+                .zip(self.before())
+                .rposition(|(link, before)| link.by == ChangedBy::Undo && link.to.tree != before.tree),
         }
     }
 
     /// The steps that have changed files.
     #[must_use]
     pub fn steps(&self) -> Vec<u32> {
-        let mut before = &self.chain.base;
         let mut steps = BTreeSet::new();
-        for link in &self.chain.links {
+        for (link, before) in self.chain.links.iter().zip(self.before()) {
             if let ChangedBy::Step(step) = link.by
                 && link.to.tree != before.tree
             {
                 steps.insert(step);
             }
-            before = &link.to;
         }
         steps.into_iter().collect()
+    }
+
+    /// The state before each link.
+    fn before(&self) -> impl ExactSizeIterator<Item = &SavedTree> + DoubleEndedIterator {
+        let states: Vec<&SavedTree> =
+            iter::once(&self.chain.base).chain(self.chain.links.iter().map(|link| &link.to)).collect();
+        states.into_iter()
     }
 }

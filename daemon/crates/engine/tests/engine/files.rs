@@ -59,6 +59,8 @@ fn a_trail_has_the_states_of_one_task_in_order() {
         undone(TaskId(Uuid::from_u128(9)), "of another", "task"),
         taken(3, 4, Some("person"), "four"),
         undone(TASK, "four", "base"),
+        // There was nothing left to take back.
+        undone(TASK, "base", "base"),
     ];
     let trail = Trail::of(TASK, &records).unwrap();
     assert_eq!(trail.chain.base, saved("base"));
@@ -66,7 +68,15 @@ fn a_trail_has_the_states_of_one_task_in_order() {
     use ChangedBy::{Others, Step, Undo};
     assert_eq!(
         links,
-        [(Step(1), "one"), (Others, "person"), (Step(4), "four"), (Others, "four"), (Undo, "base")]
+        [
+            (Step(1), "one"),
+            (Others, "person"),
+            (Step(4), "four"),
+            (Others, "four"),
+            (Undo, "base"),
+            (Others, "base"),
+            (Undo, "base")
+        ]
     );
     assert_eq!(trail.steps(), [1, 4]);
     let first =
