@@ -1,11 +1,13 @@
 //! A real X display for a test: Xvfb, openbox, and simulated keyboard and pointer.
 
 mod picture;
+mod place;
 mod window;
 
 pub use picture::Picture;
 pub use window::{Launched, Window};
 
+use self::place::Place;
 use crate::{daemon::TestDaemon, process, skip::skip, wait};
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
@@ -41,8 +43,8 @@ pub struct Screen {
     display: String,
     server: Child,
     _manager: Child,
-    /// Clients of the display that hold the places of killed windows.
-    holders: Mutex<Vec<Child>>,
+    /// The places of killed windows.
+    kept: Mutex<Vec<Place>>,
     _turn: SemaphorePermit<'static>,
 }
 
@@ -78,8 +80,7 @@ impl Screen {
             .stderr(log.pipe())
             .spawn()
             .expect("openbox can be started");
-        let holders = Mutex::default();
-        let screen = Self { display, server, _manager: manager, holders, _turn: turn };
+        let screen = Self { display, server, _manager: manager, kept: Mutex::default(), _turn: turn };
         wait::wait_seeing("the window manager", async || {
             let check = screen.ask("xprop", &["-root", "_NET_SUPPORTING_WM_CHECK"]).await;
             check.filter(|said| said.contains("window id")).ok_or_else(|| log.text())
@@ -148,24 +149,33 @@ impl Screen {
         other
     }
 
-    /// Waits until the window manager has forgotten a window that was killed, and holds its place among the display's clients. The
-    /// display would give its id to the next window, which the manager may take for the dead one and never show.
+    /// Waits until the window manager has forgotten a window that was killed, and keeps its id from other clients. The display would give
+    /// it to the next window, which the manager may take for the dead one and never show.
     async fn cleared(&self, window: &str) {
         let id: u32 = window.parse().expect("a window's id");
-        let id = format!("0x{id:x}");
+        let name = format!("0x{id:x}");
         wait::wait_until("the window manager to let go of the window", async || {
             let managed = said(&self.must("xprop", &["-root", "_NET_CLIENT_LIST"]).await);
-            !managed.split([' ', ',']).any(|one| one == id)
+            !managed.split([' ', ',']).any(|one| one == name)
         })
         .await;
-        // The first one may come while the display has not noticed yet that the last `xprop` is gone.
-        for _ in 0..2 {
-            let log = process::Log::new();
-            let mut holder = self.command("xprop", &["-root", "-spy", "_NET_SUPPORTING_WM_CHECK"]);
-            let mut holder = holder.stdout(Stdio::piped()).spawn().expect("xprop can be started");
-            log.first_line("a client of the display", &mut holder).await;
-            self.holders.lock().await.push(holder);
-        }
+        // The display may not have noticed yet that the window's program is gone. The places that it gives meanwhile are given back.
+        let mut others = Vec::new();
+        wait::wait_until("the place of the killed window", async || {
+            let mut kept = self.kept.lock().await;
+            if kept.iter().any(|place| place.has(id)) {
+                return true;
+            }
+            let place = Place::take(&self.display).await.expect("the display takes a client");
+            let is_meant = place.has(id);
+            if is_meant {
+                kept.push(place);
+            } else {
+                others.push(place);
+            }
+            is_meant
+        })
+        .await;
     }
 
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
