@@ -20,7 +20,7 @@ use std::slice;
 use uuid::Uuid;
 
 #[derive(Debug)]
-struct Numbered;
+pub(crate) struct Numbered;
 
 impl Host for Numbered {
     type Reply = u8;
@@ -28,7 +28,7 @@ impl Host for Numbered {
     type Error = &'static str;
 }
 
-fn orders(driver: &mut Driver<Numbered>) -> Vec<Order<Numbered>> {
+pub(crate) fn orders(driver: &mut Driver<Numbered>) -> Vec<Order<Numbered>> {
     std::iter::from_fn(|| driver.next_order()).collect()
 }
 
@@ -53,7 +53,7 @@ fn the_disk_is_watched_only_for_an_append_that_would_wait_for_room() {
 }
 
 /// A task whose call runs code, after two commits.
-fn running_code() -> (Driver<Numbered>, Mint, TaskId, CallId) {
+pub(crate) fn running_code() -> (Driver<Numbered>, Mint, TaskId, CallId) {
     let mut mint = Mint::new(Timestamp(1), 1);
     let (task, call) = (TaskId(Uuid::from_u128(1)), CallId(Uuid::from_u128(2)));
     let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);

@@ -9,6 +9,7 @@
     reason = "a test that fails says where, and how to see it again"
 )]
 
+mod appends;
 mod audit;
 mod calls;
 mod checkpoint;
@@ -22,6 +23,7 @@ mod files;
 mod forest;
 mod incomplete;
 mod intervene;
+mod leaving;
 mod limits;
 mod line;
 mod mint;
@@ -35,5 +37,4 @@ mod reading;
 mod retries;
 mod sim;
 mod tree;
-
 mod world;
