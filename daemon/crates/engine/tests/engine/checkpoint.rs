@@ -7,14 +7,14 @@ use crate::{
 };
 use abide_engine::{Checkpoint, History, Tail, UnreadableCheckpoint};
 use abide_protocol::{
-    ApprovalId, CallId, JsonText, QuestionId, RecordId, TaskId,
+    ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, Seq, TaskId,
     inbox::Decision,
     message::CallOutcome,
     record::{
         ApprovalDecided, CallFinished, Nudge, PartialReply, QuestionAnswered, RecordBody, ReplyRecord,
         UserMessage,
     },
-    record::{Compacted, NewRecord, TaskStarted},
+    record::{Compacted, NewRecord, Record, TaskStarted},
     transcript::{Block, CallBlock, Reply, StopReason, TextBlock, ToolResult, Usage},
 };
 use std::{fs, path::Path};
@@ -120,8 +120,8 @@ fn a_damaged_checkpoint_is_an_error() {
     for length in 0..encoded.len() {
         History::from_checkpoint(&encoded[..length]).unwrap_err();
     }
-    let longer = [&encoded[..], &[0]].concat();
-    assert!(matches!(History::from_checkpoint(&longer), Err(UnreadableCheckpoint::Longer(1))));
+    let longer = [&encoded[..], &[0; 3]].concat();
+    assert!(matches!(History::from_checkpoint(&longer), Err(UnreadableCheckpoint::Longer(3))));
     let mut endless = encoded;
     // The length of the title.
     endless[1..9].fill(0xff);
@@ -180,4 +180,16 @@ fn a_checkpoint_saves_the_records_before_the_newest_root() {
     assert_eq!(saved, [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 11, 11, 11]);
     tail.cut();
     assert_eq!(tail.saved(), 0);
+}
+
+/// A daemon reads stored records; the engine folds them before they are stored.
+#[test]
+fn stored_records_lead_to_the_state_that_the_engine_had() {
+    let mut read = History::default();
+    for (seq, NewRecord { id, task_id, at, body }) in (1..).zip(records()) {
+        let conversation_id = ConversationId(Uuid::nil());
+        read.see(&Record { seq: Seq(seq), id, conversation_id, task_id, at, body });
+    }
+    assert_eq!(read, folded(History::default(), &records()));
+    assert!(read.root().is_some());
 }

@@ -4,6 +4,7 @@ use crate::{
     plan::{Plan, ask, complete, fork, read, shell, tell, wait},
     world::{World, prompts, tool},
 };
+use abide_engine::Intervention;
 use abide_protocol::{
     CallId, TaskId, Timestamp,
     inbox::{Decision, QuestionKind},
@@ -340,4 +341,58 @@ fn a_paused_sub_task_that_asks_still_counts_as_waiting() {
     w.pause();
     w.id = root;
     assert_eq!(w.seen().tree.expect("it has one").waiting, 1);
+}
+
+/// Else it would end them without knowing of them.
+#[test]
+fn only_a_refused_end_that_names_the_sub_tasks_at_work_is_the_one_warning() {
+    let is_warned = |w: &mut World| {
+        let (refused, _) = call(w, complete("Enough."));
+        assert!(refused.contains("still at work"), "{refused}");
+        assert_eq!(w.end(), None);
+    };
+    // Another control call fails.
+    let mut w = started(|_| {});
+    forked(&mut w);
+    let (refused, _) = call(&mut w, tell("nobody", "Hello."));
+    assert!(refused.contains("nobody"), "{refused}");
+    is_warned(&mut w);
+
+    // The end is refused for another reason, before there are sub-tasks.
+    let mut w = started(|_| {});
+    w.intervene(Intervention::Comment("In French.".to_owned()), "").expect("it is taken");
+    let (refused, _) = call(&mut w, complete("Done."));
+    assert!(refused.contains("a message has come meanwhile"), "{refused}");
+    forked(&mut w);
+    is_warned(&mut w);
+}
+
+#[test]
+fn a_sub_task_that_ends_while_another_is_awaited_is_told_by_a_note() {
+    let mut w = started(|_| {});
+    let (awaited, other) = (forked(&mut w), forked(&mut w));
+    let waiting = w.reply("", &[wait(Some(&awaited.short()))])[0];
+    let records = end(&mut w, other, "It is 20.");
+    assert_eq!(kinds(&records, w.id), ["delivered"]);
+    assert_eq!(w.status(), Status::WaitingChildren);
+    end(&mut w, awaited, "It is 22.");
+    assert!(result(&w, waiting).contains("It is 22."));
+    let notes =
+        w.task().entries().iter().filter(|e| matches!(e, Entry::Note(text) if text.contains("It is 20.")));
+    assert_eq!(notes.count(), 1);
+}
+
+#[test]
+fn a_tree_counts_the_sub_tasks_that_wait_for_a_person() {
+    let mut w = started(|_| {});
+    let children = [forked(&mut w), forked(&mut w), forked(&mut w)];
+    let waiting = |w: &World| w.seen().tree.expect("it has sub-tasks").waiting;
+    assert_eq!(waiting(&w), 0);
+    let root = w.id;
+    for (child, plan) in children.into_iter().zip([ask("Which?"), read("f").asking()]) {
+        w.id = child;
+        w.reply("", &[plan]);
+    }
+    w.id = root;
+    assert_eq!(waiting(&w), 2);
 }

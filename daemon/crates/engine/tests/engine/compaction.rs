@@ -6,7 +6,7 @@ use crate::{
 };
 use abide_engine::Input;
 use abide_protocol::{
-    record::{Compacted, RecordBody},
+    record::{Compacted, ModelErrorKind, RecordBody},
     task::Mode,
     transcript::{Block, Entry, StopReason, TextBlock},
 };
@@ -140,4 +140,42 @@ fn without_a_count_all_texts_of_a_reply_are_estimated() {
         w.finish(call, true);
         assert_eq!(compactions(&w).len(), 1, "{}", said.len());
     }
+}
+
+/// The newest of the observation, the text beside its block and an update is what a shortened step leaves.
+#[test]
+fn a_step_of_roa_leaves_the_words_of_its_observation() {
+    let mut w = started(Mode::Roa);
+    let observed = [
+        "It is a file. {\"observation\": \"File 1 is fine.\", \"should_continue\": true}",
+        "File 2 is fine too. {\"should_continue\": true}",
+        "Free text.",
+        "",
+        "",
+        "",
+    ];
+    for (round, observation) in (1..).zip(observed) {
+        w.reply("I think.", &[]);
+        step(&mut w, "I act.", &[read(&round.to_string()), update("A file is read.")]);
+        w.reply(observation, &[]);
+    }
+    let lines: Vec<&str> = notes(&w).into_iter().filter(|note| note.starts_with("Step ")).collect();
+    assert_eq!(lines[..3], ["Step 1: File 1 is fine.", "Step 2: File 2 is fine too.", "Step 3: Free text."]);
+}
+
+/// Its observations say what came of the steps, so they cost less than the outputs.
+#[test]
+fn roa_shortens_steps_also_when_the_outputs_would_be_enough() {
+    let mut w = World::started_with(|head| {
+        (head.mode, head.prompts, head.tools) = (Mode::Roa, prompts(Mode::Roa), vec![tool()]);
+    });
+    for round in 1..=4 {
+        w.reply("{}", &[]);
+        step(&mut w, "", &[read(&round.to_string())]);
+        w.reply(r#"{"observation": "It is fine.", "should_continue": true}"#, &[]);
+    }
+    w.fail(ModelErrorKind::ContextOverflow, false, None);
+    let compacted = compactions(&w);
+    assert_eq!((compacted.len(), compacted[0].elided.len()), (1, 0));
+    assert!(!compacted[0].steps.is_empty());
 }

@@ -387,3 +387,21 @@ fn all_parallel_calls_run_again() {
 fn conversation() -> abide_protocol::ConversationId {
     abide_protocol::ConversationId(uuid::Uuid::nil())
 }
+
+/// The model call's record says why it has no reply.
+#[test]
+fn an_interrupted_model_call_says_what_interrupted_it() {
+    let table = [
+        (Interruption::DaemonRestarted, "The daemon stopped during this model call."),
+        (
+            Interruption::AppendFailed,
+            "A record could not be stored, so the daemon cancelled this model call.",
+        ),
+    ];
+    for (cause, words) in table {
+        let mut w = World::started();
+        let interrupted = w.interrupted(cause);
+        w.input(interrupted);
+        assert_eq!(w.count(|body| matches!(body, RecordBody::ModelFailed(f) if f.message == words)), 1);
+    }
+}

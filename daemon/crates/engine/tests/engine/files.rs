@@ -5,7 +5,7 @@ use crate::{
     world::{World, facts, head},
 };
 use abide_engine::{
-    Effect, History, Input, Mint, NoTrail, Refusal, Shown, Start, Trail, Window, effects, handle,
+    Effect, History, Input, Mint, NoTrail, Refusal, Shown, Start, Trail, Window, effects, handle, project,
 };
 use abide_protocol::{
     ConversationId, RecordId, Seq, TaskId, Timestamp,
@@ -15,7 +15,8 @@ use abide_protocol::{
     },
     inbox::Decision,
     record::{Interruption, Record, RecordBody, TaskStarted},
-    task::Approvals,
+    task::{Approvals, Status},
+    transcript::Entry,
 };
 use uuid::Uuid;
 
@@ -174,6 +175,9 @@ fn a_checkpoint_spans_the_calls_that_may_have_changed_something() {
     checkpointed(&mut w, 2, took("later"));
     assert_eq!((due(&w), w.history.newest_checkpoint()), (None, Some((saved("later"), None))));
 
+    let looks = w.reply("", &[read("e")])[0];
+    assert_eq!(w.history.newest_checkpoint(), Some((saved("later"), None)), "reading changes nothing");
+    w.finish(looks, true);
     let fourth = w.reply("", &[shell("three")])[0];
     w.finish(fourth, true);
     checkpointed(&mut w, 3, CheckpointState::Unchanged);
@@ -260,13 +264,18 @@ fn after_an_undo_the_next_checkpoint_begins_with_what_it_left() {
         let Some(RecordBody::UndoEnded(ended)) = w.records.last().map(|record| &record.body) else {
             panic!()
         };
-        let note = ended.note.as_deref().unwrap_or_default();
+        let note = ended.note.clone().unwrap_or_default();
         assert_eq!(
             note,
             "The user has taken back what the task had changed in files from step 1 on: 2 files restored. Read a file \
              again before you rely on its content."
         );
         assert_eq!(w.replayed(), w.history);
+        w.resume();
+        let (call, _) = w.running()[0];
+        w.finish(call, true);
+        let tells = |entry: &Entry| matches!(entry, Entry::Note(text) if *text == note);
+        assert!(w.task().entries().iter().any(tells), "its model relies on files that are different now");
     }
 }
 
@@ -278,6 +287,17 @@ fn a_denied_call_needs_no_checkpoint() {
     assert_eq!((due(&w), w.running()), (None, vec![(calls[1], 1)]));
 }
 
+/// A person may be asked about a call that changes nothing; one that waits for the checkpoint works, and for no sub-task.
+#[test]
+fn only_a_call_that_may_change_something_waits_for_the_first_checkpoint() {
+    let mut w = with_checkpoints();
+    w.reply("", &[read("a").asking()]);
+    assert_eq!((due(&w), w.status()), (None, Status::WaitingApproval));
+    let mut w = with_checkpoints();
+    w.reply("", &[shell("make")]);
+    assert_eq!((due(&w), w.running(), w.status()), (Some(0), vec![], Status::Running));
+}
+
 /// A person looks at what an ended task has changed, so its last checkpoint is still taken.
 #[test]
 fn the_last_checkpoint_is_taken_after_the_end() {
@@ -287,7 +307,10 @@ fn the_last_checkpoint_is_taken_after_the_end() {
     w.finish(call, true);
     w.stop("");
     assert_eq!((w.end().is_some(), due(&w)), (true, Some(1)));
+    let wakes = |w: &World| project(ConversationId(Uuid::nil()), &w.history, w.task()).wake_at;
+    assert_eq!(wakes(&w), Some(w.now), "the daemon takes it up");
     checkpointed(&mut w, 1, took("one"));
+    assert_eq!(wakes(&w), None, "nothing is left to do");
     assert_eq!((due(&w), w.history.newest_checkpoint()), (None, Some((saved("one"), None))));
 }
 
@@ -318,9 +341,12 @@ fn a_call_that_turns_out_not_to_be_undoable_asks() {
     w.finish(calls[0], true);
     w.finish(calls[2], true);
     // Nor is the next one.
-    let next = w.reply("", &[write("b").contained()]);
+    let next = w.reply("", &[write("b").contained(), read("c")]);
+    assert_eq!(w.running(), [], "the calls after it wait");
     w.decide(next[0], Decision::AllowOnce);
     assert_eq!(w.running(), [(next[0], 1)]);
+    w.finish(next[0], true);
+    assert_eq!(w.running(), [(next[1], 1)], "what changes nothing needs no undo");
 
     for approvals in [Approvals::Allow, Approvals::AllowAll] {
         let mut w = start(approvals);

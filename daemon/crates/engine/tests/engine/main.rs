@@ -21,6 +21,7 @@ mod crash;
 mod driver;
 mod files;
 mod forest;
+mod imported;
 mod incomplete;
 mod intervene;
 mod leaving;

@@ -4,7 +4,7 @@ use crate::{
     plan::{Plan, ask, complete, read},
     world::{World, prompts, tool},
 };
-use abide_engine::{Turn, declares_tools, default_steps};
+use abide_engine::{Turn, control, declares_tools, default_steps};
 use abide_protocol::{
     CallId, JsonText,
     record::{PhaseBegan, RecordBody},
@@ -306,4 +306,59 @@ fn auto_is_a_chat_if_its_first_reply_has_no_call_and_else_an_agent() {
     let mut cut = started(Mode::Auto);
     cut.reply_as(StopReason::Length, "I wri", &[read("1")]);
     assert_eq!((cut.end(), cut.seen().mode), (None, Mode::Agent), "its call was cut");
+}
+
+#[test]
+fn the_control_tools_of_each_mode() {
+    let work = ["send_update", "fork", "wait", "tell"];
+    let agent = [&["task_complete", "ask_user"], &work[..]].concat();
+    let roa = [&["request_input"], &work[..]].concat();
+    let table = [
+        (Mode::Chat, Vec::new()),
+        (Mode::Agent, agent.clone()),
+        (Mode::Auto, agent.clone()),
+        (Mode::Plan, agent.clone()),
+        (Mode::Tree, agent),
+        (Mode::Roa, roa),
+    ];
+    assert_eq!(table.len(), Mode::ALL.len());
+    for (mode, expected) in table {
+        let specs = control::specs(mode);
+        assert_eq!(specs.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), expected, "{mode:?}");
+    }
+}
+
+/// A plan has fields for questions and for the end of the task.
+#[test]
+fn a_plan_may_call_all_tools_but_those_that_it_has_a_field_for() {
+    let tools: Vec<ToolSpec> = [tool()].into_iter().chain(control::specs(Mode::Plan)).collect();
+    let turn = Turn { mode: Mode::Plan, phase: Some(Phase::Plan), may_ask: true };
+    let schema = turn.shape(&tools).output_schema.expect("a plan has a schema");
+    let calls = schema.schema.value()["properties"]["tool_calls"]["items"]["anyOf"].clone();
+    let names =
+        calls.as_array().expect("a list").iter().map(|call| &call["properties"]["tool_name"]["const"]);
+    assert_eq!(names.collect::<Vec<_>>(), ["read", "send_update", "fork", "wait", "tell"]);
+}
+
+/// Asking again would not help. Two such replies may be followed by a whole one.
+#[test]
+fn the_third_plan_in_a_row_that_is_cut_ends_the_task() {
+    let mut w = started(Mode::Plan);
+    for _ in 0..2 {
+        w.reply_as(StopReason::Length, "I begin", &[]);
+        assert!(note(&w).starts_with("Step "), "{}", note(&w));
+        assert_eq!(w.end(), None);
+    }
+    w.reply_as(StopReason::Length, "I begin", &[]);
+    assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("I begin")));
+}
+
+/// What the step before has observed is not this step's.
+#[test]
+fn an_observation_without_a_block_is_the_answer() {
+    let mut w = started(Mode::Roa);
+    pass(&mut w, "{}", &[read("1")], GO_ON);
+    w.reply(r#"{"finish": true}"#, &[]);
+    w.reply("All of it.", &[]);
+    assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("All of it.")));
 }

@@ -2,15 +2,16 @@
 
 use crate::{
     plan::{ask, complete, read, shell},
-    world::{World, facts, head},
+    world::{World, facts, head, prompts},
 };
 use abide_engine::{First, History, Input, Mint, Refusal, Shown, Stage, needs_daemon, view};
 use abide_protocol::{
     ConversationId, QuestionId, TaskId,
-    inbox::Decision,
+    inbox::{Decision, WiderRule},
     message::CallOutcome,
     record::{ConversationDeleted, ConversationUpdated, ModelErrorKind, NewRecord, RecordBody, TaskStarted},
-    task::{EndReason, PauseReason, Status},
+    task::{EndReason, Mode, PauseReason, Status},
+    transcript::{Entry, StopReason},
 };
 
 /// A world in each live status.
@@ -262,4 +263,37 @@ fn a_refused_input_changes_nothing() {
     assert!(abide_engine::handle(&mut w.history, Input::Resume { task: w.id, by: None }, &mut mint).is_err());
     assert_eq!(w.history, before);
     assert!(matches!(w.task().stage, Stage::Thinking { .. }));
+}
+
+#[test]
+fn only_a_rule_that_the_approval_offers_can_be_remembered() {
+    let rules = ["shell(make *)", "shell(make test *)"];
+    let mut w = World::started();
+    let (mut input, calls) = w.replied(w.item(), StopReason::ToolCalls, "", &[shell("make test").asking()]);
+    if let Input::Replied { replied, .. } = &mut input {
+        let wider = |text: &str| WiderRule { text: text.to_owned(), matches: "commands".to_owned() };
+        replied.assessed[0].wider = rules.map(wider).into();
+    }
+    w.input(input);
+    let approval = w.approval(calls[0]).id;
+    let mut decide = |rule: &str| {
+        let (decision, rule) = (Decision::AllowAlways, Some(rule.to_owned()));
+        w.attempt(Input::Decide { approval, decision, note: None, rule, by: None })
+    };
+    assert_eq!(decide("shell(*)"), Err(Refusal::NoSuchRule));
+    decide(rules[0]).expect("it is offered");
+}
+
+#[test]
+fn an_agent_is_told_which_files_the_user_named() {
+    let note = "Files of the workspace that the user named: a.txt, b.txt";
+    let named = |mode| {
+        let w = World::started_with(|head| {
+            (head.mode, head.prompts) = (mode, prompts(mode));
+            head.files = ["a.txt", "b.txt"].map(str::to_owned).into();
+        });
+        w.task().entries().iter().filter(|e| matches!(e, Entry::Note(text) if text == note)).count()
+    };
+    assert_eq!(named(Mode::Agent), 1);
+    assert_eq!(named(Mode::Roa), 0, "the note of its first phase names them");
 }

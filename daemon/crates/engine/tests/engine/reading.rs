@@ -200,3 +200,14 @@ fn a_summary_that_may_not_ask_asks_nothing() {
     let block = SummarizeBlock { answer: "A".to_owned(), uncertain: true };
     assert_eq!(reading.control, Some(ControlBlock::Summarize(block)));
 }
+
+/// A model that loops may write without end.
+#[test]
+fn an_object_of_more_than_64_kib_is_no_block() {
+    for (bytes, is_read) in [(64 * 1024, true), (64 * 1024 + 1, false)] {
+        let around = r#"{"plan": ""}"#.len();
+        let object = format!(r#"{{"plan": "{}"}}"#, "x".repeat(bytes - around));
+        assert_eq!(object.len(), bytes);
+        assert_eq!(reason(&format!("```json{object}```")).is_some(), is_read, "{bytes}");
+    }
+}

@@ -1,12 +1,13 @@
 //! Mode `tree`: clarify, inquire, split, act, join, summarize.
 
 use crate::{
-    plan::{Plan, ask, complete, read},
+    plan::{Plan, ask, complete, read, shell},
     world::{World, prompts, tool},
 };
 use abide_engine::Intervention;
 use abide_protocol::{
     TaskId,
+    inbox::Decision,
     record::{ModelErrorKind, PhaseBegan, RecordBody, TaskStarted},
     task::{EndReason, Mode, Phase, Status},
     transcript::{Entry, StopReason},
@@ -345,4 +346,66 @@ fn calls_in_a_phase_without_tools_are_dropped() {
     w.reply(COMPLETE, calls);
     w.reply(WHOLE, calls);
     assert_eq!((state(&w).as_str(), w.count(|body| matches!(body, RecordBody::CallStarted(_)))), ("act", 0));
+}
+
+/// The answer before the question is not the one after it.
+#[test]
+fn a_summary_without_a_block_is_the_answer() {
+    let mut w = after(&[CLEAR, COMPLETE, WHOLE]);
+    w.reply("", &[complete("My part.")]);
+    w.reply(UNSURE, &[]);
+    answered(&mut w, Some("No."));
+    w.reply("It is 43.", &[]);
+    assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("It is 43.")));
+}
+
+#[test]
+fn an_answer_is_a_message_of_its_own_unless_it_was_shown() {
+    for (reply, said) in [(SURE, 0), (r#"By my sums. {"answer": "42"}"#, 1)] {
+        let mut w = after(&[CLEAR, COMPLETE, WHOLE]);
+        w.reply("", &[complete("My part.")]);
+        w.reply(reply, &[]);
+        assert_eq!(w.summary(), Some("42"));
+        let says =
+            |body: &RecordBody| matches!(body, RecordBody::AgentMessage(message) if message.text == "42");
+        assert_eq!(w.count(says), said, "{reply}");
+    }
+}
+
+/// Only act has steps; what goes on with act begins one.
+#[test]
+fn the_step_delay_separates_the_steps_of_act() {
+    let mut w = started_with(|head| head.limits.step_delay_ms = 5_000);
+    [CLEAR, COMPLETE, WHOLE].iter().for_each(|text| drop(w.reply(text, &[])));
+    assert_eq!(state(&w), "act", "the first step begins at once");
+    let call = w.reply("", &[read("f")])[0];
+    w.finish(call, true);
+    assert_eq!((w.is_thinking(), w.wake_at().map(|at| at.since(w.now))), (false, Some(5_000)));
+    w.sleep();
+    assert_eq!((state(&w).as_str(), w.task().step), ("act", 2));
+}
+
+#[test]
+fn new_instructions_take_no_round_of_questions() {
+    let mut w = after(&[CLEAR]);
+    modify(&mut w);
+    for _ in 0..3 {
+        assert_eq!(state(&w), "inquire");
+        w.reply(MISSING, &[]);
+        answered(&mut w, Some("In the attic."));
+    }
+    assert_eq!(state(&w), "split");
+}
+
+/// The daemon's own question is none of the agent's.
+#[test]
+fn the_questions_of_the_result_are_those_that_the_model_asked() {
+    let mut w = after(&[CLEAR, COMPLETE, WHOLE]);
+    let call = w.reply("", &[shell("make").asking()])[0];
+    w.decide(call, Decision::AllowOnce);
+    w.restart();
+    answered(&mut w, Some("It is done."));
+    w.reply("", &[complete("Done.")]);
+    w.reply(SURE, &[]);
+    assert_eq!(data(&w)["questions"], json!([]));
 }

@@ -231,7 +231,7 @@ impl World {
             Entry::Result(r) => format!("{}:{}", r.tool, if r.ok { "ok" } else { "failed" }),
             Entry::Results(r) => format!("results:{}", r.len()),
         };
-        self.task().entries().iter().map(word).collect()
+        self.task().transcript().entries().iter().map(word).collect()
     }
 
     // Events.

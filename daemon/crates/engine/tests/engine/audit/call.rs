@@ -56,8 +56,9 @@ impl Seen {
         matches!(self.approval, Some((_, Some(decision))) if decision.allows())
     }
 
-    pub(super) fn start(&mut self, attempt: u32) {
+    pub(super) fn start(&mut self, attempt: u32, sandbox: &str) {
         let assessed = self.assessed.as_ref().expect("a call is assessed before it starts");
+        assert_eq!(sandbox, assessed.sandbox, "it runs in the sandbox that it was assessed for");
         assert!(self.finished.is_none(), "a finished call does not start");
         assert!(!self.running, "it is not running yet");
         assert_eq!(attempt, self.attempts + 1, "attempts count up");

@@ -6,7 +6,9 @@ use abide_protocol::{
     CallId, QuestionId, RecordId, Timestamp,
     inbox::QuestionKind,
     message::CallOutcome,
-    record::{Imported, Intervened, ModelRequested, NewRecord, NoticeKind, RecordBody, TaskStarted},
+    record::{
+        CallStarted, Imported, Intervened, ModelRequested, NewRecord, NoticeKind, RecordBody, TaskStarted,
+    },
     task::{EndReason, Limits, Mode, PauseReason},
     transcript::{EffectClass, Entry},
 };
@@ -170,7 +172,7 @@ impl Run {
             RecordBody::CallAssessed(p) => self.call(p.call_id).assess(p),
             RecordBody::ApprovalRequested(a) => self.call(a.call_id).request_approval(a.id),
             RecordBody::ApprovalDecided(d) => self.call(d.call_id).decide(d.approval_id, d.decision),
-            RecordBody::CallStarted(s) => self.started(s.call_id, s.attempt),
+            RecordBody::CallStarted(s) => self.started(s),
             RecordBody::CallFinished(f) => {
                 let call = self.call(f.call_id);
                 call.finish(f);
@@ -271,7 +273,7 @@ impl Run {
     }
 
     /// `pure` calls run in parallel; every other call runs alone, after all calls before it.
-    fn started(&mut self, id: CallId, attempt: u32) {
+    fn started(&mut self, &CallStarted { call_id: id, attempt, ref sandbox }: &CallStarted) {
         self.nothing_holds_it();
         let place = self.calls.iter().position(|c| c.id == id).expect("the call is of the newest reply");
         let pure = self.calls[place].effect() == EffectClass::Pure;
@@ -288,7 +290,7 @@ impl Run {
         );
         let asks = self.calls.iter().find(|c| c.asks() && !c.is_finished());
         assert!(asks.is_none() || !self.asks_first(), "{id} starts before {asks:?} is answered");
-        self.calls[place].start(attempt);
+        self.calls[place].start(attempt, sandbox);
     }
 
     fn asks_first(&self) -> bool {
