@@ -273,6 +273,7 @@ impl Screen {
         look: Look,
     ) -> Element<'a, Message> {
         let groups = self.groups(overview, look);
+        let is_searching = !self.search.typed().is_empty();
         let search = row![
             field(
                 "Search",
@@ -281,12 +282,14 @@ impl Screen {
                 Message::QueryChanged,
                 |input| { input.id(field::SEARCH).on_submit(Message::QuerySubmitted) }
             ),
+            is_searching.then(|| word("Clear", Message::QueryChanged(String::new()))),
             press(text("+").size(size::PROSE).center().width(18))
                 .padding([7.0, 8.0])
                 .style(style::secondary)
                 .on_press(Message::NewPressed),
         ]
         .spacing(space::S)
+        .align_y(Center)
         .padding(space::M);
         let is_empty = groups.ids().next().is_none();
         let mut list = self.list(groups, selected, look);

@@ -222,6 +222,39 @@ fn a_conversation_is_renamed_pinned_archived_and_deleted_from_the_list() {
 }
 
 #[test]
+fn a_conversation_is_renamed_from_the_list_by_the_pointer_alone() {
+    let mut person = with(vec![used(1, 0, "the old one")]);
+    for (button, asked) in [("Cancel", 0), ("Save", 1)] {
+        person.clicks_right("the old one");
+        person.clicks("Rename");
+        person.writes(" still");
+        person.clicks(button);
+        let updates: Vec<_> = person
+            .asked()
+            .into_iter()
+            .filter_map(|asked| match asked {
+                Request::Update(update) => update.title,
+                _ => None,
+            })
+            .collect();
+        assert_eq!(updates, vec!["the old one still"; asked], "{button}");
+        assert!(person.finds("Cancel").is_none(), "{button} closes the field");
+    }
+}
+
+#[test]
+fn a_search_is_left_by_the_pointer_alone() {
+    let mut person = with(vec![used(1, 0, "about apples"), used(2, 1, "about pears")]);
+    assert!(person.finds("Clear").is_none(), "nothing is searched for");
+    person.control("k");
+    person.writes("pears");
+    assert!(person.finds("about apples").is_none());
+    person.clicks("Clear");
+    assert!(person.finds("about apples").is_some() && person.finds("about pears").is_some());
+    assert!(person.finds("Clear").is_none());
+}
+
+#[test]
 fn a_paused_task_is_not_counted_as_working() {
     let (overview, conversation) = preset::waits(Status::Paused, &[], preset::history());
     let mut person = Person::before(overview);

@@ -186,11 +186,18 @@ impl Menu {
             ]
             .wrap()
             .into(),
-            Stage::Renaming(title) => {
+            Stage::Renaming(title) => column![
                 field("Title", (size::SECONDARY, [6.0, 8.0]), title, Message::TitleChanged, |input| {
                     input.id(field::LISTED_TITLE).on_submit(Message::TitleSubmitted)
-                })
-            }
+                }),
+                row![
+                    action("Save", None).style(style::primary).on_press(Message::TitleSubmitted),
+                    action("Cancel", None).style(style::quiet).on_press(Message::Closed),
+                ]
+                .spacing(space::S),
+            ]
+            .spacing(space::S)
+            .into(),
             Stage::Deleting => column![
                 secondary(words::deletion("it", is_busy, self.is_remembered)),
                 row![
