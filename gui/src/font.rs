@@ -1,4 +1,5 @@
-//! The fonts that are part of the program.
+//! The fonts that are part of the program. Their families have names of their own: a family of the system with the same name would be
+//! drawn in their place, and may have ligatures, or no box for a missing character.
 
 use iced::{
     Font,
@@ -8,13 +9,13 @@ use iced::{
 use std::sync::Arc;
 
 /// For prose.
-pub const PROSE: Font = Font::with_name("Inter");
+pub const PROSE: Font = Font::with_name("Abide Inter");
 /// For titles and buttons.
 pub const MEDIUM: Font = Font { weight: Weight::Medium, ..PROSE };
 /// For headings.
 pub const STRONG: Font = Font { weight: Weight::Semibold, ..PROSE };
 /// For code, commands and paths.
-pub const CODE: Font = Font { family: Family::Name("JetBrains Mono"), ..PROSE };
+pub const CODE: Font = Font { family: Family::Name("Abide JetBrains Mono"), ..PROSE };
 
 /// Files to load.
 pub const FILES: [&[u8]; 5] = [

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 fn install_a_bold_font() {
     let mut system = font_system().write().unwrap();
     let fonts = system.raw().db_mut();
-    let face = fonts.faces().find(|face| face.families[0].0 == "JetBrains Mono").unwrap().clone();
+    let face = fonts.faces().find(|face| face.families[0].0 == "Abide JetBrains Mono").unwrap().clone();
     let families = vec![("Elsewhere".to_owned(), face.families[0].1)];
     fonts.push_face_info(FaceInfo { families, weight: Weight::BOLD, monospaced: false, ..face });
 }
@@ -42,6 +42,7 @@ fn faces(layers: &[Layer]) -> BTreeSet<ID> {
 }
 
 /// A system font of exactly the requested weight would take precedence over the program's own family of another weight.
+/// So would a system family of the same name, which is why the program's families have names that no other font has.
 #[test]
 fn bold_words_are_drawn_in_the_programs_own_faces() {
     let words =
@@ -55,7 +56,7 @@ fn bold_words_are_drawn_in_the_programs_own_faces() {
     let faces = faces(person.renderer.layers());
     let family = |id: &ID| font_system().write().unwrap().raw().db().face(*id).unwrap().families[0].0.clone();
     let families: BTreeSet<String> = faces.iter().map(family).collect();
-    assert_eq!(families, BTreeSet::from(["Inter".to_owned(), "JetBrains Mono".to_owned()]));
+    assert_eq!(families, BTreeSet::from(["Abide Inter".to_owned(), "Abide JetBrains Mono".to_owned()]));
     assert!(faces.len() >= 5, "regular, medium, semibold, italic and code: {faces:?}");
 }
 
