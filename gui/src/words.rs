@@ -203,6 +203,22 @@ pub fn shortened(path: &str, max: usize) -> String {
     format!("…{}", rest.find('/').map_or(&*rest, |at| &rest[at..]))
 }
 
+/// A model's name, PROVIDER/MODEL, of at most about `max` characters: its provider and its end are kept, which tell names apart.
+#[must_use]
+pub fn shortened_model(name: &str, max: usize) -> String {
+    let (provider, model) = name.split_at(name.find('/').map_or(0, |slash| slash + 1));
+    let room = max.saturating_sub(provider.chars().count()).max(max / 2);
+    let over = model.chars().count().saturating_sub(room);
+    if provider.is_empty() {
+        return shortened(name, max);
+    }
+    if over == 0 {
+        return name.to_owned();
+    }
+    let end: String = model.chars().skip(over + 1).collect();
+    format!("{provider}…{end}")
+}
+
 /// The size of a file.
 #[must_use]
 pub fn bytes(bytes: u64) -> String {
@@ -292,6 +308,14 @@ mod tests {
         assert_eq!(shortened("/a/b/c.rs", 20), "/a/b/c.rs");
         assert_eq!(shortened("/home/me/src/web/main.rs", 14), "…/web/main.rs");
         assert_eq!(shortened("abcdefghij", 4), "…hij");
+    }
+
+    #[test]
+    fn a_long_model_keeps_its_provider_and_its_end() {
+        assert_eq!(shortened_model("local/smollm2", 20), "local/smollm2");
+        assert_eq!(shortened_model("local/a-long-name-2026-11", 14), "local/…2026-11");
+        assert_eq!(shortened_model("a-provider-with-a-long-name/m-1", 14), "a-provider-with-a-long-name/m-1");
+        assert_eq!(shortened_model("abcdefghij", 4), "…hij");
     }
 
     #[test]

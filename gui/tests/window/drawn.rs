@@ -84,6 +84,16 @@ pub(crate) fn words(person: &mut Person) -> Vec<String> {
     words.collect()
 }
 
+/// The texts that another widget draws, for example the list of a picker.
+pub(crate) fn filled(person: &mut Person) -> Vec<String> {
+    let texts = person.renderer.layers().iter().flat_map(|layer| &layer.text);
+    let texts = texts.flat_map(|item| item.as_slice()).filter_map(|text| match text {
+        Text::Cached { content, .. } => Some(content.clone()),
+        _ => None,
+    });
+    texts.collect()
+}
+
 /// The texts that are wider than their bounds, of those that another widget draws, for example a picker.
 pub(crate) fn too_wide(person: &mut Person) -> Vec<String> {
     let mut found = Vec::new();

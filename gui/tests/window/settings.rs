@@ -133,6 +133,16 @@ fn a_key_is_stored_by_the_daemon_and_tested_with_one_request() {
     assert!(person.finds("anthropic/some-model answers, in 840 ms.").is_some());
 }
 
+/// Two providers can have the same model, and a provider two versions of one.
+#[test]
+fn a_long_model_in_the_list_shows_its_provider_and_its_end() {
+    let mut person = open();
+    person.clicks("Change…");
+    let words = drawn::filled(&mut person);
+    let is_whole = |words: &&String| words.starts_with("anthropic/…") && words.ends_with("-preview-2026-11");
+    assert_eq!(words.iter().filter(is_whole).count(), 1, "{words:?}");
+}
+
 #[test]
 fn the_first_escape_clears_a_typed_key_and_the_second_leaves() {
     let mut person = open();

@@ -276,7 +276,7 @@ impl Composer {
     }
 }
 
-/// A model in a picker with limited room: of a long name the end is shown.
+/// A model in a picker with limited room: of a long name the provider and the end are shown.
 #[derive(Clone, PartialEq)]
 struct Fitted(ModelChoice);
 
@@ -285,7 +285,7 @@ pub const MAX_MODEL: usize = 30;
 
 impl fmt::Display for Fitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&words::shortened(&self.0.to_string(), MAX_MODEL))
+        f.write_str(&words::shortened_model(&self.0.to_string(), MAX_MODEL))
     }
 }
 

@@ -214,13 +214,13 @@ fn change<'a, T: ToString + PartialEq + Clone + 'a>(
     pill(pick_list(choices.into(), None::<T>, chosen).placeholder(CHANGE), CHANGE)
 }
 
-/// A model in a list: of a long name the end is shown.
+/// A model in a list: of a long name the provider and the end are shown.
 #[derive(Clone, PartialEq)]
 struct Fitted(DefaultChoice);
 
 impl fmt::Display for Fitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&words::shortened(&self.0.to_string(), MAX_MODEL))
+        f.write_str(&words::shortened_model(&self.0.to_string(), MAX_MODEL))
     }
 }
 
