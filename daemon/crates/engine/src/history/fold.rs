@@ -121,11 +121,6 @@ impl History {
     }
 
     fn apply_to_task(&mut self, id: Option<TaskId>, at: Timestamp, body: &RecordBody) {
-        // Whoever refuses an end has named the sub-tasks at work.
-        let names_children = matches!(body, RecordBody::CallFinished(_))
-            && id
-                .and_then(|id| self.task(id))
-                .is_some_and(|task| children::live(self, task).next().is_some());
         let Some(task) = self.tasks.iter_mut().find(|task| Some(task.id) == id) else { return };
         self.files.see(Seen { task: task.id, at, body }, call_of(body).and_then(|call| task.call(call)));
         if matches!(body, RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted) {
@@ -170,8 +165,9 @@ impl History {
             RecordBody::Compacted(c) => compact(task, c),
             RecordBody::CallFinished(f) => {
                 let is_refused_end = f.outcome == CallOutcome::Refused && wants_to_end(task, f.call_id);
-                task.knows_live_children |= names_children && is_refused_end;
                 if is_refused_end {
+                    // Whoever refuses an end has named the sub-tasks at work.
+                    task.knows_live_children = true;
                     // It may have to be made again and again, and that is no loop.
                     task.repeats = Repeats::default();
                 }

@@ -250,7 +250,7 @@ fn a_checkpoint_is_kept_when_it_saves_as_many_records_as_the_spacing() {
         let mut tail = Tail::default();
         let prompt = RecordBody::UserMessage(UserMessage { text: "Do it.".to_owned() });
         let start = RecordBody::TaskStarted(Box::new(head()));
-        [&start, &prompt, &start, &prompt].map(|body| tail.count(body));
+        [&start, &prompt, &start, &prompt].into_iter().for_each(|body| tail.count(body));
         assert_eq!(tail.saved(), saves);
         let mut actor = Actor::new(spacing, Predecessor::Ended);
         let history = Box::new(Actor::running_code().driver.history().clone());

@@ -1,9 +1,9 @@
 use super::support::*;
 use abide_protocol::{
     RecordId, Timestamp,
-    inbox::{Decision, Question, QuestionKind},
+    inbox::{Decision, Preview, Question, QuestionKind},
     message::{CallOutcome, CallView},
-    record::{ApprovalDecided, Permission, RecordBody},
+    record::{ApprovalDecided, CallAssessed, CallFinished, Joining, Permission, RecordBody},
     task::{CallState, Status},
     transcript::ToolResult,
 };
@@ -163,4 +163,47 @@ async fn a_call_planned_record_of_an_older_version_is_read_as_call_assessed() {
     store.delete_conversation(id, Timestamp(99), RecordId(uuid(1, 1))).await.unwrap();
     let left: i64 = database.query_row("SELECT count(*) FROM calls", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 0);
+}
+
+#[tokio::test]
+async fn a_call_that_joins_sub_tasks_waits_for_them() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 100).await;
+    start(&store, id, 1, Status::WaitingChildren).await;
+    let joining = RecordBody::Joining(Joining { call_id: call_id(1), tasks: vec![task_id(2)] });
+    let records = vec![record(2, Some(1), assessed(1, "{}")), record(3, Some(1), joining)];
+    store.append(append(id, records)).await.unwrap();
+    let calls = store.task_calls(task_id(1)).await.unwrap().calls;
+    assert_eq!(calls[0].state, CallState::WaitingChildren);
+}
+
+/// All texts of a call count: a page of many has to fit in a frame.
+#[tokio::test]
+async fn a_list_of_calls_is_cut_by_their_arguments_previews_and_results() {
+    let long = "x".repeat(1_000_000);
+    for (arguments, diff, result) in [(&*long, "", ""), ("", &*long, ""), ("", "", &*long)] {
+        let home = Home::new();
+        let store = home.open();
+        let id = begin(&store, 1, 100).await;
+        start(&store, id, 1, Status::Running).await;
+        for n in 1..=8 {
+            let RecordBody::CallAssessed(call) = assessed(n, &format!("{{\"a\":\"{arguments}\"}}")) else {
+                unreachable!("it is assessed")
+            };
+            let preview = Preview { path: "f".to_owned(), diff: diff.to_owned(), changed: None };
+            let call = RecordBody::CallAssessed(CallAssessed { preview: Some(Box::new(preview)), ..call });
+            let RecordBody::CallFinished(end) = finished(n, 1) else { unreachable!("it is finished") };
+            let end = CallFinished { result: ToolResult::success(result, None), ..end };
+            let records = vec![
+                record(10 * n, Some(1), call),
+                record(10 * n + 1, Some(1), RecordBody::CallFinished(end)),
+            ];
+            store.append(append(id, records)).await.unwrap();
+        }
+        // Five of a megabyte are the first to exceed 4 MiB.
+        let TaskCalls { calls, is_cut } = store.task_calls(task_id(1)).await.unwrap();
+        assert_eq!((calls.len(), is_cut), (5, true));
+        assert_eq!(store.messages(id, None, 100).await.unwrap().calls.len(), 5);
+    }
 }

@@ -9,7 +9,7 @@ use abide_protocol::{
 use abide_store::{
     Append, AppendError, Checkpoint, Committed, ConversationQuery, Lookup, SearchQuery, Store, WriteError,
 };
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 const SECRET: &str = "the-colour-of-the-cat";
 
@@ -204,4 +204,31 @@ async fn only_a_tombstone_is_left_of_a_deleted_conversation() {
     assert!(matches!(store.append(append).await, Err(AppendError::Invalid { .. })));
     let twice = store.delete_conversation(id, Timestamp(100), RecordId(uuid(1, 2))).await;
     assert_eq!(twice, Err(WriteError::ConversationGone(id)));
+}
+
+/// A backup may read an older state for long. What was deleted meanwhile is erased after it.
+#[tokio::test]
+async fn deleted_text_leaves_the_log_when_its_last_reader_has_ended() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    store.append(append(id, vec![record(2, None, notice(SECRET))])).await.unwrap();
+    let reader = rusqlite::Connection::open(home.path()).unwrap();
+    reader.execute_batch("BEGIN").unwrap();
+    let count = |reader: &rusqlite::Connection| -> i64 {
+        reader.query_row("SELECT count(*) FROM records", [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(count(&reader), 2);
+    store.delete_conversation(id, Timestamp(99), RecordId(uuid(1, 1))).await.unwrap();
+    let folder = home.path().parent().unwrap().to_owned();
+    assert_ne!(files_that_hold(&folder, SECRET), [] as [String; 0], "the reader still needs it");
+    assert_eq!(count(&reader), 2);
+    reader.execute_batch("COMMIT").unwrap();
+    // Nothing else is asked of the store: it tries again by itself.
+    let erased = async {
+        while !files_that_hold(&folder, SECRET).is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), erased).await.expect("it is erased");
 }

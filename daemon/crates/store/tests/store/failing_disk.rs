@@ -112,8 +112,11 @@ async fn waits_inside() {
     assert_eq!(messages.messages[0].text, "stopped");
     assert!(store.state().borrow().full);
 
+    let mut watched = store.state();
+    watched.mark_unchanged();
     fs::remove_file(&ballast).unwrap();
     let held = held.await.unwrap();
+    assert!(watched.has_changed().unwrap(), "whoever waits for room is woken");
     assert!(!store.state().borrow().full);
     assert!(reserve.exists());
     assert!(held.records[0].seq > stopped.records[0].seq);

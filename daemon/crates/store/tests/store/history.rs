@@ -2,6 +2,7 @@ use super::support::*;
 use abide_protocol::{
     event::EventKind,
     record::{ModelRequested, ModelTraced, RecordBody, Trace},
+    transcript::{Block, TextBlock},
 };
 
 fn requested(n: u64) -> RecordBody {
@@ -60,4 +61,27 @@ async fn a_long_history_is_cut_to_its_newest_part() {
     let history = store.task_history(id, task_id(1)).await.unwrap();
     assert!(history.is_cut && history.messages.len() < 30, "{}", history.messages.len());
     assert!(history.messages.last().unwrap().text.starts_with("29 "));
+}
+
+/// A reply with a history has to fit in a frame, whatever makes it long.
+#[tokio::test]
+async fn all_texts_of_a_history_count_towards_its_cut() {
+    let long = "x".repeat(100_000);
+    let thinks = || {
+        let RecordBody::Reply(mut said) = reply("So.", &[]) else { unreachable!("it is a reply") };
+        said.reply.blocks.insert(0, Block::Reasoning(TextBlock { text: long.clone(), opaque: None }));
+        RecordBody::Reply(said)
+    };
+    let bodies: [&dyn Fn(u64) -> RecordBody; 3] =
+        [&|_| reply(&long, &[]), &|_| thinks(), &|n| traced(n, &long)];
+    for body in bodies {
+        let home = Home::new();
+        let store = home.open();
+        let id = begin(&store, 1, 1).await;
+        let records = (0..30).map(|n| record(10 + n, Some(1), body(n))).collect();
+        store.append(append(id, records)).await.unwrap();
+        let history = store.task_history(id, task_id(1)).await.unwrap();
+        // 21 of 100 kB are the first to exceed 2 MiB.
+        assert_eq!((history.messages.len() + history.events.len(), history.is_cut), (21, true));
+    }
 }

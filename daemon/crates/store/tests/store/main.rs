@@ -19,3 +19,4 @@ mod rule;
 mod search;
 mod snapshot;
 mod support;
+mod task;

@@ -163,3 +163,39 @@ async fn deleted_messages_are_no_longer_found() {
     assert_eq!(found(&store, "plenty").await, [0u64; 0]);
     assert_eq!(found(&store, "searched").await, [7]);
 }
+
+#[tokio::test]
+async fn a_page_of_hits_has_titles_only_at_its_start_and_says_whether_more_follow() {
+    let home = Home::new();
+    let store = home.open();
+    let a = begin(&store, 1, 1).await;
+    begin(&store, 2, 2).await;
+    begin(&store, 3, 3).await;
+    for n in 4..6 {
+        say(&store, a, n, user("The title of a book.")).await;
+    }
+    let search = async |conversation, before, limit| {
+        let query = SearchQuery { words: "title", conversation, before, limit };
+        let reply = store.search(query).await.unwrap();
+        (reply.titles.len(), reply.messages.len(), reply.before)
+    };
+    assert_eq!(search(None, None, 2).await, (2, 2, None), "as many as asked for, and no more messages");
+    assert_eq!(search(None, None, 1).await, (1, 1, Some(Seq(5))));
+    assert_eq!(search(None, Some(Seq(5)), 1).await, (0, 1, None), "the first page had the titles");
+    assert_eq!(search(Some(a), None, 9).await, (0, 2, None), "a conversation's title is known");
+}
+
+/// Marks are places in the shown text.
+#[tokio::test]
+async fn only_what_is_shown_of_a_long_line_is_marked() {
+    let home = Home::new();
+    let store = home.open();
+    let a = begin(&store, 1, 1).await;
+    say(&store, a, 2, user(&format!("needle {} needle", "x".repeat(900)))).await;
+    let reply =
+        store.search(SearchQuery { words: "needle", limit: 9, ..SearchQuery::default() }).await.unwrap();
+    let line = &reply.messages[0].line;
+    let marked: Vec<_> =
+        line.marks.iter().map(|mark| &line.text[mark.start as usize..mark.end as usize]).collect();
+    assert_eq!(marked, ["needle"]);
+}
