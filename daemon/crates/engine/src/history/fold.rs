@@ -7,7 +7,6 @@ use super::{
     transcript::{append, append_deferred, append_results, append_results_of, compact, drop_read_results},
 };
 use crate::{
-    children,
     control::Control,
     files::{Files, Seen},
     scratchpad,

@@ -12,6 +12,7 @@ mod hidden;
 mod history;
 mod inbox;
 mod listing;
+mod locked;
 mod lookup;
 mod open;
 mod rebuild;

@@ -116,6 +116,14 @@ async fn a_rebuild_gives_the_same_projections() {
     );
     assert_eq!(store.replace_rules().await, Ok(true));
     assert_eq!(projections(&home.path()), before);
+    store.close().await;
+
+    // What is asked of remembered decisions, too, if they were read before the rebuild.
+    Connection::open(home.path()).unwrap().execute("UPDATE rules SET allow = 0", []).unwrap();
+    let store = home.open();
+    assert_eq!(store.rule("shell", "{}", "/w"), Some(false));
+    assert_eq!(store.replace_rules().await, Ok(true));
+    assert_eq!(store.rule("shell", "{}", "/w"), Some(true));
 
     // The count of open items is still right.
     let done = Append {

@@ -288,3 +288,21 @@ async fn a_rule_is_kept_with_its_text_and_matches_no_call_by_digest() {
     assert!(forget(&store, added, 8).await);
     assert!(store.rules_of("/elsewhere").is_empty());
 }
+
+/// A reply with a page has to fit in a frame.
+#[tokio::test]
+async fn a_page_of_decisions_on_long_calls_ends_early() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    for n in 0..15 {
+        let arguments = format!(r#"{{"command":"{n} {}"}}"#, "x".repeat(100_000));
+        let rule = rule(&arguments);
+        let body = RecordBody::RuleRemembered(RuleRemembered { rule, allow: true, text: None });
+        store.append(append(id, vec![record(10 + n, Some(1), body)])).await.unwrap();
+    }
+    let first = store.rules(None, 100).await.unwrap();
+    assert_eq!(first.rules.len(), 11, "11 of 100 kB are the first to exceed 1 MiB");
+    let rest = store.rules(first.before, 100).await.unwrap();
+    assert_eq!((rest.rules.len(), rest.before), (4, None));
+}
