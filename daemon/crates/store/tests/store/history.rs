@@ -78,10 +78,13 @@ async fn all_texts_of_a_history_count_towards_its_cut() {
         let home = Home::new();
         let store = home.open();
         let id = begin(&store, 1, 1).await;
-        let records = (0..30).map(|n| record(10 + n, Some(1), body(n))).collect();
+        let records = (0..60).map(|n| record(10 + n, Some(1), body(n))).collect();
         store.append(append(id, records)).await.unwrap();
         let history = store.task_history(id, task_id(1)).await.unwrap();
         // 21 of 100 kB are the first to exceed 2 MiB.
         assert_eq!((history.messages.len() + history.events.len(), history.is_cut), (21, true));
+        // A page has 4 MiB, and no traces.
+        let page = store.messages(id, None, 100).await.unwrap();
+        assert!(page.messages.is_empty() || (page.messages.len() == 42 && page.before.is_some()));
     }
 }
