@@ -108,6 +108,14 @@ fn own_program() -> Result<PathBuf, CommandError> {
     Ok(program)
 }
 
+/// Why the units are not enabled.
+enum NotEnabled {
+    /// They could not be written; systemd was asked for nothing.
+    Unwritten(CommandError),
+    /// systemd did not read or enable them.
+    Refused(CommandError),
+}
+
 /// Writes the units, unless packages have brought the same, and enables them.
 async fn enable(
     manager: &UserManager,
@@ -119,8 +127,8 @@ async fn enable(
     let links = [SERVICE, SOCKET].map(|unit| places.enabled_by_user(unit));
     let settled = match write(places, units, &mut written, report) {
         Ok(()) if written.is_empty() && manager.is_enabled().await => return Ok(()),
-        Ok(()) => reload_and_enable(manager, &written).await,
-        Err(error) => Err(error),
+        Ok(()) => reload_and_enable(manager, &written).await.map_err(NotEnabled::Refused),
+        Err(error) => Err(NotEnabled::Unwritten(error)),
     };
     let has_written = !written.is_empty();
     match settled {
@@ -128,7 +136,7 @@ async fn enable(
             let unit = places.unit(SERVICE).unwrap_or_else(|| places.units.join(SERVICE));
             report.did(Action::Enabled, format!("{SERVICE} and {SOCKET}: {} starts at login", unit.display()))
         }
-        Err(error) => {
+        Err(failed) => {
             // systemd may have enabled one of the two.
             for link in [SERVICE, SOCKET].iter().filter_map(|unit| places.enabled_by_user(unit)) {
                 if !links.iter().flatten().any(|before| *before == link) && fs::remove_file(&link).is_ok() {
@@ -136,11 +144,18 @@ async fn enable(
                 }
             }
             written.undo(report)?;
-            // It may have read them before the failure.
-            if has_written && let Err(error) = manager.reload().await {
-                report
-                    .note(format!("systemd goes by the removed units until it reads them again: {error}"))?;
-            }
+            let error = match failed {
+                NotEnabled::Unwritten(error) => error,
+                NotEnabled::Refused(error) => {
+                    // It may have read them before.
+                    if has_written && let Err(error) = manager.reload().await {
+                        report.note(format!(
+                            "systemd goes by the removed units until it reads them again: {error}"
+                        ))?;
+                    }
+                    error
+                }
+            };
             Err(error.hinted("nothing was installed"))
         }
     }
