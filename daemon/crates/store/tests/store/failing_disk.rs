@@ -126,30 +126,6 @@ async fn waits_inside() {
     assert_eq!(store.check().await.unwrap(), Integrity::Sound);
 }
 
-/// Its pages do not all fit in memory, so the disk is full before its transaction ends.
-#[test]
-fn a_large_append_waits_for_room_too() {
-    on_a_small_disk("failing_disk::large_inside");
-}
-
-#[tokio::test]
-#[ignore = "run on a small disk by the test above"]
-async fn large_inside() {
-    let disk = std::env::var_os(DISK).unwrap();
-    let disk = Path::new(&disk);
-    let store = open(disk, 0);
-    begin(&store, 1, 1).await;
-    let ballast = disk.join("ballast");
-    fs::write(&ballast, vec![1; 12 * MIB]).unwrap();
-    let text = "x".repeat(MIB / 4);
-    let records = (100..120).map(|n| record(n, None, notice(&text))).collect();
-    let mut large = pin!(store.append(append(conversation(1), records)));
-    let mut state = store.state();
-    before(state.wait_for(|state| state.full), &mut large).await.unwrap();
-    fs::remove_file(&ballast).unwrap();
-    assert_eq!(large.await.unwrap().records.len(), 20);
-}
-
 #[test]
 fn a_disk_without_room_for_the_reserve_counts_as_full() {
     on_a_small_disk("failing_disk::no_reserve_inside");

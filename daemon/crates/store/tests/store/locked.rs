@@ -7,15 +7,33 @@ use abide_protocol::{
     record::{By, RuleRemembered, Via},
     task::Status,
 };
-use abide_store::{Checkpoint, Lookup, SearchQuery};
+use abide_store::{Checkpoint, Committed, Lookup, SearchQuery, Store};
 use rusqlite::{Connection, ErrorCode};
-use std::time::Duration;
+use std::{
+    pin::pin,
+    sync::{Arc, Mutex, mpsc},
+    time::Duration,
+};
+use tokio::sync::oneshot;
 
 /// The writer waits for a lock for 5 seconds. Then work is held, and the disk is not taken for a broken one.
 #[tokio::test]
 async fn all_work_waits_while_another_process_holds_the_database() {
     let home = Home::new();
-    let store = home.open();
+    // The writer stops in the sink, so that all work comes to it at once.
+    let (gate, closed) = mpsc::channel::<()>();
+    let (arrives, arrived) = oneshot::channel::<()>();
+    let stop = Arc::new(Mutex::new(None));
+    let stops = Arc::clone(&stop);
+    let sink = move |_: &Committed| {
+        let stop: Option<(oneshot::Sender<()>, mpsc::Receiver<()>)> = stops.lock().unwrap().take();
+        if let Some((arrives, closed)) = stop {
+            arrives.send(()).unwrap();
+            // Until the gate is dropped.
+            let _ = closed.recv();
+        }
+    };
+    let store = Store::open(options(&home.path()), Box::new(sink)).unwrap();
     let id = begin(&store, 1, 1).await;
     let deleted = begin(&store, 2, 2).await;
     start(&store, id, 3, Status::Completed).await;
@@ -25,6 +43,12 @@ async fn all_work_waits_while_another_process_holds_the_database() {
     let short = store.rules(None, 1).await.unwrap().rules[0].id.clone();
     let Lookup::One(forgotten) = store.find_rule(&short).await.unwrap() else { unreachable!("it is there") };
 
+    *stop.lock().unwrap() = Some((arrives, closed));
+    let mut before = pin!(store.append(append(id, vec![record(5, None, notice("before"))])));
+    tokio::select! {
+        _ = &mut before => unreachable!("its commit is not published yet"),
+        arrived = arrived => arrived.unwrap(),
+    }
     let path = home.path();
     let holder = Connection::open(&path).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -41,8 +65,8 @@ async fn all_work_waits_while_another_process_holds_the_database() {
         assert_eq!(refused.sqlite_error_code(), Some(ErrorCode::DatabaseBusy));
         holder.execute_batch("ROLLBACK").unwrap();
     });
-    let (appended, kept, marked, added, forgot, rebuilt, rebuilt_rules, found, removed, released) = tokio::join!(
-        store.append(append(id, vec![record(5, None, notice("late"))])),
+    let (appended, kept, marked, added, forgot, rebuilt, rebuilt_rules, found, removed, released, stored, ()) = tokio::join!(
+        store.append(append(id, vec![record(6, None, notice("late"))])),
         store.keep_checkpoint(checkpoint),
         store.mark_read(id, Seq(1)),
         store.add_rule(text, by(), Timestamp(9), RecordId(uuid(0xf0, 1))),
@@ -52,7 +76,10 @@ async fn all_work_waits_while_another_process_holds_the_database() {
         store.search(search),
         store.delete_conversation(deleted, Timestamp(9), RecordId(uuid(0xf0, 3))),
         release,
+        before,
+        async { drop(gate) },
     );
+    stored.unwrap();
     released.unwrap();
     appended.unwrap();
     kept.unwrap();
