@@ -9,10 +9,10 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// The path, without links, of what is there; `None` if nothing is. Blocking.
+/// The path with its links resolved; `None` if nothing is at the path. Blocking.
 ///
-/// Of what a plan looks for nearly everything is missing or has no link on its way, which one call says. The path's own text then has
-/// to be plain, too.
+/// Most paths that a plan looks for are missing or have no link in them. One system call says so, if the text of the path is absolute
+/// and has no `..`.
 pub(super) fn without_links(path: &Path) -> Option<PathBuf> {
     let is_plain = path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
     if is_plain {
