@@ -63,7 +63,10 @@ async fn an_undo_that_was_cut_off_goes_on_at_the_next_start() {
         let cli = world.daemon.cli();
         let id = task.task_id.to_string();
         let cut = cli.run(&["undo", &id, "--yes"]).await;
-        assert_ne!(cut.code, Some(0), "{point:?}: {cut:?}");
+        // Any other error would mean that the undo did not come as far as this point.
+        let is_cut =
+            ["closed the connection", "connection broke"].iter().any(|words| cut.stderr.contains(words));
+        assert!(is_cut, "{point:?} {count}: {cut:?}");
         restart(&mut world).await;
         // Nobody asks again: it was recorded before it began.
         wait::wait_until("the undo to be over", async || {

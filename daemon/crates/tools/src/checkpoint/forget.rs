@@ -62,6 +62,7 @@ impl Checkpoints {
         let git = Git {
             helpers: &self.runner.helpers,
             live: &self.runner.live,
+            placeholders: &self.runner.planner.placeholders,
             program: owner.program,
             environment: &environment,
             directory: fs::File::open(&folder).map_err(|error| error.to_string())?.into(),

@@ -9,7 +9,7 @@ use super::error::NoCheckpoint;
 use crate::{
     command::{ForkServer, Live},
     helper::{CommandEnd, Fittings, Order, Report, STOP},
-    sandbox::Plan,
+    sandbox::{Placed, Placeholders, Plan},
     text::one_line,
 };
 use rustix::{
@@ -69,6 +69,7 @@ pub(super) enum GitDir<'a> {
 pub(super) struct Git<'a> {
     pub(super) helpers: &'a ForkServer,
     pub(super) live: &'a Live,
+    pub(super) placeholders: &'a Placeholders,
     /// An absolute path.
     pub(super) program: String,
     /// The task's environment.
@@ -90,6 +91,8 @@ pub(super) struct Running {
     deadline: Instant,
     cancel: CancellationToken,
     _live: crate::command::LiveGuard,
+    /// In the repository, which git may read.
+    _placeholders: Placed,
 }
 
 /// The output of a command that has ended.
@@ -139,6 +142,7 @@ impl Git<'_> {
         };
         let helper = self.helpers.helper(&self.plan).or_else(|_| self.helpers.helper(&self.plan))?;
         let live = self.live.enter(helper.pid.unsigned_abs());
+        let placeholders = self.placeholders.keep_files();
         let mut connection = helper.connection;
         connection.set_read_timeout(Some(PATIENCE))?;
         connection.set_write_timeout(Some(PATIENCE))?;
@@ -147,7 +151,16 @@ impl Git<'_> {
         self.helpers.ask_in_advance(&self.plan);
         let reports = BufReader::new(connection);
         let (deadline, cancel) = (Instant::now() + LIMIT, self.cancel.clone());
-        Ok(Running { what, stdout, stderr, reports, deadline, cancel, _live: live })
+        Ok(Running {
+            what,
+            stdout,
+            stderr,
+            reports,
+            deadline,
+            cancel,
+            _live: live,
+            _placeholders: placeholders,
+        })
     }
 
     fn environment(&self, dir: GitDir<'_>) -> BTreeMap<String, String> {

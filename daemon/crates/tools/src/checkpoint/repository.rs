@@ -73,6 +73,7 @@ impl<'a> Repository<'a> {
         let git = Git {
             helpers: &runner.helpers,
             live: &runner.live,
+            placeholders: &runner.planner.placeholders,
             program,
             environment: &place.environment,
             directory: workspace.root().map_err(NoCheckpoint::io(&path))?,

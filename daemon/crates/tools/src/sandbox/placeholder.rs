@@ -3,15 +3,24 @@
 //!
 //! They are in the workspace itself, because a mount needs a place. They are noted before they are made, counted while helpers
 //! use them, and removed with the last one, or at the next start. One that somebody has filled meanwhile stays.
+//!
+//! A git that sees the file `commondir` and then cannot read it fails. So this file comes with its text, and a git of ours keeps what it may
+//! have seen.
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, unlinkat};
+use rustix::{
+    fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, linkat, mkdirat, openat, openat2, unlinkat},
+    io::Errno,
+};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
     ffi::OsStr,
     fs::{self, File},
     io::{self, Read as _, Write as _},
-    os::{fd::OwnedFd, unix::fs::OpenOptionsExt as _},
+    os::{
+        fd::{AsRawFd as _, OwnedFd},
+        unix::fs::OpenOptionsExt as _,
+    },
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -72,9 +81,22 @@ impl Placeholder {
         match &self.text {
             None => Ok(mkdirat(folder, name, Mode::RWXU)?),
             Some(text) => {
-                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-                let file = openat(folder, name, flags, Mode::RUSR | Mode::WUSR)?;
-                File::from(file).write_all(text.as_bytes())
+                let mode = Mode::RUSR | Mode::WUSR;
+                let unnamed = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
+                match openat(folder, ".", unnamed, mode) {
+                    Ok(file) => {
+                        let mut file = File::from(file);
+                        file.write_all(text.as_bytes())?;
+                        let made = format!("/proc/self/fd/{}", file.as_raw_fd());
+                        Ok(linkat(CWD, made, folder, name, AtFlags::SYMLINK_FOLLOW)?)
+                    }
+                    // A file system without files that have no name: a reader may find this one empty for a moment.
+                    Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
+                        let named = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+                        File::from(openat(folder, name, named, mode)?).write_all(text.as_bytes())
+                    }
+                    Err(error) => Err(error.into()),
+                }
             }
         }
     }
@@ -138,6 +160,17 @@ impl Placeholders {
     /// Blocking, while another thread holds them still.
     pub(super) fn still(&self) -> Still<'_> {
         Still { all: self, inner: self.0.lock().unwrap_or_else(PoisonError::into_inner) }
+    }
+
+    /// Keeps the files among those that exist now, for a program that may read them. Blocking, as above.
+    pub(crate) fn keep_files(&self) -> Placed {
+        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = inner.used.iter_mut().filter(|(placeholder, _)| placeholder.text.is_some());
+        let placeholders = files.map(|(file, users)| {
+            *users += 1;
+            file.clone()
+        });
+        Placed { all: self.clone(), placeholders: placeholders.collect() }
     }
 }
 
@@ -205,7 +238,11 @@ impl Drop for Placed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
+    use std::{
+        os::unix::fs::symlink,
+        sync::atomic::{AtomicBool, Ordering},
+        thread,
+    };
 
     #[test]
     fn they_go_with_their_last_user_and_what_was_filled_stays() {
@@ -221,6 +258,45 @@ mod tests {
         fs::write(at("b"), "of a person").unwrap();
         drop(second);
         assert!(!at("a").exists() && at("b").is_file() && !at("note").exists());
+    }
+
+    /// Makes and removes the same file again and again while `look` runs again and again.
+    fn beside_a_file_that_comes_and_goes(look: impl Fn(&Placeholders, &Path)) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("commondir");
+        let all = Placeholders::open(folder.path().join("note"));
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..2000 {
+                    drop(all.still().place(&[], &[Placeholder::file(file.clone(), ".\n")]).unwrap());
+                }
+                is_over.store(true, Ordering::Relaxed);
+            });
+            while !is_over.load(Ordering::Relaxed) {
+                look(&all, &file);
+            }
+        });
+        assert!(!file.exists(), "it goes with the last that uses or reads it");
+    }
+
+    #[test]
+    fn a_file_has_its_text_as_soon_as_it_has_its_name() {
+        beside_a_file_that_comes_and_goes(|_, file| {
+            if let Ok(text) = fs::read_to_string(file) {
+                assert_eq!(text, ".\n");
+            }
+        });
+    }
+
+    #[test]
+    fn a_file_that_somebody_reads_stays() {
+        beside_a_file_that_comes_and_goes(|all, file| {
+            let kept = all.keep_files();
+            if !kept.placeholders.is_empty() {
+                (0..10).for_each(|_| assert!(file.exists()));
+            }
+        });
     }
 
     #[test]
