@@ -30,3 +30,29 @@ impl Severity {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_as_severe_as_what_it_leaves_on_disk() {
+        for (code, severity) in [
+            (ffi::SQLITE_CONSTRAINT_UNIQUE, Severity::Statement),
+            (ffi::SQLITE_MISMATCH, Severity::Statement),
+            (ffi::SQLITE_TOOBIG, Severity::Statement),
+            (ffi::SQLITE_FULL, Severity::NoRoom),
+            (ffi::SQLITE_IOERR_SHMSIZE, Severity::NoRoom),
+            (ffi::SQLITE_BUSY, Severity::Locked),
+            (ffi::SQLITE_LOCKED, Severity::Locked),
+            (ffi::SQLITE_IOERR_FSYNC, Severity::Final),
+            (ffi::SQLITE_IOERR_SHMMAP, Severity::Final),
+            (ffi::SQLITE_CORRUPT, Severity::Final),
+            (ffi::SQLITE_NOTADB, Severity::Final),
+        ] {
+            let error = Error::SqliteFailure(ffi::Error::new(code), None);
+            assert_eq!(Severity::of(&error), severity, "{error}");
+        }
+        assert_eq!(Severity::of(&Error::QueryReturnedNoRows), Severity::Statement);
+    }
+}

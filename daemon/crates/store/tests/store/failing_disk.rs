@@ -126,6 +126,30 @@ async fn waits_inside() {
     assert_eq!(store.check().await.unwrap(), Integrity::Sound);
 }
 
+/// What does not fit into the cache of 8 MiB is written before the commit.
+#[test]
+fn an_append_that_is_larger_than_the_cache_waits_for_room_too() {
+    on_a_small_disk("failing_disk::large_inside");
+}
+
+#[tokio::test]
+#[ignore = "run on a small disk by the test above"]
+async fn large_inside() {
+    let disk = std::env::var_os(DISK).unwrap();
+    let disk = Path::new(&disk);
+    let ballast = disk.join("ballast");
+    fs::write(&ballast, vec![1; 14 * MIB]).unwrap();
+    let store = open(disk, 0);
+    begin(&store, 1, 1).await;
+    let records = (100..148).map(|n| record(n, None, notice(&"x".repeat(MIB / 4)))).collect();
+    let mut state = store.state();
+    let mut large = pin!(store.append(append(conversation(1), records)));
+    before(state.wait_for(|state| state.full), &mut large).await.unwrap();
+    fs::remove_file(&ballast).unwrap();
+    assert_eq!(large.await.unwrap().records.len(), 48);
+    assert!(!store.state().borrow().full);
+}
+
 #[test]
 fn a_disk_without_room_for_the_reserve_counts_as_full() {
     on_a_small_disk("failing_disk::no_reserve_inside");

@@ -16,7 +16,7 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// The writer waits for a lock for 5 seconds. Then work is held, and the disk is not taken for a broken one.
+/// The writer waits for a lock for 5 seconds. Then work is held and tried again, and the disk is not taken for a broken one.
 #[tokio::test]
 async fn all_work_waits_while_another_process_holds_the_database() {
     let home = Home::new();
@@ -57,10 +57,10 @@ async fn all_work_waits_while_another_process_holds_the_database() {
         TextRule { text: "shell(make *)".to_owned(), workspace: "/w".to_owned(), effect: RuleEffect::Allow };
     let checkpoint = Checkpoint { conversation_id: id, task_id: task_id(3), form: 1, body: b"x".to_vec() };
     let search = SearchQuery { words: "title", limit: 9, ..SearchQuery::default() };
-    // Another one that waits longer than the writer does: when it gives up, the writer has.
+    // Another one that waits longer than the writer does: when it gives up, the writer has, twice.
     let release = tokio::task::spawn_blocking(move || {
         let waiting = Connection::open(&path).unwrap();
-        waiting.busy_timeout(Duration::from_secs(7)).unwrap();
+        waiting.busy_timeout(Duration::from_secs(12)).unwrap();
         let refused = waiting.execute_batch("BEGIN IMMEDIATE").unwrap_err();
         assert_eq!(refused.sqlite_error_code(), Some(ErrorCode::DatabaseBusy));
         holder.execute_batch("ROLLBACK").unwrap();

@@ -367,6 +367,17 @@ async fn a_changed_record_is_reported_even_if_it_can_be_read() {
 }
 
 #[tokio::test]
+async fn a_check_names_twenty_damaged_records_at_most() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    store.append(append(id, (2..30).map(|n| record(n, None, notice("said"))).collect())).await.unwrap();
+    Connection::open(home.path()).unwrap().execute_batch("UPDATE records SET at = at + 1").unwrap();
+    let Integrity::Damaged(found) = store.check().await.unwrap() else { panic!() };
+    assert_eq!(found.len(), 20, "{found:?}");
+}
+
+#[tokio::test]
 async fn a_backup_is_a_whole_database_and_replaces_an_older_one_only_if_told_to() {
     let home = Home::new();
     let store = home.open();
