@@ -53,7 +53,7 @@ pub struct Task {
     pub(crate) inherited: usize,
     /// Something works beneath it; kept for a root task, whose time limit counts that too.
     pub(crate) works_below: bool,
-    /// A sub-task's result or somebody's words have come, and have not been sent to the model yet.
+    /// Something has come that its model has not been sent yet: a sub-task's result, somebody's words, or a note.
     pub(crate) has_unread: bool,
     /// Its model has been told which sub-tasks are at work, as it wanted to end; it has started none since.
     pub(crate) knows_live_children: bool,
@@ -165,8 +165,6 @@ pub enum Last {
     Results { complete: Option<String> },
     /// The mode sent the model a nudge.
     Nudged,
-    /// A phase was recorded that makes no model call.
-    Skipped,
 }
 
 /// The phases of a step, in a mode with phases.
@@ -349,7 +347,7 @@ impl Task {
         match &self.last {
             Last::Text { stop: StopReason::Length, .. } => Some(Incomplete::Length),
             Last::Text { text, .. } if text.trim().is_empty() => Some(Incomplete::Empty),
-            Last::Text { .. } | Last::Start | Last::Results { .. } | Last::Nudged | Last::Skipped => None,
+            Last::Text { .. } | Last::Start | Last::Results { .. } | Last::Nudged => None,
         }
     }
 

@@ -131,10 +131,9 @@ impl History {
                 append_named_files(task);
             }
             RecordBody::Imported(imported) => append_imported(task, imported),
-            RecordBody::PhaseBegan(began) => begin_phase(task, at, began),
+            RecordBody::PhaseBegan(began) => begin_phase(task, began),
             RecordBody::ResultsDelivered(d) => {
                 append_results_of(task, &d.tasks, Entry::Note(d.text.clone()));
-                task.has_unread = true;
             }
             RecordBody::Intervened(i) => intervened(task, at, i),
             RecordBody::Nudge(n) => {
@@ -433,7 +432,7 @@ fn report(task: &mut Task, words: &str) {
     }
 }
 
-fn begin_phase(task: &mut Task, at: Timestamp, began: &record::PhaseBegan) {
+fn begin_phase(task: &mut Task, began: &record::PhaseBegan) {
     if begin_step(task, began.step) {
         task.pass.reason = ReasonBlock::default();
         task.pass.results.clear();
@@ -447,10 +446,6 @@ fn begin_phase(task: &mut Task, at: Timestamp, began: &record::PhaseBegan) {
     task.inquiry.rounds += u32::from(began.phase == Phase::Inquire && task.last != Last::Start);
     if let Some(text) = &began.text {
         append(task, Entry::Note(text.clone()));
-    }
-    if !began.asks {
-        task.last = Last::Skipped;
-        task.idle_since = at;
     }
 }
 

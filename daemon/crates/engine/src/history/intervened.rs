@@ -27,7 +27,6 @@ pub(super) fn intervened(task: &mut Task, at: Timestamp, intervened: &Intervened
         (Intervener::Person(_), None) => Entry::User(intervened.comment.clone()),
     };
     append(task, entry);
-    task.has_unread = true;
 }
 
 /// Withdraws the model call, if one is under way or awaited, and begins the pass anew; in mode `tree` the phase. A step that has come to

@@ -22,6 +22,8 @@ pub(super) fn append(task: &mut Task, entry: Entry) {
 
 /// Appends an entry that gives the results of these sub-tasks.
 pub(super) fn append_results_of(task: &mut Task, sub_tasks: &[TaskId], entry: Entry) {
+    // A partial reply is its model's own.
+    task.has_unread |= !matches!(entry, Entry::Partial(_));
     if matches!(task.stage, Stage::Thinking { .. } | Stage::Calling(_)) {
         task.deferred.push(Deferred { entry, results_of: sub_tasks.to_vec() });
     } else {
@@ -35,10 +37,9 @@ pub(super) fn drop_read_results(task: &mut Task, read: &[TaskId]) {
         let results = &deferred.results_of;
         !results.is_empty() && results.iter().all(|result| read.contains(result))
     };
-    if task.deferred.extract_if(.., |deferred| is_read(deferred)).count() > 0 {
-        // All that came since the last request is deferred.
-        task.has_unread = !task.deferred.is_empty();
-    }
+    task.deferred.retain(|deferred| !is_read(deferred));
+    // While calls run, all that came since the last request is deferred.
+    task.has_unread = !task.deferred.is_empty();
 }
 
 /// Appends the deferred entries, in the order in which they came.

@@ -25,9 +25,7 @@ pub(super) struct Agent;
 impl Rules for Agent {
     fn next(&self, task: &Task) -> Action {
         match &task.last {
-            Last::Start | Last::Nudged | Last::Skipped | Last::Results { complete: None } => {
-                Action::Think(None)
-            }
+            Last::Start | Last::Nudged | Last::Results { complete: None } => Action::Think(None),
             Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(summary)),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
             Last::Text { text, stop: StopReason::Length, .. } if task.cut_streak >= CUT_STREAK => {

@@ -11,9 +11,7 @@ impl Rules for Chat {
         match &task.last {
             Last::Start => Action::Think(None),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
-            Last::Text { .. } | Last::Results { .. } | Last::Nudged | Last::Skipped => {
-                Action::Finish(Answer::default())
-            }
+            Last::Text { .. } | Last::Results { .. } | Last::Nudged => Action::Finish(Answer::default()),
         }
     }
 

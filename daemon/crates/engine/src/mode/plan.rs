@@ -26,9 +26,7 @@ pub(super) struct Plan;
 impl Rules for Plan {
     fn next(&self, task: &Task) -> Action {
         match &task.last {
-            Last::Start | Last::Nudged | Last::Skipped | Last::Results { complete: None } => {
-                Action::Think(Some(Phase::Plan))
-            }
+            Last::Start | Last::Nudged | Last::Results { complete: None } => Action::Think(Some(Phase::Plan)),
             Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(summary)),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
             Last::Text { text, stop: StopReason::Length, .. } if task.cut_streak >= agent::CUT_STREAK => {

@@ -129,9 +129,7 @@ fn after_inquire(task: &Task, last: &Last) -> Action {
 fn after_act(task: &Task, last: &Last) -> Action {
     match last {
         Last::Results { complete: Some(_) } => Action::Join(Phase::Summarize),
-        Last::Results { complete: None } | Last::Nudged | Last::Skipped | Last::Start => {
-            Action::GoOn(Phase::Act)
-        }
+        Last::Results { complete: None } | Last::Nudged | Last::Start => Action::GoOn(Phase::Act),
         Last::Text { stop: StopReason::Length, .. } if task.cut_streak >= agent::CUT_STREAK => {
             Action::Join(Phase::Summarize)
         }

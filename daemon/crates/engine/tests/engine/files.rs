@@ -1,7 +1,7 @@
 //! When checkpoints are due, what they span, and what an undo has to wait for.
 
 use crate::{
-    plan::{read, shell, write},
+    plan::{complete, read, shell, write},
     world::{World, facts, head},
 };
 use abide_engine::{
@@ -277,6 +277,27 @@ fn after_an_undo_the_next_checkpoint_begins_with_what_it_left() {
         let tells = |entry: &Entry| matches!(entry, Entry::Note(text) if *text == note);
         assert!(w.task().entries().iter().any(tells), "its model relies on files that are different now");
     }
+}
+
+/// It would report as done what is undone.
+#[test]
+fn a_task_does_not_end_before_its_model_has_read_of_an_undo() {
+    let mut w = with_checkpoints();
+    let call = w.reply("", &[shell("make")])[0];
+    checkpointed(&mut w, 0, took("base"));
+    w.finish(call, true);
+    checkpointed(&mut w, 1, took("one"));
+    w.pause();
+    let end = w.reply("", &[complete("All is made.")])[0];
+    let undo = RecordId(Uuid::from_u128(1));
+    w.input(Input::Undo { undo, undone: w.id, from: UndoFrom::Start, by: None });
+    let done = UndoneFiles { before: saved("one"), after: saved("base"), restored: 2, kept: Vec::new() };
+    w.input(Input::Undone { undo, result: UndoResult::Done(done) });
+    w.resume();
+    assert_eq!((w.end(), w.is_thinking()), (None, true));
+    assert!(w.result(end).is_some_and(|words| words.contains("read it first")));
+    w.reply("", &[complete("Nothing is left to do.")]);
+    assert_eq!(w.summary(), Some("Nothing is left to do."));
 }
 
 /// Nothing is saved for a call that will not run.
