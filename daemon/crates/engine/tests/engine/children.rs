@@ -6,13 +6,15 @@ use crate::{
 };
 use abide_engine::Intervention;
 use abide_protocol::{
-    CallId, TaskId, Timestamp,
+    CallId, JsonText, TaskId, Timestamp,
     inbox::{Decision, QuestionKind},
     message::CallOutcome,
-    record::{NewRecord, RecordBody, TaskStarted},
-    task::{EndReason, Limits, Mode, PauseReason, Status},
+    record::{By, ClientMessage, NewRecord, RecordBody, TaskStarted, Via},
+    task::{Approvals, EndReason, Limits, Mode, PauseReason, Status},
     transcript::{Entry, StopReason},
 };
+use serde_json::json;
+use std::collections::BTreeMap;
 
 fn started(change: impl FnOnce(&mut TaskStarted)) -> World {
     World::started_with(|head| {
@@ -102,6 +104,54 @@ fn a_fork_starts_an_agent_in_the_append_of_the_calls_end() {
     assert_eq!(tools, ["read", "task_complete", "ask_user", "send_update", "fork", "wait", "tell"]);
     assert_eq!(w.transcript(), ["user", "note"]);
     assert_eq!(w.replayed(), w.history);
+}
+
+/// A client finds a task by its own ids, and a person is named for what a person has started.
+#[test]
+fn a_sub_task_has_all_of_its_parents_head_but_what_is_the_roots_alone() {
+    let mut w = started(|head| {
+        (head.mode, head.prompts) = (Mode::Roa, prompts(Mode::Roa));
+        head.child_system_prompt = Some("The rules of an agent.".to_owned());
+        head.workspace = "/work".to_owned();
+        head.environment = BTreeMap::from([("PATH".to_owned(), "/bin".to_owned())]);
+        head.approvals = Approvals::AllowAll;
+        head.persona = Some("reviewer".to_owned());
+        head.files = vec!["a.txt".to_owned()];
+        (head.compact_at_tokens, head.checkpoints) = (9, true);
+        head.limits = Limits { max_cost_micros: 5_000_000, question_timeout_secs: 7, ..head.limits };
+        head.metadata = Some(JsonText::from(json!({"ticket": 7})));
+        head.client_message = Some(ClientMessage { id: "1".to_owned(), digest: String::new() });
+        head.external_id = Some("build-7".to_owned());
+        head.by = Some(By { via: Via::Socket, name: "abide".to_owned() });
+    });
+    w.reply("{}", &[]);
+    let root = w.task().head.clone();
+    let (_, records) = call(&mut w, fork("Look."));
+    let started = records.iter().find_map(|record| match &record.body {
+        RecordBody::TaskStarted(head) => Some(head),
+        _ => None,
+    });
+    let child = started.expect("it was started");
+    let note = root.prompts.iter().filter(|(name, _)| *name == "child");
+    let expected = TaskStarted {
+        parent_id: Some(w.id),
+        depth: 1,
+        mode: Mode::Agent,
+        system_prompt: "The rules of an agent.".to_owned(),
+        tools: child.tools.clone(),
+        limits: Limits { max_steps: 50, max_cost_micros: 0, ..root.limits },
+        original_prompt: "Look.".to_owned(),
+        title: "Look.".to_owned(),
+        forked_by: child.forked_by,
+        metadata: None,
+        client_message: None,
+        external_id: None,
+        by: None,
+        child_system_prompt: None,
+        prompts: note.map(|(name, text)| (name.clone(), text.clone())).collect(),
+        ..(*root).clone()
+    };
+    assert_eq!(**child, expected);
 }
 
 #[test]
