@@ -154,7 +154,18 @@ fn default_model(facts: Facts<'_>, configs: &[ProviderConfig]) -> DefaultModel {
     if let Some((provider, model)) = local {
         return chosen(format!("{provider}/{model}"), format!("{provider} was found on this machine"));
     }
-    chosen("demo/demo".to_owned(), "nothing else is there: it is scripted, and no model".to_owned())
+    let demo = |why| chosen("demo/demo".to_owned(), why);
+    // It may have many models, and which one is meant (and may cost something) is for its owner to say.
+    match facts.config.providers.keys().find(|name| !lacks_key(facts, configs, name)) {
+        Some(name) => demo(format!(
+            "it is scripted, and no model; you have set up {name}: `abide config set model.default {name}/MODEL` makes a model of it the default"
+        )),
+        None => demo("nothing else is there: it is scripted, and no model".to_owned()),
+    }
+}
+
+fn lacks_key(facts: Facts<'_>, configs: &[ProviderConfig], name: &str) -> bool {
+    configs.iter().any(|config| config.name == name && config.wants_key) && (facts.key)(name).is_none()
 }
 
 #[cfg(test)]

@@ -39,7 +39,8 @@ const TABLES: &[Table] = &[
             example: "\"local/smollm2\"",
             meaning: "The model of tasks and conversations that name none. Without it, the first available \
                 one: Anthropic or OpenAI if the daemon has a key, an Ollama or llama-server on this \
-                machine, otherwise the scripted `demo`.",
+                machine, otherwise the scripted `demo`. Of a provider that is set up here no model is chosen by \
+                itself.",
         }],
     },
     Table {

@@ -47,6 +47,10 @@ fn default_model(listed: &ListModelsReply) -> Diagnosis {
         return Diagnosis::good(ABOUT, words);
     }
     if provider.api == "scripted" {
+        let is_usable = |other: &ProviderInfo| other.source == "config" && other.key != KeyState::Missing;
+        if listed.providers.iter().any(is_usable) {
+            return Diagnosis::noted(ABOUT, words);
+        }
         return Diagnosis::noted(ABOUT, format!("{words}; `abide key set PROVIDER` gives the daemon a key"));
     }
     if !provider.models.contains(&default.model) {
@@ -64,23 +68,22 @@ mod tests {
         task::{Limits, Mode},
     };
 
-    fn health(model: &str, provider: ProviderInfo) -> Health {
+    fn of_default(model: &str, providers: Vec<ProviderInfo>) -> Diagnosis {
         let default = DefaultModel { model: model.to_owned(), why: "because".to_owned() };
         let diagnoses = diagnoses(&ListModelsReply {
-            providers: vec![provider],
+            providers,
             default,
             limits: Limits::default(),
             mode: Mode::Auto,
             steps: Vec::new(),
         });
-        let found = diagnoses.iter().find(|diagnosis| diagnosis.about == "default model").unwrap();
+        let found = diagnoses.into_iter().find(|diagnosis| diagnosis.about == "default model").unwrap();
         assert!(found.words.starts_with(&format!("{model}: because")), "{}", found.words);
-        found.health
+        found
     }
 
-    #[test]
-    fn a_default_model_is_well_only_if_its_provider_lists_it() {
-        let provider = ProviderInfo {
+    fn configured() -> ProviderInfo {
+        ProviderInfo {
             name: "corp".to_owned(),
             api: "openai-chat".to_owned(),
             base_url: "http://h".to_owned(),
@@ -88,7 +91,27 @@ mod tests {
             key: KeyState::NotNeeded,
             models: vec!["corp/m".to_owned()],
             problem: None,
+        }
+    }
+
+    #[test]
+    fn a_key_is_proposed_only_if_no_other_provider_is_set_up() {
+        let demo = ProviderInfo {
+            name: "demo".to_owned(),
+            api: "scripted".to_owned(),
+            source: "built in".to_owned(),
+            ..configured()
         };
+        let keyless = ProviderInfo { key: KeyState::Missing, ..configured() };
+        for (other, proposed) in [(configured(), false), (keyless, true)] {
+            let found = of_default("demo/demo", vec![demo.clone(), other]);
+            assert_eq!((found.health, found.words.contains("abide key set")), (Health::Noted, proposed));
+        }
+    }
+
+    #[test]
+    fn a_default_model_is_well_only_if_its_provider_lists_it() {
+        let provider = configured();
         let silent = ProviderInfo { problem: Some("no".to_owned()), models: vec![], ..provider.clone() };
         let keyless = ProviderInfo { key: KeyState::Missing, ..provider.clone() };
         let scripted = ProviderInfo { api: "scripted".to_owned(), ..provider.clone() };
@@ -104,7 +127,7 @@ mod tests {
             ("corp/m", keyless, Health::Bad),
             ("gone/m", provider, Health::Bad),
         ] {
-            assert_eq!(health(model, provider.clone()), expected, "{model} of {provider:?}");
+            assert_eq!(of_default(model, vec![provider.clone()]).health, expected, "{model} of {provider:?}");
         }
     }
 }

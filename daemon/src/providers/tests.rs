@@ -50,6 +50,23 @@ fn the_first_available_model_is_the_default() {
             "llama-server was found on this machine",
         ),
         ("", &[], &[], &[], "demo/demo", "nothing else is there: it is scripted, and no model"),
+        (
+            "[providers.gateway]\napi = \"openai-chat\"\nbase_url = \"http://10.0.0.1/v1\"\n",
+            &[],
+            &[],
+            &[],
+            "demo/demo",
+            "it is scripted, and no model; you have set up gateway: `abide config set model.default gateway/MODEL` makes a model of it \
+             the default",
+        ),
+        (
+            "[providers.openai]\napi = \"openai-responses\"\n",
+            &[],
+            &[],
+            &[],
+            "demo/demo",
+            "nothing else is there: it is scripted, and no model",
+        ),
     ] {
         let default = of(toml, env, stored, local).default;
         assert_eq!((default.model.as_str(), default.why.as_str()), (model, why));
