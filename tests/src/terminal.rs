@@ -92,9 +92,17 @@ impl Terminal {
     /// # Panics
     /// The text does not appear in time.
     pub async fn shows(&self, text: &str) -> String {
-        wait::wait_seeing(&format!("{text:?} in the terminal"), async || {
+        self.shows_times(text, 1).await
+    }
+
+    /// Waits until the screen contains `text` so many times, and returns the whole screen.
+    ///
+    /// # Panics
+    /// As above.
+    pub async fn shows_times(&self, text: &str, times: usize) -> String {
+        wait::wait_seeing(&format!("{text:?} {times} times in the terminal"), async || {
             let screen = self.screen().await;
-            if screen.contains(text) { Ok(screen) } else { Err(screen) }
+            if screen.matches(text).count() >= times { Ok(screen) } else { Err(screen) }
         })
         .await
     }

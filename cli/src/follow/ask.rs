@@ -178,10 +178,7 @@ impl Follow<'_> {
         let id = PendingId::Approval(approval.id);
         self.show(approval)?;
         self.mark_read().await;
-        // Keys that were typed before the approval was shown do not decide it.
-        if let Answerer::Person(terminal) = &self.target.answerer {
-            terminal.forget_typed()?;
-        }
+        self.forget_typed()?;
         let is_high = approval.risk == Risk::High;
         if !is_high {
             self.screen.prompt(ApprovalKey::LABEL)?;
@@ -198,6 +195,7 @@ impl Follow<'_> {
                     if meaning.is_none() && !line.trim().is_empty() {
                         self.say(ApprovalKey::NOT_A_WORD)?;
                     }
+                    self.forget_typed()?;
                     meaning
                 }
             };
@@ -305,6 +303,14 @@ impl Follow<'_> {
         }
     }
 
+    /// What was typed before a prompt is shown decides nothing at it.
+    fn forget_typed(&self) -> Result<(), CommandError> {
+        match &self.target.answerer {
+            Answerer::Person(terminal) => Ok(terminal.forget_typed()?),
+            Answerer::Itself | Answerer::Nobody | Answerer::Onlooker => Ok(()),
+        }
+    }
+
     fn is_open(&self, id: PendingId) -> bool {
         self.view.tasks().any(|task| task.pending.iter().any(|p| p.id() == id))
     }
@@ -316,9 +322,7 @@ impl Follow<'_> {
     }
 
     fn withdrawn(&mut self) -> Result<PromptEnd, CommandError> {
-        if let Answerer::Person(terminal) = &self.target.answerer {
-            terminal.forget_typed()?;
-        }
+        self.forget_typed()?;
         self.screen.erase_prompt()?;
         self.say(&paint(FAINT, "settled elsewhere"))?;
         Ok(PromptEnd::Withdrawn)

@@ -3,6 +3,7 @@
 use abide_client::protocol::task::{EndReason, Status};
 use abide_tests::{
     model_server::{Gate, Turn},
+    wait,
     world::World,
 };
 use serde_json::{Value, json};
@@ -35,8 +36,11 @@ async fn a_question_of_a_sub_task_is_shown_and_answered_by_its_roots_id() {
     let ps = parsed(&cli.ok(&["ps", "--json"]).await);
     let [task] = ps.as_array().expect("tasks").as_slice() else { panic!("one root: {ps}") };
     let (id, below) = (task["id"].as_str().unwrap(), task["children"][0].as_str().unwrap());
-    let ps = cli.ok(&["ps"]).await;
-    assert!(ps.contains("waits for 1, 1 needs you"), "{ps}");
+    wait::wait_seeing("the root to wait for its sub-task", async || {
+        let ps = cli.ok(&["ps"]).await;
+        if ps.contains("waits for 1, 1 needs you") { Ok(()) } else { Err(ps) }
+    })
+    .await;
     assert_eq!(cli.run(&["wait", "--or-waiting", id]).await.code, Some(4));
     let inbox = parsed(&cli.ok(&["inbox", "--json"]).await);
     let item = &inbox[0];
