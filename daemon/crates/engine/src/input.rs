@@ -237,8 +237,9 @@ pub enum Refusal {
     NoQuestion,
     #[error("there is no such approval")]
     NoApproval,
-    #[error("the approval does not offer this rule")]
-    NoSuchRule,
+    /// With those that it offers.
+    #[error("the approval does not offer this rule; {}", offered(.0))]
+    NoSuchRule(Vec<String>),
     #[error("the question is already answered")]
     Answered(First<Option<String>>),
     #[error("the approval is already decided")]
@@ -250,4 +251,11 @@ pub enum Refusal {
     NotForked(String),
     #[error("the outcome is of an attempt that no longer counts")]
     Stale,
+}
+
+fn offered(rules: &[String]) -> String {
+    match rules {
+        [] => "it offers none that matches more than this very call".to_owned(),
+        rules => format!("it offers {}", rules.join(", ")),
+    }
 }

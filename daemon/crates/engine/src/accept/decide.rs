@@ -31,7 +31,7 @@ pub(super) fn accept(
     let (task, approval) =
         history.live().find_map(|t| t.approvals.get(&id).map(|a| (t, a))).ok_or(Refusal::NoApproval)?;
     if rule.as_ref().is_some_and(|text| approval.wider.iter().all(|wider| wider.text != *text)) {
-        return Err(Refusal::NoSuchRule);
+        return Err(Refusal::NoSuchRule(approval.wider.iter().map(|wider| wider.text.clone()).collect()));
     }
     let words = match note.as_deref().map(str::trim).filter(|n| !n.is_empty()) {
         Some(note) => format!("The user rejected this call and says: {note}"),
