@@ -158,7 +158,7 @@ fn an_append_projects_sub_tasks_only_if_they_may_act_after_it() {
     assert_eq!(projected(&ordered), [actor.task, child], "a pause holds the sub-tasks");
 }
 
-/// What people were shown of a reply stands before the end of its own task, where they look for it.
+/// People look for the text of a broken reply before the end of the task that wrote it.
 #[test]
 fn the_text_of_a_sub_task_that_an_end_cuts_off_stands_before_its_own_end() {
     let mut actor = Actor::running_code();

@@ -254,17 +254,24 @@ fn a_fork_is_answered_after_its_commit_and_one_that_failed_is_stale() {
     assert_eq!(driver.history().tasks().len(), 2);
 }
 
+/// The task of [`running_code`], and a sub-task whose fork is not committed.
+fn code_that_forks() -> (Driver<Numbered>, Mint, [TaskId; 2]) {
+    let (mut driver, mut mint, parent, call) = running_code();
+    let task = TaskId(Uuid::from_u128(10));
+    let fork = Fork { parent, call, attempt: 1, index: 0, task, prompt: "Look.".to_owned() };
+    driver.on(Event::Message(Message::Fork { fork, reply: 2 }), &mut mint);
+    drop(orders(&mut driver));
+    (driver, mint, [parent, task])
+}
+
 /// The sub-task is folded and not on disk, so the stop ends it too: it would live beneath an ended task.
 #[test]
 fn a_stop_on_a_full_disk_ends_the_sub_task_whose_fork_waits_for_room() {
-    let (mut driver, mut mint, task, call) = running_code();
+    let (mut driver, mut mint, [task, child]) = code_that_forks();
     let mut now = |driver: &mut Driver<Numbered>, event| {
         driver.on(event, &mut mint);
         orders(driver)
     };
-    let child = TaskId(Uuid::from_u128(10));
-    let fork = Fork { parent: task, call, attempt: 1, index: 0, task: child, prompt: "Look.".to_owned() };
-    now(&mut driver, Event::Message(Message::Fork { fork, reply: 2 }));
     now(&mut driver, Event::Disk { full: true });
     assert_eq!(driver.wants(), Wants::UrgentMessage);
     now(&mut driver, Event::Message(Message::Command { command: Command::Stop { task }, reply: 3 }));
@@ -292,14 +299,11 @@ fn a_stop_on_a_full_disk_ends_the_sub_task_whose_fork_waits_for_room() {
 /// It came while there seemed to be room.
 #[test]
 fn a_deferred_stop_joins_an_append_that_waits_for_room() {
-    let (mut driver, mut mint, task, call) = running_code();
+    let (mut driver, mut mint, [task, _]) = code_that_forks();
     let mut now = |driver: &mut Driver<Numbered>, event| {
         driver.on(event, &mut mint);
         orders(driver)
     };
-    let child = TaskId(Uuid::from_u128(10));
-    let fork = Fork { parent: task, call, attempt: 1, index: 0, task: child, prompt: "Look.".to_owned() };
-    now(&mut driver, Event::Message(Message::Fork { fork, reply: 2 }));
     assert_eq!(driver.wants(), Wants::MessageToDefer);
     now(&mut driver, Event::Message(Message::Command { command: Command::Stop { task }, reply: 3 }));
     now(&mut driver, Event::Disk { full: true });

@@ -146,7 +146,7 @@ impl ForkServer {
         while let Some(wanted) = next() {
             // The spare helpers are for commands that would wait.
             let (plan, ask): (_, Ask) = match wanted {
-                Wanted::Again(plan) => (Some(plan), Running::fork_for),
+                Wanted::Again(plan) => (Some(plan), |server, plan| server.fork_for(plan)),
                 Wanted::First(expected) => (plan(&expected), Running::ask),
             };
             if let Some(plan) = plan {
@@ -184,7 +184,7 @@ impl ForkServer {
     pub(crate) fn ask_in_advance(&self, plan: &Plan) {
         // If it is locked, another command waits for the server, which may take long.
         if let Ok(running) = self.process(plan).try_lock() {
-            ask_in_advance(running, plan, Running::fork_for);
+            ask_in_advance(running, plan, |server, plan| server.fork_for(plan));
         }
     }
 
@@ -287,7 +287,7 @@ impl Running {
     }
 
     /// Requests a helper and confines it.
-    fn fork_for(&mut self, plan: &Plan) -> io::Result<Asked> {
+    fn fork_for(&self, plan: &Plan) -> io::Result<Asked> {
         let (confinement, lease) = plan.for_one_helper()?;
         Ok(Asked { plan: Some(plan.clone()), lease, ..self.fork_confined(&confinement)? })
     }

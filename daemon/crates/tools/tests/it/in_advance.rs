@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 /// Prints the namespace of users of the command. The process that forks its helper is in it, too.
 const USERS: &str = "readlink /proc/self/ns/user";
 
-/// What stands where a protected path is missing, as long as a helper is confined for the workspace.
+/// A protected path that is missing in the workspace: it is there as long as a helper is confined for that workspace.
 const PLACEHOLDER: &str = ".envrc";
 
 async fn output(ground: &Ground, command: &str) -> String {
