@@ -1,5 +1,5 @@
 use super::{CommandEnd, Report, STOP, stage::ChildEnds};
-use crate::process::{Leftover, end_descendants, signal_descendants, wait_descendants};
+use crate::process::{Leftover, Patience, end_descendants, signal_descendants, wait_descendants};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -15,7 +15,11 @@ use std::{
 const GRACE: Duration = Duration::from_millis(300);
 
 /// How long processes that a command leaves behind have to end by themselves, such as a `tee` that writes the last lines.
-const LINGER: Duration = Duration::from_millis(100);
+const LINGER: Patience = Patience {
+    idle: Duration::from_millis(100),
+    // On a busy machine they may have to wait for their turn.
+    busy: Duration::from_secs(2),
+};
 
 /// How long a killed process may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);

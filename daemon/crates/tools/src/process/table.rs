@@ -39,6 +39,17 @@ fn parse_stat(line: &[u8]) -> Option<(i32, u64)> {
     Some((parent, start))
 }
 
+/// Whether a process runs, or waits for a processor or a disk.
+pub(super) fn is_busy(process: &Process) -> bool {
+    let read = || {
+        let line = fs::read(format!("/proc/{}/stat", process.pid.as_raw_nonzero())).ok()?;
+        let (_, start) = parse_stat(&line)?;
+        let state = line.get(line.iter().rposition(|b| *b == b')')? + 2)?;
+        Some(start == process.start && matches!(state, b'R' | b'D'))
+    };
+    read().unwrap_or(false)
+}
+
 /// All process ids.
 pub(super) fn all() -> io::Result<impl Iterator<Item = Pid>> {
     let pid = |entry: io::Result<fs::DirEntry>| {

@@ -42,15 +42,32 @@ pub(crate) fn signal_descendants(root: Pid, signal: Signal) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until all current descendants of `root` have ended by themselves.
-pub(crate) fn wait_descendants(root: Pid, patience: Duration) -> io::Result<()> {
-    let deadline = Instant::now() + patience;
-    for Process { pid, start } in table::descendants(root)? {
-        if let Some(handle) = identity::open(pid, start) {
-            wait_gone(&handle, deadline.saturating_duration_since(Instant::now()));
+/// How long to wait for processes that are to end by themselves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// If all of them wait for something.
+    pub(crate) idle: Duration,
+    /// As long as one of them works or waits for a processor.
+    pub(crate) busy: Duration,
+}
+
+/// Waits until all descendants of `root` have ended by themselves.
+pub(crate) fn wait_descendants(root: Pid, patience: Patience) -> io::Result<()> {
+    let began = Instant::now();
+    let mut deadline = began + patience.idle;
+    loop {
+        let left = table::descendants(root)?;
+        for Process { pid, start } in &left {
+            if let Some(handle) = identity::open(*pid, *start) {
+                wait_gone(&handle, deadline.saturating_duration_since(Instant::now()));
+            }
         }
+        let is_over = Instant::now() >= began + patience.busy;
+        if is_over || !left.iter().any(table::is_busy) {
+            return Ok(());
+        }
+        deadline = Instant::now() + patience.idle;
     }
-    Ok(())
 }
 
 /// Kills all descendants of `root`, also those started meanwhile, and waits until they are gone.

@@ -48,6 +48,15 @@ async fn output_printed_right_before_the_end_is_kept() {
     assert_eq!(finished.result.diagnostics, Vec::<String>::new());
 }
 
+/// On a busy machine even a `tee` takes its time.
+#[tokio::test(flavor = "multi_thread")]
+async fn output_of_a_process_that_still_works_after_the_end_is_kept() {
+    let works = "s=${EPOCHREALTIME/./}; while (( ${EPOCHREALTIME/./} - s < 300000 )); do :; done; echo late";
+    let finished = Ground::new().call("shell", json!({"command": format!("({works}) & echo early")})).await;
+    assert_eq!(data(&finished)["stdout"], "early\nlate\n");
+    assert_eq!(finished.result.diagnostics, Vec::<String>::new());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_runs_in_its_working_folder() {
     let ground = Ground::new();
