@@ -5,7 +5,7 @@
 
 use abide_client::protocol::{
     method::task::StartTaskParams,
-    task::{AgentTask, LimitsRequest, Mode, Status},
+    task::{LimitsRequest, Mode, Status},
 };
 use abide_tests::{
     daemon::Config,
@@ -14,10 +14,6 @@ use abide_tests::{
     skip::skip,
     world::World,
 };
-
-fn is_over_or_asks(task: &AgentTask) -> bool {
-    task.status.has_ended() || task.status == Status::WaitingUser
-}
 
 #[tokio::test]
 async fn a_small_model_plays_roa_and_plan() {
@@ -45,17 +41,19 @@ async fn plays(mode: Mode, most: u32) {
             ..world.task("unused")
         })
         .await;
-    // It may ask anything, or repeat a call until Abide asks about that. On a busy machine a reply may take most of a minute, so each
+    // It may ask anything, or repeat a call until Abide asks about that. On a busy machine a reply may take minutes, so each piece of it
     // is waited for by itself.
-    let mut end = world.get(task).await.task;
-    while !end.status.has_ended() {
-        if end.status == Status::WaitingUser {
+    let mut watcher = world.watch(task).await;
+    let end = loop {
+        let now = world.get(task).await.task;
+        if now.status.has_ended() {
+            break now;
+        }
+        if now.status == Status::WaitingUser {
             world.answer(task, Some("Decide yourself, and finish.")).await;
         }
-        let calls = end.usage.model_calls;
-        let goes_on = |task: &AgentTask| is_over_or_asks(task) || task.usage.model_calls > calls;
-        end = world.wait("another reply, an end or a question", task, goes_on).await;
-    }
+        watcher.next().await;
+    };
     println!("{mode:?}: {} after {} steps, {:?}", end.status.name(), end.step_count, end.usage);
     let texts = world.texts(task.conversation_id).await;
     assert_eq!(end.status, Status::Completed, "{end:?}");
