@@ -362,7 +362,8 @@ pub fn program() -> PathBuf {
 }
 
 fn options() -> Options {
-    Options { call_timeout: wait::limit(), ..Options::new("abide-tests", env!("CARGO_PKG_VERSION")) }
+    let usual = Options::new("abide-tests", env!("CARGO_PKG_VERSION"));
+    Options { connect_timeout: wait::limit(), call_timeout: wait::limit(), ..usual }
 }
 
 impl Drop for TestDaemon {
