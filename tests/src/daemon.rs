@@ -338,6 +338,14 @@ impl TestDaemon {
         process::belonging_to(self.root.path()).into_iter().filter(|p| Some(p.pid) != daemon).collect()
     }
 
+    /// Whether the output that the daemon keeps of running commands, for the case of its death, contains this. It is kept after it is
+    /// shown.
+    #[must_use]
+    pub fn has_kept(&self, text: &str) -> bool {
+        let entries = fs::read_dir(self.home().spool_dir()).into_iter().flatten().flatten();
+        entries.filter_map(|entry| fs::read_to_string(entry.path()).ok()).any(|kept| kept.contains(text))
+    }
+
     /// The daemon's stdout and stderr, of all its runs.
     #[must_use]
     pub fn output(&self) -> String {
@@ -362,7 +370,8 @@ pub fn program() -> PathBuf {
 }
 
 fn options() -> Options {
-    Options { call_timeout: wait::limit(), ..Options::new("abide-tests", env!("CARGO_PKG_VERSION")) }
+    let usual = Options::new("abide-tests", env!("CARGO_PKG_VERSION"));
+    Options { connect_timeout: wait::limit(), call_timeout: wait::limit(), ..usual }
 }
 
 impl Drop for TestDaemon {

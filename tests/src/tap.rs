@@ -107,8 +107,8 @@ async fn follow(home: Home, seen: Arc<Mutex<Vec<(Seq, RecordId)>>>) {
 
 /// Connects to the daemon of this home as soon as it answers.
 pub async fn connected(home: &Home) -> Client {
-    let options =
-        Options { call_timeout: wait::limit(), ..Options::new("abide-tests", env!("CARGO_PKG_VERSION")) };
+    let usual = Options::new("abide-tests", env!("CARGO_PKG_VERSION"));
+    let options = Options { connect_timeout: wait::limit(), call_timeout: wait::limit(), ..usual };
     wait::within("the daemon to answer", async {
         loop {
             match Client::connect(home, options.clone()).await {

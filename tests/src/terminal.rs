@@ -128,12 +128,13 @@ impl Terminal {
     /// # Panics
     /// It does not end in time.
     pub async fn ended(&self) -> i32 {
-        let screen = self.shows(ENDED).await;
-        let code = screen
-            .rsplit_once(ENDED)
-            .and_then(|(_, rest)| rest.split_once(']'))
-            .and_then(|(n, _)| n.parse().ok());
-        code.unwrap_or_else(|| panic!("the terminal shows no exit code:\n{screen}"))
+        wait::wait_seeing("the exit code in the terminal", async || {
+            let screen = self.screen().await;
+            let code = screen.rsplit_once(ENDED).and_then(|(_, rest)| rest.split_once(']'));
+            let code = code.and_then(|(code, _)| code.parse::<i32>().ok());
+            code.ok_or(screen)
+        })
+        .await
     }
 
     async fn tmux_output(&self, arguments: &[&str]) -> String {

@@ -42,8 +42,9 @@ impl Watcher {
     /// # Panics
     /// There is no subscription to be had.
     pub async fn open(daemon: &TestDaemon, scope: Scope, since: Option<Seq>) -> Self {
-        let connector =
-            AtHome { home: daemon.home(), options: Options::new("abide-tests", "0"), start: None };
+        let usual = Options::new("abide-tests", "0");
+        let options = Options { connect_timeout: wait::limit(), call_timeout: wait::limit(), ..usual };
+        let connector = AtHome { home: daemon.home(), options, start: None };
         let mut live =
             Live::open(connector, scope, since, LiveOptions::default()).await.expect("a subscription");
         let Update::Snapshot(snapshot) = wait::within("the snapshot", live.next()).await else {

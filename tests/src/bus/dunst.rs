@@ -2,7 +2,6 @@ use super::Bus;
 use crate::{process, screen::Screen, wait};
 use std::{
     fs,
-    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::Stdio,
 };
@@ -24,8 +23,8 @@ impl Dunst {
     pub async fn start(bus: &Bus, screen: &Screen, folder: &Path) -> Option<Self> {
         let (config, menu, pick) = (folder.join("dunstrc"), folder.join("menu"), folder.join("pick"));
         fs::write(&config, format!("[global]\ndmenu = {}\n", menu.display())).expect("dunst's configuration");
-        fs::write(&menu, format!("#!/bin/sh\ngrep -F -m 1 -f '{}'\n", pick.display())).expect("dunst's menu");
-        fs::set_permissions(&menu, fs::Permissions::from_mode(0o755)).expect("dunst's menu");
+        let script = format!("#!/bin/sh\ngrep -F -m 1 -f '{}'\n", pick.display());
+        process::write_program(&menu, process::input(&script), 0, 0o755);
         let log = process::Log::new();
         let server = process::program("dunst")
             .arg("-config")

@@ -1,5 +1,5 @@
 use super::TestDaemon;
-use crate::process;
+use crate::{process, wait};
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
@@ -80,8 +80,9 @@ impl TestDaemon {
         fs::create_dir_all(self.home().run_dir).expect("the socket's folder");
         let log =
             File::options().create(true).append(true).open(self.output_file()).expect("the output's file");
+        let sockets: Vec<PathBuf> = [socket].into_iter().chain(more.iter().cloned()).collect();
         let mut command = process::blocking_program("systemd-socket-activate");
-        for socket in [socket].iter().chain(more) {
+        for socket in &sockets {
             command.arg("--listen").arg(socket);
         }
         for (name, value) in self.variables() {
@@ -90,6 +91,10 @@ impl TestDaemon {
         command.arg(&self.program).arg("--foreground").stdin(Stdio::null());
         command.stdout(log.try_clone().expect("a second handle of the output's file")).stderr(log);
         self.child = Some(command.spawn().expect("systemd-socket-activate can be started"));
+        // A client that finds no listener would start a daemon of its own.
+        let is_listening =
+            process::wait_blocking(wait::limit(), || sockets.iter().all(|socket| is_listened_at(socket)));
+        assert!(is_listening, "systemd-socket-activate does not listen:\n{}", self.output());
     }
 
     /// Leaves the running daemon to the caller; another may be started.
@@ -111,4 +116,18 @@ impl TestDaemon {
         running == self.program
             && of(&PathBuf::from(format!("/proc/{}/exe", self.pid()))) == of(&self.program)
     }
+}
+
+/// Whether a process listens at this socket's file. (A connection would show it too, but it would start the daemon.)
+fn is_listened_at(socket: &Path) -> bool {
+    // proc_net(5), `unix`: after number, references and protocol come the flags; the path is last. A listener has `__SO_ACCEPTCON`.
+    const ACCEPTS: &str = "00010000";
+    let path = socket.display().to_string();
+    let listed = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    // A daemon whose file was removed is listed too.
+    socket.exists()
+        && listed.lines().any(|line| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            fields.get(3) == Some(&ACCEPTS) && fields.last() == Some(&path.as_str())
+        })
 }

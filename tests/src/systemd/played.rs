@@ -1,7 +1,7 @@
 //! Programs that stand in for systemd's.
 
-use crate::daemon::TestDaemon;
-use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
+use crate::{daemon::TestDaemon, process};
+use std::{fs, path::PathBuf};
 use tempfile::TempDir;
 
 /// `systemctl` as far as `abide` uses it. `$PLAYED` has the log and, as files, how it behaves.
@@ -52,9 +52,7 @@ impl Played {
         let programs = played.programs();
         fs::create_dir(&programs).expect("a folder for programs");
         for (name, text) in [("systemctl", SYSTEMCTL), ("loginctl", LOGINCTL)] {
-            fs::write(programs.join(name), text).expect("a program can be written");
-            fs::set_permissions(programs.join(name), fs::Permissions::from_mode(0o755))
-                .expect("made a program");
+            process::write_program(&programs.join(name), process::input(text), 0, 0o755);
         }
         let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/bin:/bin".to_owned());
         daemon.set_env("PATH", &format!("{}:{path}", programs.display()));

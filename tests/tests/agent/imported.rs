@@ -14,7 +14,7 @@ use abide_client::{
 };
 use abide_tests::{
     daemon::WIRES,
-    model_server::{Outcome, Turn},
+    model_server::{Outcome, Seen, Turn},
     world::World,
 };
 use serde_json::{Value, json};
@@ -72,7 +72,9 @@ async fn imported_messages_are_accepted_by_every_api_and_shown() {
         world.crash_and_restart().await;
         let next = world.begin(next).await;
         assert_eq!(world.wait_end(next).await.summary.as_deref(), Some("Second."), "{model}");
-        assert!(world.model.requests(model).iter().all(|r| r.outcome == Outcome::Answered), "{model}");
+        // The daemon may have read the last reply before the server has noticed its end.
+        let is_answered = |requests: &[Seen]| requests.iter().all(|r| r.outcome == Outcome::Answered);
+        world.model.wait_for_requests("every request to be answered", model, is_answered).await;
 
         let (said, calls) = world.messages(task.conversation_id).await;
         let imported: Vec<_> = said.iter().filter(|m| m.kind == MessageKind::Imported).collect();

@@ -9,6 +9,7 @@ use abide_tests::{
     model_server::{Gate, Turn},
     skip::skip,
     terminal::Terminal,
+    wait,
     world::World,
 };
 use rustix::process::{Pid, Signal, kill_process};
@@ -175,7 +176,13 @@ async fn a_question_is_answered_with_arrow_keys_or_settled_elsewhere() {
     let inbox = world.daemon.cli().json(&["inbox"]).await;
     let task = inbox[0]["taskId"].as_str().expect("a task").to_owned();
     world.daemon.cli().ok(&["answer", &task, "the others"]).await;
-    terminal.shows("Which colour?").await;
+    wait::wait_seeing("the prompt of the next question", async || {
+        let screen = terminal.screen().await;
+        let is_shown =
+            screen.split_once("Which colour?").is_some_and(|(_, rest)| rest.contains("declines):"));
+        if is_shown { Ok(()) } else { Err(screen) }
+    })
+    .await;
     terminal.type_text("ble").await;
     terminal.press(&["Left"]).await;
     terminal.type_text("u").await;

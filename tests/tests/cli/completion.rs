@@ -5,6 +5,7 @@ use abide_tests::{
     model_server::Turn,
     skip::skip,
     terminal::Terminal,
+    wait,
     world::World,
 };
 
@@ -18,6 +19,15 @@ async fn offered(daemon: &TestDaemon, words: &[&str]) -> String {
     output.stdout
 }
 
+/// Waits until they contain all of this. Nothing is offered while the daemon does not answer at once, and a person presses Tab again.
+async fn offers(daemon: &TestDaemon, words: &[&str], expected: &[&str]) {
+    wait::wait_seeing(&format!("{expected:?} among the completions of {words:?}"), async || {
+        let lines = offered(daemon, words).await;
+        if expected.iter().all(|part| lines.contains(*part)) { Ok(()) } else { Err(lines) }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn ids_and_models_are_offered_with_descriptions() {
     let world = World::start().await;
@@ -26,19 +36,17 @@ async fn ids_and_models_are_offered_with_descriptions() {
     let (id, conversation) = (task.task_id.short(), task.conversation_id.short());
     let daemon = &world.daemon;
     for verb in ["show", "stop", "watch", "messages"] {
-        let lines = offered(daemon, &["abide", verb, ""]).await;
-        assert!(lines.contains(&format!("{id}:needs you")) && lines.contains("[k:tab]"), "{verb}: {lines}");
+        offers(daemon, &["abide", verb, ""], &[format!("{id}:needs you").as_str(), "[k:tab]"]).await;
     }
-    let lines = offered(daemon, &["abide", "conversations", "delete", ""]).await;
-    assert!(lines.contains(&format!("{conversation}:")), "{lines}");
-    assert!(offered(daemon, &["abide", "answer", ""]).await.contains(":Red or blue?"));
+    let conversation = format!("{conversation}:");
+    offers(daemon, &["abide", "conversations", "delete", ""], &[conversation.as_str()]).await;
+    offers(daemon, &["abide", "answer", ""], &[":Red or blue?"]).await;
     assert!(!offered(daemon, &["abide", "approve", ""]).await.contains("Red or blue?"));
-    assert!(offered(daemon, &["abide", "run", "--model", "te"]).await.contains("test/scripted-1"));
-    assert!(offered(daemon, &["abide", "run", "--persona", "rev"]).await.contains("reviewer:Reviews code"));
-    let tools = offered(daemon, &["abide", "run", "--tools", "read,li"]).await;
-    assert!(tools.contains("read,list"), "{tools}");
+    offers(daemon, &["abide", "run", "--model", "te"], &["test/scripted-1"]).await;
+    offers(daemon, &["abide", "run", "--persona", "rev"], &["reviewer:Reviews code"]).await;
+    offers(daemon, &["abide", "run", "--tools", "read,li"], &["read,list"]).await;
     let whole = task.task_id.to_string();
-    assert!(offered(daemon, &["abide", "show", &whole[..30]]).await.contains(&whole));
+    offers(daemon, &["abide", "show", &whole[..30]], &[whole.as_str()]).await;
 }
 
 #[tokio::test]
@@ -57,8 +65,10 @@ async fn bash_is_offered_the_id_of_a_task() {
     let world = World::start().await;
     let task = world.run_asking("tab", [Turn::ask("Red or blue?")]).await;
     world.wait("the question", task, |t| !t.pending.is_empty()).await;
+    // Again while the daemon does not answer at once, as a person presses Tab again. Options come without the daemon.
     let script = "source <(abide completions bash); COMP_WORDS=(abide stop \"\"); COMP_CWORD=2; COMP_TYPE=9; \
-                  _clap_complete_abide abide \"\" stop; echo \"reply: ${COMPREPLY[*]}\"";
+                  until [[ ${COMPREPLY[0]:--} != -* ]]; do _clap_complete_abide abide \"\" stop; done; \
+                  echo \"reply: ${COMPREPLY[*]}\"";
     let terminal = Terminal::run(&world.daemon, &format!("bash --norc -c '{script}'")).await;
     terminal.shows(&format!("reply: {}", task.task_id.short())).await;
 }

@@ -5,7 +5,8 @@ use abide_tests::{model_server::Turn, world::World};
 
 #[tokio::test]
 async fn the_next_step_follows_after_a_crash() {
-    let mut world = World::with_step_delay(3000).await;
+    // Long enough to be seen, and to be cut by the crash, on a busy machine.
+    let mut world = World::with_step_delay(6000).await;
     let witness = world.witness();
     let task = world.run("between", [Turn::shell(&witness.command("one")), Turn::done("Done.")]).await;
     let rests = |t: &AgentTask| t.step_count == 1 && t.status == Status::Running && t.active_calls.is_empty();

@@ -2,6 +2,7 @@
 
 use abide_client::protocol::task::Status;
 use abide_tests::{
+    ledger,
     model_server::{Gate, Turn},
     wait,
     world::World,
@@ -26,6 +27,13 @@ async fn a_prepared_call_has_not_begun_and_leaves_nothing() {
     let script = [Turn::shell("true"), reply, Turn::done("Done.")];
     let task = world.run("prepared", script).await;
     gate.reached().await;
+    // A request may leave while the result before it commits, and the note of that call is dropped after it.
+    wait::wait_until("the second request to be recorded", async || {
+        let lines = ledger::read(&world.daemon.home());
+        lines.iter().filter(|line| line.kind == "model_requested").count() == 2
+    })
+    .await;
+    wait::wait_until("the note of the first call to be dropped", async || kept(&world).is_empty()).await;
     // From here on nothing can be committed.
     let lock = Connection::open(world.daemon.home().database()).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();

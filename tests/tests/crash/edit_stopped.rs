@@ -23,7 +23,7 @@ async fn an_end_is_recorded_only_once_the_write_under_way_is_over() {
     let model = ModelServer::start().await;
     let mut daemon = TestDaemon::new(&Config::with(&model));
     // The new content is on disk and takes this long to get the file's name: longer than a stop takes.
-    daemon.set_env_once(SLOW_VARIABLE, &format!("{}:1000", Point::EditWritten.name()));
+    daemon.set_env_once(SLOW_VARIABLE, &format!("{}:5000", Point::EditWritten.name()));
     let mut world = World::of(model, daemon).await;
     let write = json!({ "path": "note.txt", "content": "new" });
     let task = world.run("slow", [Turn::new().call("write", write), Turn::done("Done.")]).await;

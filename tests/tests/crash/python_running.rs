@@ -25,6 +25,7 @@ async fn code_that_was_interrupted_is_not_run_again_and_the_person_who_approved_
         world.daemon.offspring().iter().filter(|p| p.command.starts_with("sleep 600")).count() == 2
     })
     .await;
+    wait::wait_until("its output to be kept", async || world.daemon.has_kept("output of code")).await;
     world.daemon.kill();
     wait::wait_until("the code to die with the daemon", async || world.daemon.offspring().is_empty()).await;
     world.daemon.up().await;

@@ -17,6 +17,8 @@ async fn dies_with_the_tool(world: &mut World, task: StartTaskReply, mark: &str)
         world.daemon.offspring().iter().filter(|p| p.command.starts_with("sleep 600")).count() == 2
     })
     .await;
+    let output = format!("output of {mark}");
+    wait::wait_until("its output to be kept", async || world.daemon.has_kept(&output)).await;
     world.daemon.kill();
     wait::wait_until("the tool to die with the daemon", async || world.daemon.offspring().is_empty()).await;
     world.daemon.up().await;
@@ -26,10 +28,7 @@ async fn dies_with_the_tool(world: &mut World, task: StartTaskReply, mark: &str)
     })
     .await;
     assert_eq!(call.outcome, Some(CallOutcome::Interrupted), "{call:?}");
-    assert!(
-        call.result.is_some_and(|r| !r.ok && r.message.contains(&format!("output of {mark}"))),
-        "the output so far is kept"
-    );
+    assert!(call.result.is_some_and(|r| !r.ok && r.message.contains(&output)), "the output so far is kept");
 }
 
 #[tokio::test]

@@ -8,10 +8,11 @@ use abide_client::protocol::{
 use abide_tests::{
     bus::{ABLE, Bus},
     daemon::{Config, TestDaemon},
-    model_server::{ModelServer, Turn},
+    model_server::{Gate, ModelServer, Turn},
     skip::skip,
     world::World,
 };
+use serde_json::json;
 use std::{fs, time::UNIX_EPOCH};
 
 /// With a notification server that has these capabilities.
@@ -67,18 +68,12 @@ async fn no_notification_for_a_focused_conversation_or_a_stop() {
     let Some((world, bus)) = start().await else {
         return skip("no_notification_for_a_focused_conversation", "dbus-daemon is not installed");
     };
-    let task = world
-        .run(
-            "looked-at",
-            [
-                Turn::new().gate(&open()).call("ask_user", serde_json::json!({ "question": "Seen?" })),
-                Turn::done("Done."),
-            ],
-        )
-        .await;
+    let gate = Gate::new("the conversation is looked at");
+    let ask = Turn::new().gate(&gate).call("ask_user", json!({ "question": "Seen?" }));
+    let task = world.run("looked-at", [ask, Turn::done("Done.")]).await;
     let looked_at = FocusParams { conversation_id: Some(task.conversation_id) };
     world.client.call::<method::Focus>(looked_at).await.unwrap();
-    let before = bus.popups().len();
+    gate.open();
     world.wait_status(task, Status::WaitingUser).await;
     world.answer(task, Some("yes")).await;
     world.wait_end(task).await;
@@ -90,7 +85,7 @@ async fn no_notification_for_a_focused_conversation_or_a_stop() {
     let last = world.run("last", [Turn::done("Last.")]).await;
     world.wait_end(last).await;
     let popups = bus.wait("the last one", |p| p.iter().any(|p| p.body.contains("Last."))).await;
-    assert_eq!(popups.len(), before + 2, "{popups:#?}");
+    assert_eq!(popups.len(), 2, "{popups:#?}");
 }
 
 #[tokio::test]
@@ -102,6 +97,8 @@ async fn no_notification_in_quiet_hours() {
     };
     daemon.set_env("TZ", "UTC");
     let (world, bus) = (world_with(model, daemon, &bus).await, bus);
+    let evening = world.run("evening", [Turn::ask("Good evening?")]).await;
+    bus.wait("the first question", |p| p.len() == 1).await;
     let path = world.daemon.home().config_file();
     // An hour before and after now.
     let now = fs::metadata(&path).unwrap().modified().unwrap();
@@ -113,19 +110,15 @@ async fn no_notification_in_quiet_hours() {
     world.wait_status(task, Status::WaitingUser).await;
     let end = world.run("ends", [Turn::done("At night.")]).await;
     world.wait_end(end).await;
+    // News is taken in order: when this one is taken back, theirs was held.
+    world.stop(evening).await;
+    bus.wait("the first question to be taken back", |p| p[0].is_closed).await;
     // Notifications come in order: theirs would have come before this.
     fs::write(&path, usual).unwrap();
     let task = world.run("day", [Turn::ask("Good morning?"), Turn::done("Done.")]).await;
     world.wait_status(task, Status::WaitingUser).await;
-    let popups = bus.wait("the other question", |p| !p.is_empty()).await;
-    assert!(popups.len() == 1 && popups[0].body == "Good morning?", "{popups:#?}");
-}
-
-/// An open gate.
-fn open() -> abide_tests::model_server::Gate {
-    let gate = abide_tests::model_server::Gate::new("open");
-    gate.open();
-    gate
+    let popups = bus.wait("the other question", |p| p.len() > 1).await;
+    assert!(popups.len() == 2 && popups[1].body == "Good morning?", "{popups:#?}");
 }
 
 /// Its notification went with the daemon that showed it.

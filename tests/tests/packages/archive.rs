@@ -4,7 +4,6 @@ use abide_tests::{packages, process, skip::skip};
 use std::{
     collections::BTreeMap,
     fs,
-    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -190,8 +189,7 @@ fn failing(place: &Place, program: &str, when: &str, instead: &str) -> String {
     let script = format!(
         "#!/bin/sh\necho >>\"$0.calls\"\n! [ \"$(wc -l <\"$0.calls\")\" {when} ] || {instead}\nexec /usr/bin/{program} \"$@\"\n"
     );
-    fs::write(folder.join(program), script).unwrap();
-    fs::set_permissions(folder.join(program), fs::Permissions::from_mode(0o755)).unwrap();
+    process::write_program(&folder.join(program), process::input(&script), 0, 0o755);
     format!("{}:/usr/bin:/bin", folder.display())
 }
 

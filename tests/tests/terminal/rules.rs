@@ -31,6 +31,8 @@ async fn a_wider_rule_is_chosen_counts_for_the_next_command_and_is_forgotten() {
     terminal.shows("remember which?").await;
     terminal.press(&["9", "Enter"]).await;
     terminal.shows("type the number of a rule").await;
+    // The prompt is shown again; before that, Enter would begin another line.
+    terminal.shows_times("remember which?", 2).await;
     terminal.press(&[number.expect("its number"), "Enter"]).await;
     let screen = terminal.shows("Both are listed.").await;
     assert_eq!(screen.matches("Approve shell").count(), 1, "the second command does not ask: {screen}");

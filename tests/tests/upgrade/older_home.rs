@@ -127,7 +127,7 @@ async fn taken_over(schema: i64) {
     world.answer(of("approved"), Some("it did not")).await;
     assert_eq!(world.wait_end(of("approved")).await.status, Status::Completed);
 
-    assert_eq!(world.get(of("paused")).await.task.status, Status::Paused);
+    world.wait_status(of("paused"), Status::Paused).await;
     world.resume(of("paused")).await;
     assert_eq!(world.wait_end(of("paused")).await.status, Status::Completed);
     assert!(world.inbox().await.is_empty());

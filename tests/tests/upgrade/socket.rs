@@ -77,6 +77,10 @@ async fn descriptors_that_are_not_used_are_closed_and_named() {
         let refused = UnixStream::connect(socket).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused, "nobody listens there any more");
     }
-    let said = daemon.output();
-    assert!(said.contains("descriptors that are not used") && said.contains("closed=2"), "{said}");
+    wait::wait_seeing("the daemon to say so", async || {
+        let said = daemon.output();
+        let is_said = said.contains("descriptors that are not used") && said.contains("closed=2");
+        if is_said { Ok(()) } else { Err(said) }
+    })
+    .await;
 }

@@ -56,9 +56,10 @@ async fn output_is_shown_as_it_comes_and_kept_when_the_time_is_over() {
     assert_eq!(running.cancel().await.outcome, CallOutcome::Cancelled);
     assert_eq!(processes(&token), Vec::<u32>::new(), "what it started ended with it");
 
-    run.max_secs = Some(1);
+    // Python needs some of it to start.
+    run.max_secs = Some(4);
     let finished = ground.start_run(run).end().await;
-    assert_eq!(finished.result.message, "timed out after 1 s and was ended; what it did until then is done");
+    assert_eq!(finished.result.message, "timed out after 4 s and was ended; what it did until then is done");
     assert_eq!((&data(&finished)["stdout"], &data(&finished)["exit_code"]), (&json!("begun"), &Value::Null));
     assert_eq!(processes(&token), Vec::<u32>::new());
 }

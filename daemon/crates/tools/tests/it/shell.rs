@@ -143,10 +143,10 @@ async fn time_is_limited() {
     let token = token();
     let command = format!("echo begun; setsid sleep {token} & sleep {token}");
     let began = Instant::now();
-    let finished = ground.call("shell", json!({"command": command, "timeout_secs": 1})).await;
-    assert!(began.elapsed() < Duration::from_secs(30), "it would have slept for hours");
+    let finished = ground.call("shell", json!({"command": command, "timeout_secs": 3})).await;
+    assert!(began.elapsed() >= Duration::from_secs(3), "not earlier");
     assert_eq!((finished.outcome, finished.result.ok), (CallOutcome::Done, false));
-    assert_eq!(finished.result.message, "timed out after 1 s and was ended; what it did until then is done");
+    assert_eq!(finished.result.message, "timed out after 3 s and was ended; what it did until then is done");
     assert_eq!(data(&finished)["stdout"], "begun\n");
     assert_eq!(data(&finished)["exit_code"], Value::Null);
     assert_eq!(processes(&token), Vec::<u32>::new());
