@@ -29,6 +29,8 @@ pub enum Effect {
     /// The same, with this as its first content.
     Afresh(Box<Afresh>),
     Scroll(Scroll),
+    /// Scrolls the list of conversations so that this part of it is in view.
+    Reveal(&'static str),
     /// Opens a long text on its own.
     Read(Reading),
     /// Opens it in the person's editor.
@@ -106,6 +108,12 @@ pub mod field {
     /// The search field in the conversation.
     pub const FIND_HERE: &str = "find-here";
     pub const INBOX: &str = "inbox";
+    /// The list of conversations.
+    pub const LIST: &str = "list";
+    /// The group of archived ones in it.
+    pub const ARCHIVED: &str = "archived";
+    /// The row of the open conversation in it.
+    pub const SELECTED: &str = "selected";
     pub const TIMELINE: &str = "timeline";
     /// The words of an intervention.
     pub const INTERVENTION: &str = "intervention";

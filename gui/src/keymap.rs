@@ -61,6 +61,8 @@ pub enum Command {
     WalkBack,
     /// Shows or hides the list of conversations.
     List,
+    /// Opens the group of archived conversations in the list, or folds it.
+    Archived,
     /// Moves the keyboard to the field for words to the task at work.
     Intervene,
     /// Arms a stop of the sub-task that is shown, which Enter confirms.
@@ -160,6 +162,7 @@ pub static MAP: [(&str, &[Entry]); 6] = [
             does(Command::Search, "Ctrl K", "search"),
             does(Command::Settings, "Ctrl ,", "settings"),
             does(Command::List, "Ctrl B", "show or hide the list"),
+            does(Command::Archived, "Ctrl Shift B", "show or fold the archived ones"),
             does(Command::Rename, "F2", "rename"),
             does(Command::Archive, "Ctrl E", "archive, bring back"),
             does(Command::Pin, "Ctrl Shift K", "pin, unpin"),
@@ -334,6 +337,7 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
         Key::Character("s" | "S") if shift => Command::Setup,
         Key::Character("m" | "M") if shift => Command::Model,
         Key::Character("m" | "M") => Command::Mode,
+        Key::Character("b" | "B") if shift => Command::Archived,
         Key::Character("b" | "B") => Command::List,
         Key::Character("g" | "G") => Command::Tree,
         Key::Character("o" | "O") => Command::ToggleDetails,

@@ -75,12 +75,7 @@ impl App {
             }
             Command::Inbox => return self.show_inbox(),
             Command::Settings if self.page == Page::Settings => return self.perform_one(Effect::Back),
-            Command::Settings => {
-                self.page = Page::Settings;
-                self.cover = Cover::Nothing;
-                let effects = self.preferences.opened();
-                return Task::batch([self.tell_focus(), self.perform(effects)]);
-            }
+            Command::Settings => return self.show_settings(),
             Command::Search => return self.search(),
             // On other pages only conversations can be searched.
             Command::Find if self.page != Page::Conversation => return self.search(),
@@ -90,6 +85,7 @@ impl App {
                 return confirmed.map_or_else(Task::none, |confirmed| self.handle(confirmed));
             }
             Command::List => return self.toggle_list(),
+            Command::Archived => return self.toggle_archived(),
             Command::Tree => return self.toggle_tree(),
             Command::NextTask => return self.step_task(1),
             Command::PreviousTask => return self.step_task(-1),
@@ -124,6 +120,13 @@ impl App {
             command => return self.on_page(command),
         }
         Task::none()
+    }
+
+    fn show_settings(&mut self) -> Task<Message> {
+        self.page = Page::Settings;
+        self.cover = Cover::Nothing;
+        let effects = self.preferences.opened();
+        Task::batch([self.tell_focus(), self.perform(effects)])
     }
 
     /// A letter that no field has taken: typed into the composer, which gets the caret, unless the letter may be meant as a key.
@@ -242,7 +245,7 @@ impl App {
             None => Some(0),
         };
         match next.and_then(|next| ids.get(next)) {
-            Some(id) => self.show(*id),
+            Some(id) => Task::batch([self.show(*id), self.perform_one(Effect::Reveal(field::SELECTED))]),
             None => Task::none(),
         }
     }

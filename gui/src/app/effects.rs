@@ -8,9 +8,10 @@ use crate::{
         conversation::Conversation,
         fresh::{self, folders},
     },
+    widget::reveal::reveal,
     words,
 };
-use abide_client::protocol::{ConversationId, inbox::Pending};
+use abide_client::protocol::{ConversationId, conversation::Conversation as Known, inbox::Pending};
 use iced::{
     Task,
     advanced::widget::{operate, operation::focusable::unfocus},
@@ -95,6 +96,7 @@ impl App {
                 let tell = |(found, typed)| Message::Fresh(fresh::Message::FoldersFound(typed, found));
                 Task::future(find).and_then(move |all| Task::done(tell(all)))
             }
+            Effect::Reveal(part) => operate(reveal(field::LIST, part)),
             Effect::Scroll(scroll) => {
                 let id = Id::new(field::TIMELINE);
                 match scroll {
@@ -173,7 +175,14 @@ impl App {
 
     /// The number of messages that the daemon counts as unread in a conversation.
     pub(super) fn unread(&self, id: ConversationId) -> u64 {
-        self.overview.conversation(id).map_or(0, |known| known.unread)
+        self.known(id).map_or(0, |known| known.unread)
+    }
+
+    /// A conversation of the list. The overview has no archived one that rests; the open one has its own view.
+    pub(super) fn known(&self, id: ConversationId) -> Option<&Known> {
+        let open = self.conversation().filter(|open| open.id() == id);
+        let in_list = self.sidebar.known(id, &self.overview);
+        in_list.or_else(|| open.and_then(|open| open.fold().conversation()))
     }
 
     /// Marks the open conversation as read.

@@ -24,7 +24,7 @@ impl App {
         let selected = self.open.as_ref().filter(|_| self.page == Page::Conversation).map(|open| open.id());
         let page = match (self.page, &self.open) {
             (Page::Conversation, Some(open)) => {
-                let known = self.overview.conversation(open.id());
+                let known = self.known(open.id());
                 let escape = self.escape_stops();
                 let page = open.view(&self.catalog, known, &self.cards, &self.guard, escape, look);
                 self.with_tree(page.map(Message::Thread))
