@@ -28,6 +28,7 @@ pub enum Effect {
     New,
     /// The same, with this as its first content.
     Afresh(Box<Afresh>),
+    /// Scrolls the timeline.
     Scroll(Scroll),
     /// Scrolls the list of conversations so that this part of it is in view.
     Reveal(&'static str),
@@ -80,11 +81,12 @@ pub struct Afresh {
     pub persona: Option<String>,
 }
 
-/// A movement of the timeline.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A movement of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scroll {
-    /// By so many logical pixels, down if positive.
-    By(f32),
+    /// By less than what is visible.
+    Up,
+    Down,
     ToStart,
     ToEnd,
 }
@@ -108,6 +110,9 @@ pub mod field {
     /// The search field in the conversation.
     pub const FIND_HERE: &str = "find-here";
     pub const INBOX: &str = "inbox";
+    pub const SETTINGS: &str = "settings";
+    /// The list of keys.
+    pub const KEYS: &str = "keys";
     /// The list of conversations.
     pub const LIST: &str = "list";
     /// The group of archived ones in it.

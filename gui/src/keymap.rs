@@ -1,5 +1,6 @@
 //! What each key does: one table, which also makes the help.
 
+use crate::effect::Scroll;
 use iced::keyboard::{Key, Modifiers, key::Named};
 
 /// A command that a key can give.
@@ -122,6 +123,18 @@ impl Command {
                 | Self::Choose(_)
                 | Self::Decline
         )
+    }
+
+    /// The movement of what it scrolls.
+    #[must_use]
+    pub const fn scrolls(self) -> Option<Scroll> {
+        match self {
+            Self::PageUp => Some(Scroll::Up),
+            Self::PageDown => Some(Scroll::Down),
+            Self::ToStart => Some(Scroll::ToStart),
+            Self::ToEnd => Some(Scroll::ToEnd),
+            _ => None,
+        }
     }
 
     /// Whether its key would write a letter in a field.

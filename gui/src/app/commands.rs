@@ -28,10 +28,14 @@ impl App {
                     (Command::Confirm, Over::Palette(_)) => {
                         return self.handle(Message::Palette(palette::Message::Submitted));
                     }
+                    (Command::Palette, Over::Help) => return self.open_palette(),
                     (Command::CardUp, Over::Palette(palette)) => palette.step(-1),
                     (Command::CardDown, Over::Palette(palette)) => palette.step(1),
                     (Command::Escape | Command::Help | Command::Palette, _) => {
                         return self.handle(Message::OverClosed);
+                    }
+                    (command, Over::Help) => {
+                        return command.scrolls().map_or_else(Task::none, |by| self.scroll(field::KEYS, by));
                     }
                     _ => {}
                 }
@@ -161,7 +165,10 @@ impl App {
                     None => Task::none(),
                 };
             }
-            Page::Inbox | Page::Settings => None,
+            Page::Inbox | Page::Settings => {
+                let area = if self.page == Page::Inbox { field::INBOX } else { field::SETTINGS };
+                return command.scrolls().map_or_else(Task::none, |by| self.scroll(area, by));
+            }
             Page::Fresh => {
                 let meant = self.fresh.command(command, &self.catalog);
                 meant.map(|message| self.fresh.update(message))

@@ -8,6 +8,7 @@ use crate::{
         conversation::Conversation,
         fresh::{self, folders},
     },
+    theme::size,
     widget::reveal::reveal,
     words,
 };
@@ -97,14 +98,20 @@ impl App {
                 Task::future(find).and_then(move |all| Task::done(tell(all)))
             }
             Effect::Reveal(part) => operate(reveal(field::LIST, part)),
-            Effect::Scroll(scroll) => {
-                let id = Id::new(field::TIMELINE);
-                match scroll {
-                    Scroll::By(y) => operation::scroll_by(id, AbsoluteOffset { x: 0.0, y }),
-                    Scroll::ToStart => operation::snap_to(id, RelativeOffset { x: 0.0, y: 0.0 }),
-                    Scroll::ToEnd => operation::snap_to(id, RelativeOffset { x: 0.0, y: 1.0 }),
-                }
-            }
+            Effect::Scroll(scroll) => self.scroll(field::TIMELINE, scroll),
+        }
+    }
+
+    /// Scrolls the area with this id.
+    pub(super) fn scroll(&self, area: &'static str, scroll: Scroll) -> Task<Message> {
+        let id = Id::new(area);
+        let page = size::PAGE.min(self.size.height / 2.0);
+        let by = |y| AbsoluteOffset { x: 0.0, y };
+        match scroll {
+            Scroll::Up => operation::scroll_by(id, by(-page)),
+            Scroll::Down => operation::scroll_by(id, by(page)),
+            Scroll::ToStart => operation::snap_to(id, RelativeOffset { x: 0.0, y: 0.0 }),
+            Scroll::ToEnd => operation::snap_to(id, RelativeOffset { x: 0.0, y: 1.0 }),
         }
     }
 

@@ -71,7 +71,7 @@ impl App {
         let reader = self.reader.as_ref().map(|reader| opaque(reader.view(look).map(Message::Reader)));
         let over = match &self.over {
             Over::Nothing => None,
-            Over::Help => Some(help::view(look)),
+            Over::Help => Some(help::view(Message::Key(Command::Palette), look)),
             Over::Palette(palette) => {
                 // One Escape closes it, also while its field has the keyboard.
                 Some(escape(palette.view().map(Message::Palette), Some(Message::OverClosed)))
