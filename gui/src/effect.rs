@@ -61,14 +61,15 @@ pub enum Effect {
 pub struct Reading {
     pub title: String,
     pub text: String,
-    pub start: Start,
+    pub form: Form,
 }
 
-/// The part of it that is shown first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
-    Beginning,
-    End,
+pub enum Form {
+    /// Opened at its end.
+    Plain,
+    /// Opened at its beginning, with its lines coloured.
+    Diff,
 }
 
 /// The first content of a new conversation.
