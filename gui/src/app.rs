@@ -46,6 +46,7 @@ use abide_client::{
         ConversationId, TaskId, Timestamp,
         inbox::PendingId,
         method::daemon::ConfigStatus,
+        notification::Notification,
         task::{AgentTask, CallState, Status},
     },
     view::{Connection, OverviewChange, OverviewView},
@@ -291,7 +292,7 @@ impl App {
     #[must_use]
     pub fn title(&self) -> String {
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation);
-        let title = open.and_then(|open| self.overview.conversation(open.id())).map(|c| c.title.as_str());
+        let title = open.and_then(|open| self.known(open.id())).map(|c| c.title.as_str());
         attention::title(self.overview.waiting(), title)
     }
 
@@ -530,6 +531,12 @@ impl App {
     fn follow(&mut self, updates: Vec<Update>) -> Task<Message> {
         let mut tasks = Vec::new();
         for update in updates {
+            if let Update::Notification(Notification::ConversationUpdate(update)) = &update
+                && update.conversation.is_none()
+            {
+                // The list may have it although the overview does not.
+                self.sidebar.forget(update.conversation_id);
+            }
             let changes = self.overview.apply(update);
             for change in changes {
                 match change {
@@ -540,15 +547,14 @@ impl App {
                         }
                         self.fresh.is_connected = true;
                         tasks.push(self.ask_what_is_configured());
+                        let archived = self.sidebar.connected();
+                        tasks.push(self.perform_one(archived));
                         tasks.push(self.tell_focus());
                         tasks.push(self.point_out());
                     }
                     OverviewChange::Inbox => tasks.push(self.point_out()),
                     OverviewChange::Connection => {
                         self.fresh.is_connected = *self.overview.connection() == Connection::Live;
-                    }
-                    OverviewChange::Conversation(id) if self.overview.conversation(id).is_none() => {
-                        self.sidebar.forget(id);
                     }
                     OverviewChange::Conversation(_) | OverviewChange::Task(_) | OverviewChange::Daemon => {}
                 }
@@ -597,6 +603,10 @@ impl App {
                 let effects = self.sidebar.searched(Some(&found));
                 return self.perform(effects);
             }
+            Ok(Answer::Archived(page)) => {
+                let effects = self.sidebar.know_archived(request, &page);
+                return self.perform(effects);
+            }
             Ok(Answer::Started(started)) => {
                 match self.conversation_mut().filter(|open| open.id() == started.conversation_id) {
                     Some(open) => drop(open.answered(request, &Answer::Started(started))),
@@ -630,6 +640,7 @@ impl App {
                 let is_courtesy = match request {
                     Request::Focus(_) | Request::MarkRead(..) | Request::Models | Request::Presets => true,
                     Request::Config => self.page != Page::Settings,
+                    Request::Archived { .. } => !self.sidebar.archived_failed(),
                     _ => false,
                 };
                 if is_courtesy {

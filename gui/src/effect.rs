@@ -28,7 +28,10 @@ pub enum Effect {
     New,
     /// The same, with this as its first content.
     Afresh(Box<Afresh>),
+    /// Scrolls the timeline.
     Scroll(Scroll),
+    /// Scrolls the list of conversations so that this part of it is in view.
+    Reveal(&'static str),
     /// Opens a long text on its own.
     Read(Reading),
     /// Opens it in the person's editor.
@@ -58,14 +61,15 @@ pub enum Effect {
 pub struct Reading {
     pub title: String,
     pub text: String,
-    pub start: Start,
+    pub form: Form,
 }
 
-/// The part of it that is shown first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
-    Beginning,
-    End,
+pub enum Form {
+    /// Opened at its end.
+    Plain,
+    /// Opened at its beginning, with its lines coloured.
+    Diff,
 }
 
 /// The first content of a new conversation.
@@ -78,11 +82,12 @@ pub struct Afresh {
     pub persona: Option<String>,
 }
 
-/// A movement of the timeline.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A movement of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scroll {
-    /// By so many logical pixels, down if positive.
-    By(f32),
+    /// By less than what is visible.
+    Up,
+    Down,
     ToStart,
     ToEnd,
 }
@@ -106,6 +111,15 @@ pub mod field {
     /// The search field in the conversation.
     pub const FIND_HERE: &str = "find-here";
     pub const INBOX: &str = "inbox";
+    pub const SETTINGS: &str = "settings";
+    /// The list of keys.
+    pub const KEYS: &str = "keys";
+    /// The list of conversations.
+    pub const LIST: &str = "list";
+    /// The group of archived ones in it.
+    pub const ARCHIVED: &str = "archived";
+    /// The row of the open conversation in it.
+    pub const SELECTED: &str = "selected";
     pub const TIMELINE: &str = "timeline";
     /// The words of an intervention.
     pub const INTERVENTION: &str = "intervention";

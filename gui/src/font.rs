@@ -56,11 +56,8 @@ pub const JOINER: char = '\u{2060}';
 /// The same spans, each shaped in its own face. cosmic-text 0.15 shapes a whole ASCII word in the face of its beginning; a
 /// character that is not ASCII prevents that.
 pub fn each_in_its_face<Link: Clone>(spans: Arc<[Span<'static, Link>]>) -> Arc<[Span<'static, Link>]> {
-    let is_within_word = |a: &Span<'static, Link>, b: &Span<'static, Link>| {
-        let (last, first) = (a.text.chars().next_back(), b.text.chars().next());
-        let is_in_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii() && !c.is_ascii_whitespace());
-        a.font != b.font && is_in_word(last) && is_in_word(first)
-    };
+    let is_within_word =
+        |a: &Span<'static, Link>, b: &Span<'static, Link>| a.font != b.font && are_one_word(&a.text, &b.text);
     if !spans.windows(2).any(|pair| is_within_word(&pair[0], &pair[1])) {
         return spans;
     }
@@ -76,4 +73,15 @@ pub fn each_in_its_face<Link: Clone>(spans: Arc<[Span<'static, Link>]>) -> Arc<[
         }
     }
     joined.into()
+}
+
+/// Whether two texts meet within what is shaped as one word: no line may break there (UAX #14, LB13 and LB14), with spaces too.
+fn are_one_word(before: &str, after: &str) -> bool {
+    let (last, first) = (before.trim_end_matches(' '), after.trim_start_matches(' '));
+    let (Some(end), Some(start)) = (last.chars().next_back(), first.chars().next()) else { return false };
+    let is_spaced = last.len() < before.len() || first.len() < after.len();
+    let is_closing = matches!(start, '.' | ',' | ':' | ';' | '!' | '?' | '/' | ')' | ']' | '}');
+    let is_opening = matches!(end, '(' | '[' | '{');
+    let is_in_word = |c: char| c.is_ascii() && !c.is_ascii_whitespace();
+    is_in_word(end) && is_in_word(start) && (!is_spaced || is_closing || is_opening)
 }

@@ -1,5 +1,6 @@
 //! What each key does: one table, which also makes the help.
 
+use crate::effect::Scroll;
 use iced::keyboard::{Key, Modifiers, key::Named};
 
 /// A command that a key can give.
@@ -61,6 +62,8 @@ pub enum Command {
     WalkBack,
     /// Shows or hides the list of conversations.
     List,
+    /// Opens the group of archived conversations in the list, or folds it.
+    Archived,
     /// Moves the keyboard to the field for words to the task at work.
     Intervene,
     /// Arms a stop of the sub-task that is shown, which Enter confirms.
@@ -122,6 +125,18 @@ impl Command {
         )
     }
 
+    /// The movement of what it scrolls.
+    #[must_use]
+    pub const fn scrolls(self) -> Option<Scroll> {
+        match self {
+            Self::PageUp => Some(Scroll::Up),
+            Self::PageDown => Some(Scroll::Down),
+            Self::ToStart => Some(Scroll::ToStart),
+            Self::ToEnd => Some(Scroll::ToEnd),
+            _ => None,
+        }
+    }
+
     /// Whether its key would write a letter in a field.
     #[must_use]
     pub const fn writes(self) -> bool {
@@ -162,6 +177,7 @@ pub static MAP: [(&str, &[Entry]); 6] = [
             does(Command::List, "Ctrl B", "show or hide the list"),
             does(Command::Rename, "F2", "rename"),
             does(Command::Archive, "Ctrl E", "archive, bring back"),
+            does(Command::Archived, "Ctrl Shift B", "show or fold the archived ones"),
             does(Command::Pin, "Ctrl Shift K", "pin, unpin"),
             does(Command::Delete, "Ctrl Del", "delete; it asks first"),
             does(Command::CopyId, "Ctrl Shift I", "copy its id"),
@@ -334,6 +350,7 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
         Key::Character("s" | "S") if shift => Command::Setup,
         Key::Character("m" | "M") if shift => Command::Model,
         Key::Character("m" | "M") => Command::Mode,
+        Key::Character("b" | "B") if shift => Command::Archived,
         Key::Character("b" | "B") => Command::List,
         Key::Character("g" | "G") => Command::Tree,
         Key::Character("o" | "O") => Command::ToggleDetails,

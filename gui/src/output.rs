@@ -93,6 +93,12 @@ pub fn tail(text: &str, max: usize) -> (usize, &str) {
     }
 }
 
+/// How many characters the daemon has left out in place of this line, if it is its note of that.
+#[must_use]
+pub fn cut(line: &str) -> Option<u64> {
+    line.strip_prefix("[… ")?.strip_suffix(" characters cut …]")?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,14 +10,16 @@ use abide_client::protocol::{
     inbox::Decision,
     method::{
         ArchiveConversation, CheckModel, DecideApproval, DeleteConversation, Focus, ForgetRule, GetConfig,
-        GetConversation, Intervene, ListMessages, ListModels, ListPersonas, ListRules, ListTasks,
-        ListTemplates, ListTools, MarkRead, PauseTask, ResumeTask, Search, SetKey, StartTask, Status,
-        StopTask, TaskChanges, UndoTask, UpdateConfig, UpdateConversation, UpdateDaemon, UserResponse,
+        GetConversation, Intervene, ListConversations, ListMessages, ListModels, ListPersonas, ListRules,
+        ListTasks, ListTemplates, ListTools, MarkRead, PauseTask, ResumeTask, Search, SetKey, StartTask,
+        Status, StopTask, TaskChanges, UndoTask, UpdateConfig, UpdateConversation, UpdateDaemon,
+        UserResponse,
         catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
         config::{ConfigReply, GetConfigParams, UpdateConfigParams},
         conversation::{
-            ArchiveConversationParams, ConversationParams, FocusParams, ListMessagesParams,
-            ListMessagesReply, MarkReadParams, UpdateConversationParams,
+            ArchiveConversationParams, ConversationParams, FocusParams, ListConversationsParams,
+            ListConversationsReply, ListMessagesParams, ListMessagesReply, MarkReadParams,
+            UpdateConversationParams,
         },
         daemon::{
             CheckModelParams, CheckModelReply, ListModelsParams, ListModelsReply, SandboxStatus,
@@ -70,6 +72,11 @@ pub enum Request {
     /// The conversation with this id, or with a unique part of it.
     Conversation(String),
     Update(UpdateConversationParams),
+    /// At most so many archived conversations, from this cursor on; without one from the last changed on.
+    Archived {
+        cursor: Option<String>,
+        limit: u32,
+    },
     /// Archives it, or brings it back.
     Archive(ConversationId, bool),
     Delete(ConversationId),
@@ -166,6 +173,7 @@ pub enum Answer {
     Page(Timeline, ListMessagesReply),
     Tasks(ConversationId, Vec<AgentTask>),
     Conversation(ConversationId),
+    Archived(ListConversationsReply),
     Changes(Box<TaskChangesReply>),
     Models(ListModelsReply),
     Presets(Box<Presets>),
@@ -251,6 +259,10 @@ impl Daemon {
             }
             Request::Undo(id, from) => self.call::<UndoTask>(changes_of(id, from)).await.map(done),
             Request::Update(params) => self.call::<UpdateConversation>(params).await.map(done),
+            Request::Archived { cursor, limit } => {
+                let params = ListConversationsParams { archived: true, cursor, limit: Some(limit) };
+                Ok(Answer::Archived(self.call::<ListConversations>(params).await?))
+            }
             Request::Archive(id, archived) => {
                 let params = ArchiveConversationParams { conversation_id: id.to_string(), archived };
                 self.call::<ArchiveConversation>(params).await.map(done)

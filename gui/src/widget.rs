@@ -11,6 +11,7 @@ pub mod list;
 pub mod passage;
 pub mod pill;
 pub mod press;
+pub mod reveal;
 pub mod spinner;
 pub mod tint;
 pub mod told;

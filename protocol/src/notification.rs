@@ -186,7 +186,7 @@ pub struct DaemonUpdate {
 pub struct Snapshot {
     /// Everything up to here is in the snapshot (or, with `since`, known to the client); every later record follows.
     pub seq: Seq,
-    /// For the scope `overview` all that are not archived, for `all` none, else the one.
+    /// For the scope `overview` the newest 1,000 that are not archived and all whose task has not ended, for `all` none, else the one.
     pub conversations: Vec<Conversation>,
     /// Tasks that have not ended, for `overview` roots only. For a conversation also its newest root, with all its sub-tasks.
     pub tasks: Vec<AgentTask>,

@@ -170,6 +170,7 @@ mod terminal {
     mod rules;
 }
 mod window {
+    mod archived;
     mod attention;
     mod crash;
     mod desk;

@@ -57,7 +57,8 @@ impl Problem {
         } else {
             "correct it, or remove it for the default"
         };
-        Self { line, key, what: message.trim().replace('\n', ", "), advice: advice.to_owned() }
+        let what = in_words(&message.trim().replace('\n', ", "), key.as_deref());
+        Self { line, key, what, advice: advice.to_owned() }
     }
 }
 
@@ -77,6 +78,25 @@ impl std::error::Error for Problem {}
 
 pub(super) fn line_of(text: &str, span: &Range<usize>) -> usize {
     text.bytes().take(span.start).filter(|b| *b == b'\n').count() + 1
+}
+
+/// The parser's message with what a person writes in place of the name of a Rust type.
+fn in_words(message: &str, key: Option<&str>) -> String {
+    const EXPECTED: &str = ", expected ";
+    let Some((found, expected)) = message.rsplit_once(EXPECTED) else { return message.to_owned() };
+    let wanted = match (expected, key) {
+        ("u8" | "u16" | "u32" | "u64" | "usize", _) => "a whole number, at least 0".to_owned(),
+        ("f64", _) => "a number".to_owned(),
+        ("a sequence", _) => "a list, as `[\"…\"]`".to_owned(),
+        (table, Some(key)) if is_table(table) => format!("a table, as `[{key}]`"),
+        (table, None) if is_table(table) => "a table".to_owned(),
+        _ => return message.to_owned(),
+    };
+    format!("{found}{EXPECTED}{wanted}")
+}
+
+fn is_table(expected: &str) -> bool {
+    expected == "a map" || expected.starts_with("struct ")
 }
 
 /// The dotted key on this line, with its table.

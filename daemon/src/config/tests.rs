@@ -106,6 +106,26 @@ fn the_step_limit_of_the_other_modes_is_not_that_of_roa() {
 }
 
 #[test]
+fn problems_name_no_type_of_rust() {
+    for (text, says) in [
+        ("model = \"a/b\"\n", "invalid type: string \"a/b\", expected a table, as `[model]`"),
+        ("providers = 1\n", "invalid type: integer `1`, expected a table, as `[providers]`"),
+        ("[providers]\nx = 1\n", "invalid type: integer `1`, expected a table, as `[providers.x]`"),
+        (
+            "[task]\nmax_steps = \"few\"\n",
+            "invalid type: string \"few\", expected a whole number, at least 0",
+        ),
+        ("[task]\nmax_steps = -1\n", "invalid value: integer `-1`, expected a whole number, at least 0"),
+        ("[notify]\nenabled = 1\n", "invalid type: integer `1`, expected a boolean"),
+        ("[policy]\ndeny = 1\n", "invalid type: integer `1`, expected a list, as `[\"…\"]`"),
+        ("[prices.\"a/b\"]\ninput = \"x\"\noutput = 1\n", "invalid type: string \"x\", expected a number"),
+    ] {
+        let error = Config::parse(text).unwrap_err();
+        assert_eq!(error.what, says, "{text}");
+    }
+}
+
+#[test]
 fn problems_name_line_and_key() {
     for (text, line, key, says) in [
         ("[task]\nmax_step = 3\n", Some(2), "task.max_step", "unknown field `max_step`, expected one of"),

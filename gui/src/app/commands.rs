@@ -28,10 +28,14 @@ impl App {
                     (Command::Confirm, Over::Palette(_)) => {
                         return self.handle(Message::Palette(palette::Message::Submitted));
                     }
+                    (Command::Palette, Over::Help) => return self.open_palette(),
                     (Command::CardUp, Over::Palette(palette)) => palette.step(-1),
                     (Command::CardDown, Over::Palette(palette)) => palette.step(1),
                     (Command::Escape | Command::Help | Command::Palette, _) => {
                         return self.handle(Message::OverClosed);
+                    }
+                    (command, Over::Help) => {
+                        return command.scrolls().map_or_else(Task::none, |by| self.scroll(field::KEYS, by));
                     }
                     _ => {}
                 }
@@ -75,12 +79,7 @@ impl App {
             }
             Command::Inbox => return self.show_inbox(),
             Command::Settings if self.page == Page::Settings => return self.perform_one(Effect::Back),
-            Command::Settings => {
-                self.page = Page::Settings;
-                self.cover = Cover::Nothing;
-                let effects = self.preferences.opened();
-                return Task::batch([self.tell_focus(), self.perform(effects)]);
-            }
+            Command::Settings => return self.show_settings(),
             Command::Search => return self.search(),
             // On other pages only conversations can be searched.
             Command::Find if self.page != Page::Conversation => return self.search(),
@@ -90,6 +89,7 @@ impl App {
                 return confirmed.map_or_else(Task::none, |confirmed| self.handle(confirmed));
             }
             Command::List => return self.toggle_list(),
+            Command::Archived => return self.toggle_archived(),
             Command::Tree => return self.toggle_tree(),
             Command::NextTask => return self.step_task(1),
             Command::PreviousTask => return self.step_task(-1),
@@ -126,6 +126,13 @@ impl App {
         Task::none()
     }
 
+    fn show_settings(&mut self) -> Task<Message> {
+        self.page = Page::Settings;
+        self.cover = Cover::Nothing;
+        let effects = self.preferences.opened();
+        Task::batch([self.tell_focus(), self.perform(effects)])
+    }
+
     /// A letter that no field has taken: typed into the composer, which gets the caret, unless the letter may be meant as a key.
     pub(super) fn letter(&mut self, letter: &str, command: Command) -> Task<Message> {
         let is_over = self.open.as_ref().is_none_or(|open| open.live_task().is_none());
@@ -158,7 +165,10 @@ impl App {
                     None => Task::none(),
                 };
             }
-            Page::Inbox | Page::Settings => None,
+            Page::Inbox | Page::Settings => {
+                let area = if self.page == Page::Inbox { field::INBOX } else { field::SETTINGS };
+                return command.scrolls().map_or_else(Task::none, |by| self.scroll(area, by));
+            }
             Page::Fresh => {
                 let meant = self.fresh.command(command, &self.catalog);
                 meant.map(|message| self.fresh.update(message))
@@ -242,7 +252,7 @@ impl App {
             None => Some(0),
         };
         match next.and_then(|next| ids.get(next)) {
-            Some(id) => self.show(*id),
+            Some(id) => Task::batch([self.show(*id), self.perform_one(Effect::Reveal(field::SELECTED))]),
             None => Task::none(),
         }
     }

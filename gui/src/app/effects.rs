@@ -8,9 +8,11 @@ use crate::{
         conversation::Conversation,
         fresh::{self, folders},
     },
+    theme::size,
+    widget::reveal::reveal,
     words,
 };
-use abide_client::protocol::{ConversationId, inbox::Pending};
+use abide_client::protocol::{ConversationId, conversation::Conversation as Known, inbox::Pending};
 use iced::{
     Task,
     advanced::widget::{operate, operation::focusable::unfocus},
@@ -95,14 +97,21 @@ impl App {
                 let tell = |(found, typed)| Message::Fresh(fresh::Message::FoldersFound(typed, found));
                 Task::future(find).and_then(move |all| Task::done(tell(all)))
             }
-            Effect::Scroll(scroll) => {
-                let id = Id::new(field::TIMELINE);
-                match scroll {
-                    Scroll::By(y) => operation::scroll_by(id, AbsoluteOffset { x: 0.0, y }),
-                    Scroll::ToStart => operation::snap_to(id, RelativeOffset { x: 0.0, y: 0.0 }),
-                    Scroll::ToEnd => operation::snap_to(id, RelativeOffset { x: 0.0, y: 1.0 }),
-                }
-            }
+            Effect::Reveal(part) => operate(reveal(field::LIST, part)),
+            Effect::Scroll(scroll) => self.scroll(field::TIMELINE, scroll),
+        }
+    }
+
+    /// Scrolls the area with this id.
+    pub(super) fn scroll(&self, area: &'static str, scroll: Scroll) -> Task<Message> {
+        let id = Id::new(area);
+        let page = size::PAGE.min(self.size.height / 2.0);
+        let by = |y| AbsoluteOffset { x: 0.0, y };
+        match scroll {
+            Scroll::Up => operation::scroll_by(id, by(-page)),
+            Scroll::Down => operation::scroll_by(id, by(page)),
+            Scroll::ToStart => operation::snap_to(id, RelativeOffset { x: 0.0, y: 0.0 }),
+            Scroll::ToEnd => operation::snap_to(id, RelativeOffset { x: 0.0, y: 1.0 }),
         }
     }
 
@@ -173,7 +182,14 @@ impl App {
 
     /// The number of messages that the daemon counts as unread in a conversation.
     pub(super) fn unread(&self, id: ConversationId) -> u64 {
-        self.overview.conversation(id).map_or(0, |known| known.unread)
+        self.known(id).map_or(0, |known| known.unread)
+    }
+
+    /// A conversation of the list. The overview has no archived one that rests; the open one has its own view.
+    pub(super) fn known(&self, id: ConversationId) -> Option<&Known> {
+        let open = self.conversation().filter(|open| open.id() == id);
+        let in_list = self.sidebar.known(id, &self.overview);
+        in_list.or_else(|| open.and_then(|open| open.fold().conversation()))
     }
 
     /// Marks the open conversation as read.

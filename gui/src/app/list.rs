@@ -75,11 +75,23 @@ impl App {
         Task::none()
     }
 
-    /// Shows the list and moves the keyboard to its search.
-    pub(super) fn search(&mut self) -> Task<Message> {
+    fn show_list(&mut self) {
         if self.list_placement() == ListPlacement::Away {
             drop(self.toggle_list());
         }
+    }
+
+    /// Opens the group of archived conversations, in the list that is shown for it; folds it if it is shown.
+    pub(super) fn toggle_archived(&mut self) -> Task<Message> {
+        let is_seen = self.list_placement() != ListPlacement::Away;
+        self.show_list();
+        let effects = self.sidebar.toggle_archived(is_seen);
+        self.perform(effects)
+    }
+
+    /// Shows the list and moves the keyboard to its search.
+    pub(super) fn search(&mut self) -> Task<Message> {
+        self.show_list();
         let effects = self.sidebar.search_again();
         Task::batch([operation::focus(Id::new(field::SEARCH)), self.perform(effects)])
     }

@@ -174,8 +174,7 @@ impl App {
     fn tree(&self, shape: Shape) -> Option<Element<'_, Message>> {
         let conversation = self.conversation()?;
         let open = self.open.as_ref()?.shown_task()?.id;
-        let known = self.overview.conversation(conversation.id());
-        let title = known.or_else(|| conversation.fold().conversation()).map_or("", |known| &known.title);
+        let title = self.known(conversation.id()).map_or("", |known| &known.title);
         let tree = self.tree.view(conversation.family()?, open, title, shape, self.look());
         Some(tree.map(Message::Tree))
     }

@@ -24,7 +24,7 @@ impl App {
         let selected = self.open.as_ref().filter(|_| self.page == Page::Conversation).map(|open| open.id());
         let page = match (self.page, &self.open) {
             (Page::Conversation, Some(open)) => {
-                let known = self.overview.conversation(open.id());
+                let known = self.known(open.id());
                 let escape = self.escape_stops();
                 let page = open.view(&self.catalog, known, &self.cards, &self.guard, escape, look);
                 self.with_tree(page.map(Message::Thread))
@@ -71,7 +71,7 @@ impl App {
         let reader = self.reader.as_ref().map(|reader| opaque(reader.view(look).map(Message::Reader)));
         let over = match &self.over {
             Over::Nothing => None,
-            Over::Help => Some(help::view(look)),
+            Over::Help => Some(help::view(Message::Key(Command::Palette), look)),
             Over::Palette(palette) => {
                 // One Escape closes it, also while its field has the keyboard.
                 Some(escape(palette.view().map(Message::Palette), Some(Message::OverClosed)))

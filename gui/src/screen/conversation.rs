@@ -30,7 +30,7 @@ mod view;
 pub use projection::Row;
 
 use crate::{
-    effect::{Effect, Reading, Scroll, Start, field},
+    effect::{Effect, Form, Reading, Scroll, field},
     guard::{Deed, End},
     request::{Answer, PAGE, Request},
     screen::{
@@ -416,7 +416,7 @@ impl Conversation {
             Message::AsTextPressed => {
                 self.menu = Menu::Closed;
                 let title = self.view.conversation().map(|c| c.title.clone()).unwrap_or_default();
-                vec![Effect::Read(Reading { title, text: self.as_text(), start: Start::End })]
+                vec![Effect::Read(Reading { title, text: self.as_text(), form: Form::Plain })]
             }
             Message::ResultRead(id) => self.read_call(id, call::result_of),
             Message::DiffRead(id) => self.read_call(id, call::diff_of),

@@ -1,18 +1,19 @@
 //! The map of the keyboard.
 
 use crate::{
+    effect::field,
     font, keymap,
     theme::{size, space, style},
-    widget::{Element, Look, key, prose, secondary},
+    widget::{Element, Look, key, prose, secondary, word},
 };
 use iced::{
     Center, Fill,
-    widget::{Column, column, container, row, scrollable, text},
+    widget::{Column, column, container, row, scrollable, space as gap, text},
 };
 
-/// The page, drawn over the rest.
+/// The page, drawn over the rest. `palette` opens the actions by name.
 #[must_use]
-pub fn view<'a, Message: 'a>(look: Look) -> Element<'a, Message> {
+pub fn view<'a, Message: Clone + 'static>(palette: Message, look: Look) -> Element<'a, Message> {
     let group = |(group, entries): &'static (&'static str, &'static [keymap::Entry])| {
         let keys = entries.iter().map(|entry| {
             row![container(key(entry.keys)).width(space::KEYS), prose(entry.what).width(Fill)]
@@ -32,14 +33,19 @@ pub fn view<'a, Message: 'a>(look: Look) -> Element<'a, Message> {
         row![half(left), half(right)].spacing(space::XL).into()
     };
     let content = column![
-        text("Keys").size(size::TITLE).font(font::STRONG),
+        row![
+            text("Keys").size(size::TITLE).font(font::STRONG),
+            gap().width(Fill),
+            word("All actions, by name", palette),
+        ]
+        .align_y(Center),
         all,
         secondary("Letters and digits count while no field has the keyboard (Esc leaves it), for the card that is framed, once it has stood still."),
     ]
     .spacing(space::L)
     .padding(space::XL)
     .width(Fill);
-    container(scrollable(content).style(style::bars))
+    container(scrollable(content).id(field::KEYS).style(style::bars))
         .max_width(space::COLUMN)
         .max_height(space::DIALOG)
         .style(style::dialog)

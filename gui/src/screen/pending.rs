@@ -1,7 +1,7 @@
 //! Cards for open items: the same in the timeline and in the inbox.
 
 use crate::{
-    effect::{Effect, Reading, Start, field},
+    effect::{Effect, Form, Reading, field},
     font,
     guard::{Armed, Deed, Guard, Spot},
     keymap::Command,
@@ -374,7 +374,7 @@ impl Cards {
             Some(preview) => {
                 let read = || {
                     let (title, text) = (preview.path.clone(), preview.diff.clone());
-                    Message::DiffRead(Box::new(Reading { title, text, start: Start::Beginning }))
+                    Message::DiffRead(Box::new(Reading { title, text, form: Form::Diff }))
                 };
                 let diff = diff::view(preview, diff::ALL, look, read);
                 let edit = code(column![exactly(approval), diff].spacing(space::S).into());

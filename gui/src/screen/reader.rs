@@ -3,13 +3,16 @@
 mod find;
 
 use crate::{
-    effect::{Effect, Reading, Start, field},
+    effect::{Effect, Form, Reading, field},
+    emoji::drawable,
     font,
+    output::cut,
     theme::{size, space, style, tokens},
     widget::{Element, Look, action, beside, calm::calm, field::field, key, one_line, secondary, word},
+    words,
 };
 use abide_client::text::{visible, visible_line};
-use find::{Hit, Marks, hits};
+use find::{Hit, Mark, Marks, hits};
 use iced::{
     Center, Fill, Theme,
     advanced::text::highlighter::Format,
@@ -25,6 +28,8 @@ use iced::{
 pub struct Screen {
     reading: Reading,
     content: Content,
+    /// The line in place of which the daemon has left something out, and how many characters.
+    gap: Option<(usize, u64)>,
     query: String,
     hits: Vec<Hit>,
     /// The index of the selected match.
@@ -38,6 +43,8 @@ pub enum Message {
     /// Goes to the next match, or to the one before.
     Stepped(isize),
     FindPressed,
+    /// Goes to what was left out.
+    GapPressed,
     CopyPressed,
     /// Opens it in the person's editor.
     EditorPressed,
@@ -49,10 +56,12 @@ impl Screen {
     pub fn new(reading: Reading) -> Self {
         let reading = Reading { text: visible(&reading.text).into_owned(), ..reading };
         let mut content = Content::with_text(&reading.text);
-        if reading.start == Start::End {
+        if reading.form == Form::Plain {
             content.perform(Action::Move(Motion::DocumentEnd));
         }
-        Self { reading, content, query: String::new(), hits: Vec::new(), at: 0 }
+        let mut lines = reading.text.split('\n').enumerate();
+        let gap = lines.find_map(|(line, text)| Some((line, cut(text)?)));
+        Self { reading, content, gap, query: String::new(), hits: Vec::new(), at: 0 }
     }
 
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
@@ -82,6 +91,13 @@ impl Screen {
                 // The selection is visible only with the focus.
                 vec![Effect::Focus(field::READER)]
             }
+            Message::GapPressed => {
+                if let Some((line, _)) = self.gap {
+                    let position = Position { line, column: 0 };
+                    self.content.move_to(Cursor { position, selection: None });
+                }
+                vec![Effect::Focus(field::READER)]
+            }
             Message::FindPressed => vec![Effect::Focus(field::FIND)],
             Message::CopyPressed => vec![Effect::Copy(self.reading.text.clone())],
             Message::EditorPressed => vec![Effect::Edit(self.reading.clone())],
@@ -103,7 +119,7 @@ impl Screen {
     pub fn view(&self, look: Look) -> Element<'_, Message> {
         let line = self.content.cursor().position.line + 1;
         let place = secondary(format!("line {line} of {}", self.content.line_count()));
-        let title = text(visible_line(&self.reading.title)).size(size::TITLE).font(font::STRONG);
+        let title = text(drawable(visible_line(&self.reading.title))).size(size::TITLE).font(font::STRONG);
         let close = action("Close", Some(key("Esc"))).style(style::quiet).on_press(Message::ClosePressed);
         let head = row![one_line(title), secondary(look.said.unwrap_or_default()), place, close]
             .spacing(space::M)
@@ -114,6 +130,7 @@ impl Screen {
             });
         let found = match (self.query.is_empty(), self.hits.len()) {
             (true, _) => String::new(),
+            (false, 0) if self.gap.is_some() => "not found in what was kept".to_owned(),
             (false, 0) => "not found".to_owned(),
             (false, find::MOST) => format!("{} of {} or more", self.at + 1, find::MOST),
             (false, count) => format!("{} of {count}", self.at + 1),
@@ -125,9 +142,14 @@ impl Screen {
         if self.hits.len() > 1 {
             tools = tools.push(word("Before", Message::Stepped(-1))).push(word("Next", Message::Stepped(1)));
         }
+        let gap = self.gap.map(|(_, characters)| {
+            let words = format!("{} were not kept", words::counted(characters, "character"));
+            word(words, Message::GapPressed)
+        });
         let tools = tools
             .push(word("Copy all", Message::CopyPressed))
             .push(word("Open in the editor", Message::EditorPressed))
+            .push(gap)
             .spacing(space::S)
             .align_y(Center);
         let editor = text_editor(&self.content)
@@ -140,7 +162,7 @@ impl Screen {
             .style(style::reader)
             .key_binding(binding)
             .on_action(Message::Acted)
-            .highlight_with::<Marks>(self.query.clone(), marked);
+            .highlight_with::<Marks>((self.query.clone(), self.reading.form), inked);
         container(column![head, tools.wrap().vertical_spacing(space::XS), calm(editor)].spacing(space::S))
             .padding(space::L)
             .width(Fill)
@@ -150,8 +172,15 @@ impl Screen {
     }
 }
 
-fn marked(_: &(), theme: &Theme) -> Format<iced::Font> {
-    Format { color: Some(tokens(theme).accent), font: None }
+fn inked(mark: &Mark, theme: &Theme) -> Format<iced::Font> {
+    let tokens = tokens(theme);
+    let color = match mark {
+        Mark::Found => tokens.accent,
+        Mark::Added => tokens.ok,
+        Mark::Removed => tokens.bad,
+        Mark::Place => tokens.muted,
+    };
+    Format { color: Some(color), font: None }
 }
 
 /// Enter goes to the next match, Shift Enter to the one before; keys that would edit do nothing.

@@ -1,5 +1,6 @@
 //! The list of conversations: those that need the person, that work, that are pinned, that are done (by day), and archived ones.
 
+mod archive;
 mod days;
 mod menu;
 mod search;
@@ -9,6 +10,7 @@ use crate::{
     font,
     guard::Deed,
     rendered,
+    request::Request,
     screen::tree::line::stands,
     theme::{size, space, style},
     widget::{
@@ -22,12 +24,13 @@ use abide_client::{
         ConversationId, Seq, TaskId, Timestamp,
         conversation::Conversation,
         inbox::{InboxItem, Pending},
-        method::search::SearchReply,
+        method::{conversation::ListConversationsReply, search::SearchReply},
         task::{AgentTask, Status},
     },
     text::visible_line,
     view::OverviewView,
 };
+use archive::Archive;
 use days::Day;
 use iced::{
     Center, Fill,
@@ -40,7 +43,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-/// The most rows drawn; a search finds the others.
+/// The most rows drawn of those that are done; a search finds the others.
 const MAX_DONE: usize = 200;
 /// The most characters of the title of a sub-task that asks.
 const MAX_TITLE: usize = 90;
@@ -56,7 +59,7 @@ pub struct Screen {
     /// Pinned conversations.
     pub pinned: BTreeSet<ConversationId>,
     menu: Option<Menu>,
-    shows_archived: bool,
+    archive: Archive,
 }
 
 #[derive(Debug, Clone)]
@@ -73,6 +76,8 @@ pub enum Message {
     /// Hides the list.
     HidePressed,
     ArchivedToggled,
+    /// The next page of archived ones.
+    OlderPressed,
     Menu(ConversationId, menu::Message),
 }
 
@@ -99,8 +104,8 @@ pub struct Line {
     pub mark: Mark,
     /// How many questions and approvals wait here.
     pub waiting: usize,
-    /// It is pinned, and is in a group that does not show that.
-    pub is_pinned: bool,
+    /// It is pinned or archived, and is in a group that does not show that.
+    pub sign: Option<&'static str>,
     /// The day of the last change.
     pub day: Day,
 }
@@ -131,14 +136,16 @@ pub struct Groups {
     pub pinned: Vec<Line>,
     /// Last changed first.
     pub done: Vec<Line>,
-    /// Archived ones; searched by the daemon only.
+    /// Archived ones at rest, while their group is open; searched by the daemon only.
     pub archived: Vec<Line>,
+    /// There are archived ones, shown or not.
+    pub has_archived: bool,
 }
 
 impl Groups {
-    /// In the order shown, without archived ones.
+    /// In the order shown.
     pub fn ids(&self) -> impl Iterator<Item = ConversationId> {
-        let groups = [&self.needs_you, &self.working, &self.paused, &self.pinned, &self.done];
+        let groups = [&self.needs_you, &self.working, &self.paused, &self.pinned, &self.done, &self.archived];
         groups.into_iter().flatten().map(|line| line.id)
     }
 }
@@ -162,10 +169,8 @@ impl Screen {
                 vec![Effect::GoTo(id, seq, task, self.search.query().to_owned())]
             }
             Message::NewPressed => vec![Effect::New],
-            Message::ArchivedToggled => {
-                self.shows_archived = !self.shows_archived;
-                Vec::new()
-            }
+            Message::ArchivedToggled => self.archive.toggle(),
+            Message::OlderPressed => self.archive.older(),
             Message::Menu(id, message) => self.on_menu(id, message, overview),
             Message::InboxPressed
             | Message::SettingsPressed
@@ -182,6 +187,41 @@ impl Screen {
     /// A conversation is deleted.
     pub fn forget(&mut self, id: ConversationId) {
         self.search.forget(id);
+        self.archive.forget(id);
+    }
+
+    /// The window is connected, perhaps again.
+    pub fn connected(&mut self) -> Effect {
+        self.archive.connected()
+    }
+
+    /// Handles a page of archived conversations.
+    pub fn know_archived(&mut self, request: &Request, page: &ListConversationsReply) -> Vec<Effect> {
+        match request {
+            Request::Archived { cursor, .. } => self.archive.know(cursor.as_deref(), page),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A page of archived conversations did not come. Returns whether the person waits for it.
+    pub const fn archived_failed(&mut self) -> bool {
+        self.archive.failed()
+    }
+
+    /// Opens the group of archived conversations, or folds it if it is seen. A search, which hides it, ends.
+    pub fn toggle_archived(&mut self, is_list_seen: bool) -> Vec<Effect> {
+        let was_hidden = self.search.clear() || !is_list_seen;
+        if was_hidden && self.archive.is_open() {
+            return vec![Effect::Reveal(field::ARCHIVED)];
+        }
+        self.archive.toggle()
+    }
+
+    /// A conversation of the list.
+    #[must_use]
+    pub fn known<'a>(&'a self, id: ConversationId, overview: &'a OverviewView) -> Option<&'a Conversation> {
+        let archived = || self.archive.listed().iter().find(|listed| listed.id == id);
+        overview.conversation(id).or_else(archived)
     }
 
     /// Ends the search; returns whether there was one.
@@ -221,14 +261,15 @@ impl Screen {
         }
         let mut order: Vec<(Timestamp, Line)> = Vec::new();
         let mut done: Vec<Line> = Vec::new();
+        let mut archived: Vec<&Conversation> = Vec::new();
         for conversation in overview.conversations() {
             let task = conversation.task.and_then(|latest| overview.task(latest.id));
             let items = waits.get(&conversation.id);
             let waiting = items.and_then(|items| items.first().copied());
             let mut line = line(conversation, task, waiting, look);
             line.waiting = items.map_or(usize::from(line.mark == Mark::NeedsYou), Vec::len);
-            if conversation.archived {
-                groups.archived.push(line);
+            if conversation.archived && !line.mark.is_busy() {
+                archived.push(conversation);
                 continue;
             }
             let is_found = query.is_empty()
@@ -238,10 +279,9 @@ impl Screen {
             if !is_found {
                 continue;
             }
-            let is_pinned = self.pinned.contains(&line.id);
-            match line.mark {
-                Mark::NeedsYou | Mark::Working | Mark::Paused => line.is_pinned = is_pinned,
-                Mark::Complete | Mark::Failed | Mark::Empty => {}
+            if line.mark.is_busy() {
+                let pinned = self.pinned.contains(&line.id).then_some("pinned");
+                line.sign = conversation.archived.then_some("archived").or(pinned);
             }
             match line.mark {
                 Mark::NeedsYou => {
@@ -261,6 +301,16 @@ impl Screen {
         // Working rows are sorted by the conversation's age, so that they do not jump with each change.
         groups.working.sort_by_key(|line| Reverse(line.id));
         groups.paused.sort_by_key(|line| Reverse(line.id));
+        // A search has archived ones among its results.
+        if query.is_empty() {
+            groups.has_archived = self.archive.has_some() || !archived.is_empty();
+            if self.archive.is_open() {
+                let fetched = self.archive.listed().iter();
+                archived.extend(fetched.filter(|fetched| overview.conversation(fetched.id).is_none()));
+                archived.sort_by_key(|conversation| (Reverse(conversation.updated_at), conversation.id));
+                groups.archived = archived.into_iter().map(|c| line(c, None, None, look)).collect();
+            }
+        }
         groups
     }
 
@@ -322,7 +372,7 @@ impl Screen {
         .padding([space::XS, space::S]);
         let content = column![
             search,
-            scrollable(list).height(Fill).style(style::bars).direction(thin()),
+            scrollable(list).id(field::LIST).height(Fill).style(style::bars).direction(thin()),
             container(rule::horizontal(1).style(style::line)).padding([0.0, space::S]),
             foot,
         ];
@@ -361,15 +411,28 @@ impl Screen {
         if is_cut {
             list = list.push(container(secondary("Older ones: search for them.")).padding([space::XS, 10.0]));
         }
-        // A search has archived ones among its results.
-        if !groups.archived.is_empty() && self.search.query().is_empty() {
-            let sign = if self.shows_archived { "−" } else { "+" };
-            let words = format!("Archived, {} {sign}", groups.archived.len());
-            list = list.push(container(word(words, Message::ArchivedToggled)).padding([space::XS, 4.0]));
-            let shown = groups.archived.into_iter().filter(|_| self.shows_archived).take(MAX_DONE);
-            list = list.extend(shown.map(|line| self.line(line, selected, look)));
-        }
-        list
+        let archived = groups.has_archived.then(|| self.archived(groups.archived, selected, look));
+        list.push(archived)
+    }
+
+    /// The group of archived conversations.
+    fn archived<'a>(
+        &'a self,
+        lines: Vec<Line>,
+        selected: Option<ConversationId>,
+        look: Look,
+    ) -> Element<'a, Message> {
+        let fold = if self.archive.is_open() { "Archived −" } else { "Archived +" };
+        let fold = container(word(fold, Message::ArchivedToggled)).padding([space::XS, 4.0]);
+        let is_empty = self.archive.is_at_rest() && lines.is_empty();
+        let empty = is_empty.then(|| container(secondary("Nothing is archived.")).padding([space::XS, 10.0]));
+        let older = self.archive.has_more().then(|| word("Show older ones", Message::OlderPressed));
+        let group = Column::new()
+            .push(fold)
+            .extend(lines.into_iter().map(|line| self.line(line, selected, look)))
+            .push(empty)
+            .push(older.map(|older| container(older).padding([space::XS, 4.0])));
+        container(group).id(field::ARCHIVED).width(Fill).into()
     }
 
     /// A conversation, with its menu while that is open.
@@ -383,7 +446,8 @@ impl Screen {
         let menu = self.menu.as_ref().filter(|menu| menu.id == id);
         let menu =
             menu.map(|menu| menu.view(is_pinned, is_busy).map(move |message| Message::Menu(id, message)));
-        Column::new().push(shown).push(menu).into()
+        let row = container(Column::new().push(shown).push(menu));
+        if selected == Some(id) { row.id(field::SELECTED).into() } else { row.into() }
     }
 }
 
@@ -408,8 +472,8 @@ fn line_view<'a>(
     };
     let aside: Element<'a, Message> =
         if line.unread > 0 { badge(line.unread.to_string()).into() } else { secondary(line.aside).into() };
-    let pinned = line.is_pinned.then(|| head("pinned").into());
-    let top = row![elided(line.title, size::PROSE, font::MEDIUM)].extend(pinned).push(aside);
+    let sign = line.sign.map(|sign| head(sign).into());
+    let top = row![elided(line.title, size::PROSE, font::MEDIUM)].extend(sign).push(aside);
     let top = top.spacing(space::S).align_y(Center);
     let doing =
         if line.waiting > 1 { format!("1 of {} · {}", line.waiting, line.doing) } else { line.doing };
@@ -460,5 +524,5 @@ fn line(
     let doing = visible_line(&words::first_line(&doing, MAX_FOUND)).into_owned();
     let day = Day::of(conversation.updated_at, look.now);
     let unread = conversation.unread;
-    Line { id: conversation.id, title, doing, aside, unread, mark, waiting: 0, is_pinned: false, day }
+    Line { id: conversation.id, title, doing, aside, unread, mark, waiting: 0, sign: None, day }
 }

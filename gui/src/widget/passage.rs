@@ -364,7 +364,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
         let state: &State = tree.state.downcast_ref();
         let ink = (self.ink)(theme);
         let from = bounds.position() - Point::ORIGIN;
-        decorate(state, renderer, from, ink.color.unwrap_or(style.text_color), self.size);
+        grounds(state, renderer, from);
         let (marked, at) = &state.marked;
         for (n, part) in marked.iter().enumerate() {
             let width = if *at == Some(n) { 1.5 } else { 0.0 };
@@ -378,19 +378,16 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
                 fill(renderer, part + from, Border::default(), style::selected(theme));
             }
         }
+        // Above the selection, which would cover them.
+        strokes(state, renderer, from, ink.color.unwrap_or(style.text_color), self.size);
         widget::text::draw(renderer, style, bounds, &state.paragraph, ink, viewport);
     }
 }
 
-/// Draws the backgrounds, underlines and strike-throughs of spans.
-fn decorate(state: &State, renderer: &mut Renderer, from: Vector, ink: Color, size: f32) {
+/// Draws the backgrounds of spans.
+fn grounds(state: &State, renderer: &mut Renderer, from: Vector) {
     for (at, span) in state.spans.iter().enumerate() {
-        let is_underlined = span.underline || state.hovered == Some(at);
-        if span.highlight.is_none() && !is_underlined && !span.strikethrough {
-            continue;
-        }
-        let line = size * size::LINE_HEIGHT;
-        let base = size + (line - size) / 2.0;
+        let Some(highlight) = span.highlight else { continue };
         let neighbour = |at: Option<usize>| at.and_then(|at| state.spans.get(at)).map(|span| &*span.text);
         // The padding must not cover adjacent text without a space.
         let padding = Padding {
@@ -407,14 +404,25 @@ fn decorate(state: &State, renderer: &mut Renderer, from: Vector, ink: Color, si
             ..span.padding
         };
         for part in state.paragraph.span_bounds(at) {
-            if let Some(highlight) = span.highlight {
-                let corner = Vector::new(padding.left, padding.top);
-                let room = Size::new(padding.x(), padding.y());
-                let ground = Rectangle::new(part.position() - corner, part.size() + room);
-                let quad = quad(ground + from, highlight.border);
-                renderer.fill_quad(quad, highlight.background);
-            }
-            let color = span.color.unwrap_or(ink);
+            let corner = Vector::new(padding.left, padding.top);
+            let room = Size::new(padding.x(), padding.y());
+            let ground = Rectangle::new(part.position() - corner, part.size() + room);
+            renderer.fill_quad(quad(ground + from, highlight.border), highlight.background);
+        }
+    }
+}
+
+/// Draws the underlines and strike-throughs of spans.
+fn strokes(state: &State, renderer: &mut Renderer, from: Vector, ink: Color, size: f32) {
+    let line = size * size::LINE_HEIGHT;
+    let base = size + (line - size) / 2.0;
+    for (at, span) in state.spans.iter().enumerate() {
+        let is_underlined = span.underline || state.hovered == Some(at);
+        if !is_underlined && !span.strikethrough {
+            continue;
+        }
+        let color = span.color.unwrap_or(ink);
+        for part in state.paragraph.span_bounds(at) {
             let stroke = |y: f32| {
                 let at = part.position() + from + Vector::new(0.0, y);
                 Rectangle::new(at, Size::new(part.width, 1.0))

@@ -46,9 +46,9 @@ fn each_file_is_listed_once_with_its_lines_and_its_diffs() {
         edit(4, "src/a.rs", "@@ -2 +2 @@\n-let first = 3;\n+let second = 4;"),
         refused,
     ]);
-    assert!(person.finds("2 files changed").is_some(), "a rejected edit is not counted");
+    assert!(person.finds("2 files edited").is_some(), "a rejected edit is not counted");
     // A line that one edit adds and a later one removes counts for neither.
-    assert_eq!(beside(&mut person, "2 files changed", &["+3", "−1", "+4", "−2"]), ["+3", "−1"]);
+    assert_eq!(beside(&mut person, "2 files edited", &["+3", "−1", "+4", "−2"]), ["+3", "−1"]);
     person.clicks("Show");
     assert_eq!(beside(&mut person, "src/a.rs", &["+3", "+2", "−1", "−2", "2 edits"]), ["+2", "−1"]);
     assert!(person.finds("Diff").is_some());
@@ -66,7 +66,7 @@ fn a_file_whose_edits_cancel_out_has_no_line_counts() {
         edit(3, "a.rs", "@@ -3 +3 @@\n-let a = 2;\n+let a = 1;"),
         edit(4, "b.rs", "@@ -0,0 +1 @@\n+mod b;"),
     ]);
-    assert_eq!(beside(&mut person, "2 files changed", &["+1", "−1", "+3", "−2"]), ["+1"]);
+    assert_eq!(beside(&mut person, "2 files edited", &["+1", "−1", "+3", "−2"]), ["+1"]);
     person.clicks("Show");
     assert_eq!(beside(&mut person, "a.rs", &["+1", "−1", "as it was"]), ["as it was"]);
 }
@@ -83,7 +83,7 @@ fn no_sum_is_shown_if_the_difference_of_a_file_is_unknown() {
             edit(2, "a.rs", "@@ -1 +1,3 @@\n-let a = 1;\n+let a = 2;\n+b\n+c"),
             edit(3, "a.rs", last),
         ]);
-        assert_eq!(beside(&mut person, "1 file changed", &["+3", "+4", "−1", "−2", "≥ +5"]), [""; 0]);
+        assert_eq!(beside(&mut person, "1 file edited", &["+3", "+4", "−1", "−2", "≥ +5"]), [""; 0]);
         person.clicks("Show");
         assert_eq!(beside(&mut person, "a.rs", &["+3", "+4", "−1", "−2", "2 edits"]), ["2 edits"]);
         person.clicks("Diff");
@@ -94,5 +94,5 @@ fn no_sum_is_shown_if_the_difference_of_a_file_is_unknown() {
 #[test]
 fn a_task_without_edits_lists_no_files() {
     let mut person = before(vec![preset::call(2, "read", "a")]);
-    assert!(person.finds("1 file changed").is_none() && person.finds("Show").is_none());
+    assert!(person.finds("1 file edited").is_none() && person.finds("Show").is_none());
 }

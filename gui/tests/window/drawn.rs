@@ -15,6 +15,12 @@ fn boxes(person: &mut Person) -> Vec<(Quad, Background)> {
     person.renderer.layers().iter().flat_map(|layer| layer.quads.clone()).collect()
 }
 
+/// When these boxes are drawn: their numbers among all boxes. A later one covers an earlier one.
+pub(crate) fn turns(person: &mut Person, is_it: impl Fn(&Quad, &Background) -> bool) -> Vec<usize> {
+    let numbered = boxes(person).into_iter().enumerate();
+    numbered.filter(|(_, (quad, fill))| is_it(quad, fill)).map(|(turn, _)| turn).collect()
+}
+
 /// The boxes with a border of this colour that are at least `width` wide.
 pub(crate) fn bordered(person: &mut Person, color: Color, width: f32) -> Vec<Rectangle> {
     let is_it =
@@ -129,4 +135,21 @@ pub(crate) fn light(person: &mut Person) -> Vec<f32> {
         _ => None,
     });
     lights.collect()
+}
+
+/// The colour of each line of the editor that contains this text; `None` for the text's own.
+pub(crate) fn inks_of_editor(person: &mut Person, text: &str) -> Vec<Option<Color>> {
+    let texts = person.renderer.layers().iter().flat_map(|layer| &layer.text);
+    let editors = texts.flat_map(|item| item.as_slice()).filter_map(|text| match text {
+        Text::Editor { editor, .. } => editor.upgrade(),
+        _ => None,
+    });
+    let all = editors.map(|editor| {
+        let lines = editor.buffer().lines.iter();
+        let of_line = |line: &str, ink| (line.to_owned(), ink);
+        lines.map(|line| of_line(line.text(), line.attrs_list().get_span(0).color_opt)).collect::<Vec<_>>()
+    });
+    let mut all = all.filter(|lines| lines.iter().any(|(line, _)| line.contains(text)));
+    let color = |ink: [u8; 4]| Color::from_rgba8(ink[0], ink[1], ink[2], f32::from(ink[3]) / 255.0);
+    all.next().unwrap().into_iter().map(|(_, ink)| ink.map(|ink| color(ink.as_rgba()))).collect()
 }

@@ -17,6 +17,7 @@ use abide_client::protocol::{
 use abide_gui::{
     Message,
     app::Page,
+    keymap::MAP,
     request::{Answer, Request},
     screen::sidebar,
 };
@@ -488,4 +489,65 @@ fn escape_closes_an_error_notice_first() {
     assert!(is_shown(&mut person));
     person.named(Named::Escape);
     assert!(!is_shown(&mut person));
+}
+
+#[test]
+fn the_palette_is_opened_from_the_list_of_keys() {
+    for by_mouse in [true, false] {
+        let mut person = before(Status::Thinking, &[]);
+        person.clicks("Keys");
+        if by_mouse {
+            person.clicks("All actions, by name");
+        } else {
+            let (key, modifiers) = with_shift("P");
+            person.press(key, modifiers);
+        }
+        person.writes("rename");
+        assert!(person.finds("F2").is_some(), "by the mouse: {by_mouse}");
+        assert!(person.finds("What waits for you").is_none(), "one of them covers the window");
+        person.named(Named::Escape);
+        assert!(person.finds("F2").is_none());
+    }
+}
+
+/// Tab goes only to what is visible.
+#[test]
+fn pages_that_are_longer_than_the_window_are_scrolled_by_keys() {
+    for (page, end) in [(",", "Remembered decisions"), ("?", "delete the sub-task shown; Enter confirms")] {
+        let mut person = before(Status::Thinking, &[]);
+        person.named(Named::Escape);
+        person.resizes(640.0, 420.0);
+        match page {
+            "?" => person.named(Named::F1),
+            page => person.control(page),
+        }
+        assert!(!person.finds_whole(end), "{page}");
+        for _ in 0..20 {
+            person.named(Named::PageDown);
+        }
+        assert!(person.finds_whole(end), "{page}: a page down");
+        person.press(Key::Named(Named::Home), Modifiers::CTRL);
+        assert!(!person.finds_whole(end), "{page}: to the start");
+        person.press(Key::Named(Named::End), Modifiers::CTRL);
+        assert!(person.finds_whole(end), "{page}: to the end");
+        for _ in 0..20 {
+            person.named(Named::PageUp);
+        }
+        assert!(!person.finds_whole(end), "{page}: a page up");
+    }
+}
+
+#[test]
+fn a_page_down_skips_nothing_in_a_low_window() {
+    let mut person = before(Status::Thinking, &[]);
+    person.resizes(640.0, 420.0);
+    person.named(Named::Escape);
+    person.named(Named::F1);
+    let mut unseen: Vec<&str> =
+        MAP.iter().flat_map(|(_, entries)| *entries).map(|entry| entry.what).collect();
+    for _ in 0..20 {
+        unseen.retain(|what| !person.finds_whole(what));
+        person.named(Named::PageDown);
+    }
+    assert!(unseen.is_empty(), "{unseen:?}");
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod afresh;
+mod archived;
 mod attaching;
 mod away;
 mod beginning;

@@ -45,12 +45,12 @@ fn ended(calls: Vec<CallView>) -> Person {
 fn the_list_of_changed_files_opens_at_its_first_file() {
     let calls = (0..40).map(|n| edit(100 + n, &format!("src/file_{n:02}.rs"))).collect();
     let mut person = ended(calls);
-    assert!(person.finds("40 files changed").is_some());
+    assert!(person.finds("40 files edited").is_some());
     person.clicks("Show");
-    assert!(person.finds("40 files changed").is_some());
+    assert!(person.finds("40 files edited").is_some());
     assert!(person.finds("src/file_00.rs").is_some() && person.finds("src/file_09.rs").is_some());
     person.clicks("Hide");
-    assert!(person.finds("40 files changed").is_some() && person.finds("Show").is_some());
+    assert!(person.finds("40 files edited").is_some() && person.finds("Show").is_some());
 }
 
 #[test]

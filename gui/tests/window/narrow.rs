@@ -148,33 +148,55 @@ fn inline_code_does_not_touch_the_words_around_it() {
     assert!(beside >= -0.01, "it covers nothing: {beside}");
 }
 
-/// The visible letters, each with a number for its face.
-fn faces(person: &mut Person) -> Vec<(String, String)> {
-    let mut faces = Vec::new();
-    for text in person.renderer.layers().iter().flat_map(|layer| &layer.text).flat_map(|text| text.as_slice())
-    {
-        let Text::Paragraph { paragraph, .. } = text else { continue };
-        let Some(paragraph) = paragraph.upgrade() else { continue };
-        for run in paragraph.buffer().layout_runs() {
-            let face = |glyph: &LayoutGlyph| {
-                (run.text[glyph.start..glyph.end].to_owned(), format!("{:?}", glyph.font_id))
-            };
-            faces.extend(run.glyphs.iter().map(face));
-        }
-    }
-    faces
+/// The letters of the first paragraph that has this one, each with a number for its face.
+fn faces(person: &mut Person, letter: &str) -> Vec<(String, String)> {
+    let texts = person.renderer.layers().iter().flat_map(|layer| &layer.text);
+    let paragraphs = texts.flat_map(|text| text.as_slice()).filter_map(|text| match text {
+        Text::Paragraph { paragraph, .. } => paragraph.upgrade(),
+        _ => None,
+    });
+    let mut faces = paragraphs.map(|paragraph| {
+        let runs = paragraph.buffer().layout_runs();
+        let face = |text: &str, glyph: &LayoutGlyph| {
+            (text[glyph.start..glyph.end].to_owned(), format!("{:?}", glyph.font_id))
+        };
+        runs.flat_map(|run| run.glyphs.iter().map(move |glyph| face(run.text, glyph))).collect::<Vec<_>>()
+    });
+    faces.find(|faces| faces.iter().any(|(known, _)| known == letter)).unwrap()
 }
 
 #[test]
 fn a_word_can_change_its_typeface_in_the_middle() {
     let said = vec![preset::said(1, Role::Agent, "x (`QZ`): **Y**J")];
     let mut person = before(Snapshot { messages: said, ..preset::empty() }, 1280.0, 800.0);
-    let faces = faces(&mut person);
+    let faces = faces(&mut person, "Q");
     let of = |letter: &str| faces.iter().find(|(known, _)| known == letter).map(|(_, face)| face).unwrap();
     assert_ne!(of("Q"), of("("), "code");
     assert_eq!(of("Q"), of("Z"));
     assert_eq!(of("J"), of("("), "after what is strong");
     assert_ne!(of("Y"), of("J"));
+}
+
+/// No line may break before a dot or a slash, so the words before it are shaped with it.
+#[test]
+fn code_that_begins_with_a_dot_or_a_slash_has_its_own_typeface() {
+    for text in ["in `.QZ`", "in `/QZ`", "`QZ` /in", "in ( `QZ`", "in `.QZ/Q`, in"] {
+        let said = vec![preset::said(1, Role::Agent, text)];
+        let mut person = before(Snapshot { messages: said, ..preset::empty() }, 1280.0, 800.0);
+        let faces = faces(&mut person, "Q");
+        let of = |letter: &str| -> Vec<&String> {
+            faces.iter().filter(|(known, _)| known == letter).map(|(_, face)| face).collect()
+        };
+        let prose = of("i")[0];
+        for letter in ["Q", "Z", "."] {
+            assert!(of(letter).iter().all(|face| *face != prose), "{text}: {letter}");
+        }
+        for letter in ["i", "n", "(", ","] {
+            assert!(of(letter).iter().all(|face| *face == prose), "{text}: {letter}");
+        }
+        let is_prose = text.ends_with("/in");
+        assert!(of("/").iter().all(|face| (*face == prose) == is_prose), "{text}: /");
+    }
 }
 
 #[test]

@@ -143,6 +143,7 @@ impl Person {
                     | Request::Older(..)
                     | Request::Between(..)
                     | Request::MarkRead(..)
+                    | Request::Archived { .. }
             )
         };
         self.asked.lock().unwrap().drain(..).filter(|request| !reads(request)).collect()

@@ -1,13 +1,21 @@
 //! A long text on a page of its own, over the conversation.
 
 use crate::{
+    drawn,
     person::Person,
     preset::{self, APPROVAL, CONVERSATION},
 };
 use abide_client::protocol::{
     inbox::Decision, message::Role, notification::Snapshot, task::Status, transcript::ToolResult,
 };
-use abide_gui::{Message, keymap::Command, request::Request, screen::conversation};
+use abide_gui::{
+    Message,
+    effect::{Form, Reading},
+    keymap::Command,
+    request::Request,
+    screen::{conversation, pending},
+    theme,
+};
 use iced_test::core::keyboard::key::Named;
 
 fn before(history: Snapshot) -> Person {
@@ -44,6 +52,41 @@ fn all_of_a_long_output_can_be_reached() {
     person.named(Named::Escape);
     assert!(person.finds("line 470 of 5000").is_none());
     assert_eq!(person.asked(), [], "Escape has stopped nothing");
+}
+
+/// The daemon keeps both ends of a long output.
+#[test]
+fn what_was_left_out_of_an_output_is_said_where_it_is_read() {
+    let mut call = preset::call(10, "shell", "seq 5000");
+    let text = format!("{}\n[… 88922 characters cut …]\n{}", counted(40), counted(30));
+    call.result = Some(ToolResult::success(text, None));
+    let id = call.call_id;
+    let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
+    person.tell(Message::Thread(conversation::Message::CallToggled(id, true)));
+    assert!(person.finds("Read all").is_none(), "not all of it is there");
+    person.clicks("Read what was kept");
+    assert!(person.finds("line 71 of 71").is_some());
+    person.clicks("88,922 characters were not kept");
+    assert!(person.finds("line 41 of 71").is_some(), "there it is");
+    person.control("f");
+    person.writes("number 47");
+    assert!(person.finds("not found in what was kept").is_some());
+}
+
+#[test]
+fn the_lines_of_a_diff_that_is_read_are_coloured() {
+    let tokens = theme::tokens(&before(preset::empty()).app.theme());
+    for (form, inks) in [
+        (Form::Diff, vec![Some(tokens.muted), Some(tokens.bad), Some(tokens.ok), None]),
+        (Form::Plain, vec![None; 4]),
+    ] {
+        let mut person = before(preset::empty());
+        let text = "@@ -1,2 +1,2 @@\n-old\n+new\n same".to_owned();
+        person.tell(Message::Thread(conversation::Message::Card(pending::Message::DiffRead(Box::new(
+            Reading { title: "src/main.rs 🎉".into(), text, form },
+        )))));
+        assert_eq!(drawn::inks_of_editor(&mut person, "same"), inks, "{form:?}");
+    }
 }
 
 #[test]

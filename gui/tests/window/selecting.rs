@@ -10,6 +10,7 @@ use abide_gui::{Message, keymap::Command, screen::conversation, theme};
 use iced_test::core::{
     Background, Color, Point, Rectangle,
     keyboard::{Key, Modifiers, key::Named},
+    renderer::Quad,
 };
 
 fn before(status: Status, history: Snapshot) -> Person {
@@ -224,4 +225,21 @@ fn the_cells_of_a_table_are_copied_with_tabs_between_them() {
         words,
         "Before.\n\nfile\tsize\towner\na rather long name\t1\tme\nb\t\tyou\n\nAfter.\n\n• item"
     );
+}
+
+#[test]
+fn what_is_struck_through_is_so_while_it_is_selected() {
+    let history = Snapshot {
+        messages: vec![preset::said(1, Role::Agent, "it is ~~nothing~~ small")],
+        ..preset::empty()
+    };
+    let mut person = before(Status::Thinking, history);
+    let place = shown(&mut person, "it is nothing small");
+    person.drags(left(place), right(place));
+    let ground = Background::Color(theme::style::selected(&person.app.theme()));
+    let is_here = |quad: &Quad| quad.bounds.intersects(&place);
+    let selection = drawn::turns(&mut person, |quad, fill| is_here(quad) && *fill == ground);
+    let stroke = drawn::turns(&mut person, |quad, _| is_here(quad) && quad.bounds.height < 2.0);
+    assert_eq!((selection.len(), stroke.len()), (1, 1));
+    assert!(stroke > selection, "the stroke is drawn above the selection");
 }

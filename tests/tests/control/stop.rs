@@ -102,7 +102,8 @@ async fn while_a_tool_runs_its_whole_tree_is_killed() {
     stops_for_good(&mut world, task, "tool").await;
     assert_eq!(witness.count("tool"), 1);
     let call = world.get(task).await.calls.remove(0);
-    assert!(call.result.is_some(), "a stopped call has a result: {call:?}");
+    let result = call.result.expect("a stopped call has a result");
+    assert!(result.message.contains("Its output so far:\noutput of tool"), "{result:?}");
 }
 
 #[tokio::test]

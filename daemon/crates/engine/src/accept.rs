@@ -27,7 +27,7 @@ use crate::{
     task::{Call, CallStage, Stage, Task},
 };
 use abide_protocol::{
-    JsonText, QuestionId, TaskId,
+    CallId, JsonText, QuestionId, TaskId,
     checkpoint::UndoBegun,
     message::CallOutcome,
     record::{
@@ -37,7 +37,7 @@ use abide_protocol::{
     task::{EndReason, PauseReason},
     transcript::ToolResult,
 };
-use std::mem;
+use std::{collections::BTreeMap, mem};
 
 /// The records that `input` adds to `history`, not folded yet.
 ///
@@ -162,11 +162,16 @@ fn resume(
     Ok(draft.records)
 }
 
+/// The result of a call that ran when its task ended.
+const CUT_OFF: &str = "The task was ended while this ran; it was stopped, its effects are unknown.";
+
 /// A list of new records of one task.
 pub(crate) struct Draft<'a> {
     task: TaskId,
     pub(crate) mint: &'a mut Mint,
     pub(crate) records: Vec<NewRecord>,
+    /// What became of calls that ran.
+    cut_off: BTreeMap<CallId, String>,
 }
 
 /// How a task ends, and the notice that people read.
@@ -196,7 +201,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) const fn new(task: TaskId, mint: &'a mut Mint) -> Self {
-        Self { task, mint, records: Vec::new() }
+        Self { task, mint, records: Vec::new(), cut_off: BTreeMap::new() }
     }
 
     pub(crate) fn push(&mut self, body: RecordBody) {
@@ -220,11 +225,14 @@ impl<'a> Draft<'a> {
         }));
     }
 
-    /// Keeps the text already shown of a reply that is cut off.
+    /// Keeps what people were shown of what is cut off: the text of a reply, and the output of calls for [`Self::end`].
     pub(crate) fn keep_shown(&mut self, task: &Task, shown: &mut Shown) {
+        for call in task.calls().iter().filter(|call| matches!(call.stage, CallStage::Started { .. })) {
+            self.cut_off.insert(call.block.id, shown.cut_off(call.block.id, CUT_OFF));
+        }
         // It has the reply's id, so that clients replace the live text by this record.
         if let Some(item) = task.unrecorded_reply()
-            && let Some(text) = shown.remove(&item).filter(|text| !text.trim().is_empty())
+            && let Some(text) = shown.replies.remove(&item).filter(|text| !text.trim().is_empty())
         {
             self.push_as(item, RecordBody::PartialReply(PartialReply { text }));
         }
@@ -233,11 +241,10 @@ impl<'a> Draft<'a> {
     /// Ends the task. Every open call gets a result first, because the conversation's next task continues the transcript.
     pub(crate) fn end(&mut self, task: &Task, End { reason, summary, error, data, notice }: End) {
         for call in task.calls().iter().filter(|c| !c.is_finished()) {
-            let started = matches!(call.stage, CallStage::Started { .. });
-            let words = if started {
-                "The task was ended while this ran; it was stopped, its effects are unknown."
-            } else {
-                "The task was ended before this ran."
+            let words = match (&call.stage, self.cut_off.remove(&call.block.id)) {
+                (_, Some(words)) => words,
+                (CallStage::Started { .. }, None) => CUT_OFF.to_owned(),
+                (_, None) => "The task was ended before this ran.".to_owned(),
             };
             self.finish_call(call, CallOutcome::Cancelled, ToolResult::failure(words));
         }

@@ -262,6 +262,12 @@ impl Tools {
         Ok(())
     }
 
+    /// The output that an attempt has given so far, in the form of a result. Blocking.
+    #[must_use]
+    pub fn output(&self, call_id: CallId, attempt: u32) -> String {
+        SpoolFiles::of(&self.runner.spool_dir, call_id, attempt).output()
+    }
+
     /// Removes the output kept of an attempt whose result is committed. Blocking.
     pub fn forget(&self, call_id: CallId, attempt: u32) {
         pass(Point::OutputDropped);

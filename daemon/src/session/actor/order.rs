@@ -7,12 +7,13 @@ use crate::{
     session::{CommandError, Event, Order, mailbox::Lane, recover},
 };
 use abide_engine::{
-    Refusal, Shown,
+    Effect, Refusal, Shown,
     driver::{Append, CutOff},
 };
 use abide_fail_point::{Point, pass};
 use abide_protocol::CallId;
 use abide_store::{AppendError, TaskProjection};
+use abide_tools::Tools;
 use std::{mem, sync::Arc};
 use tokio::sync::watch;
 
@@ -118,12 +119,18 @@ impl Actor {
     }
 
     async fn kill(&mut self, cut_off: CutOff) {
+        let call = |effect: &Effect| match *effect {
+            Effect::Tool { call, attempt, .. } => Some((call, attempt)),
+            _ => None,
+        };
+        let calls: Vec<(CallId, u32)> = cut_off.attempts.iter().filter_map(call).collect();
         // One of which the outcome has come is not running.
         let running = cut_off.attempts.iter().filter_map(|effect| self.running.remove(effect));
         Attempt::end_all(running).await;
         let hub = &self.sessions.inner.hub;
         let shown: Shown = cut_off.replies.into_iter().map(|item| (item, hub.shown(item))).collect();
-        self.send(Event::Killed(shown));
+        let outputs = outputs(self.sessions.inner.runner.tools.clone(), calls).await;
+        self.send(Event::Killed(shown.with_outputs(outputs)));
     }
 
     fn drop_output(&self, attempts: Vec<(CallId, u32)>) {
@@ -134,4 +141,14 @@ impl Actor {
             let _ = tokio::task::spawn_blocking(forget).await;
         });
     }
+}
+
+/// The output that calls have given so far. It is on disk.
+async fn outputs(tools: Tools, calls: Vec<(CallId, u32)>) -> Vec<(CallId, String)> {
+    if calls.is_empty() {
+        return Vec::new();
+    }
+    let read = move || calls.into_iter().map(|(call, attempt)| (call, tools.output(call, attempt))).collect();
+    // It fails only if the runtime ends.
+    tokio::task::spawn_blocking(read).await.unwrap_or_default()
 }

@@ -6,9 +6,9 @@ use super::{
 };
 use crate::{
     ansi,
-    effect::{Reading, Start},
+    effect::{Form, Reading},
     font,
-    output::{plain, tail},
+    output::{cut, plain, tail},
     theme::{size, space, style},
     widget::{Element, Look, elide::elided, passage::code, press::press, scrolls, secondary, word, working},
     words,
@@ -166,7 +166,9 @@ fn details<'a>(call: &'a CallView, live: Option<&str>, is_whole: bool, look: Loo
             content = content.push(output(if last.is_empty() { "no output" } else { last }, look));
         }
         if last.contains('\n') {
-            buttons = buttons.push(word("Read all", Message::ResultRead(call.call_id)));
+            let is_cut = all.lines().any(|line| cut(line).is_some());
+            let label = if is_cut { "Read what was kept" } else { "Read all" };
+            buttons = buttons.push(word(label, Message::ResultRead(call.call_id)));
         }
         let whole = told_whole(call, result, &head(call, result));
         buttons = buttons.push(word("Copy", Message::Copied(plain(&whole))));
@@ -191,13 +193,13 @@ fn output<'a>(text: &str, look: Look) -> Element<'a, Message> {
 pub(super) fn result_of(call: &CallView) -> Option<Reading> {
     let result = call.result.as_ref()?;
     let text = plain(&told_whole(call, result, &head(call, result)));
-    Some(Reading { title: title(call), text, start: Start::End })
+    Some(Reading { title: title(call), text, form: Form::Plain })
 }
 
 /// The call's whole diff.
 pub(super) fn diff_of(call: &CallView) -> Option<Reading> {
     let text = call.preview.as_ref()?.diff.clone();
-    Some(Reading { title: title(call), text, start: Start::Beginning })
+    Some(Reading { title: title(call), text, form: Form::Diff })
 }
 
 fn title(call: &CallView) -> String {

@@ -135,9 +135,10 @@ impl Conversation {
     fn changes(&self, task: TaskId, look: Look) -> Option<Element<'_, Message>> {
         let files = self.changes.of.get(&task).filter(|files| !files.is_empty())?;
         let is_shown = self.changes.shown.contains(&task);
+        // Not "changed": what commands have changed is shown by File changes alone.
         // If one edit's difference is unknown, there is no sum.
         let all = files.iter().map(|file| file.counts).reduce(|a, b| Some(sum(a?, b?))).flatten();
-        let head = format!("{} changed", words::counted(files.len() as u64, "file"));
+        let head = format!("{} edited", words::counted(files.len() as u64, "file"));
         let toggle = word(if is_shown { "Hide" } else { "Show" }, Message::ChangesToggled(task));
         let head = row![beside(head)].extend(all.into_iter().flat_map(said)).push(toggle);
         let mut content = column![head.spacing(space::S).align_y(Center)].spacing(space::XS);

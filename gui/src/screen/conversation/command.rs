@@ -3,12 +3,11 @@
 use super::{Conversation, Menu, Message, intervene, undo};
 use crate::{
     catalog::Catalog,
-    effect::{Scroll, field},
+    effect::field,
     guard::End,
     keymap::Command,
     picker::Choice,
     screen::composer::{self, Stance},
-    theme::size,
 };
 
 impl Conversation {
@@ -63,9 +62,6 @@ impl Conversation {
                 Message::Composer(composer::Message::ChoosePressed(Choice::File))
             }
             Command::ToEnd => Message::JumpPressed,
-            Command::ToStart => Message::Scrolled(Scroll::ToStart),
-            Command::PageUp => Message::Scrolled(Scroll::By(-size::PAGE)),
-            Command::PageDown => Message::Scrolled(Scroll::By(size::PAGE)),
             Command::FocusInput => Message::Wanted(field::COMPOSER),
             Command::Limit => Message::Wanted(field::STEPS),
             Command::Mode if self.stance() == Stance::Ready => {
@@ -76,7 +72,7 @@ impl Conversation {
             Command::Setup if self.stance() == Stance::Ready => {
                 Message::Composer(composer::Message::SetupPressed)
             }
-            _ => return None,
+            command => Message::Scrolled(command.scrolls()?),
         })
     }
 }

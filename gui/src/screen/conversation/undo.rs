@@ -2,7 +2,7 @@
 
 use super::{Conversation, Menu, Message as Above};
 use crate::{
-    effect::{Effect, Reading, Start},
+    effect::{Effect, Form, Reading},
     request::Request,
     theme::{space, style},
     widget::{Element, Look, action, beside, key, press::Press, secondary, word},
@@ -97,7 +97,7 @@ impl Conversation {
         let cut = if changes.cut { "\nThe rest of the diff is left out.\n" } else { "" };
         let text = format!("{}{cut}", changes.diff);
         let title = format!("Changed: {}", words::counted(changes.files.len() as u64, "file"));
-        vec![Effect::Read(Reading { title, text, start: Start::Beginning })]
+        vec![Effect::Read(Reading { title, text, form: Form::Diff })]
     }
 
     /// Asks whether to take it back. Enter answers that, so no field may have it.

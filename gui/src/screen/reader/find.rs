@@ -1,5 +1,6 @@
-//! Finds matches in a text.
+//! Finds matches in a text, and colours it.
 
+use crate::effect::Form;
 use iced::advanced::text::Highlighter;
 use std::ops::Range;
 
@@ -33,25 +34,49 @@ fn places(line: &str, query: &str) -> Vec<Range<usize>> {
     line.to_ascii_lowercase().match_indices(query).map(|(at, found)| at..at + found.len()).collect()
 }
 
-/// Marks all matches in an editor.
+/// What a part of a text is coloured as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    Found,
+    /// A line that a diff adds.
+    Added,
+    Removed,
+    /// Where a diff's next lines are.
+    Place,
+}
+
+impl Mark {
+    fn of_line(line: &str) -> Option<Self> {
+        if ["diff --git ", "index ", "--- ", "+++ ", "@@ "].iter().any(|head| line.starts_with(head)) {
+            return Some(Self::Place);
+        }
+        match line.as_bytes().first()? {
+            b'+' => Some(Self::Added),
+            b'-' => Some(Self::Removed),
+            _ => None,
+        }
+    }
+}
+
+/// Colours the lines of a diff and all matches in an editor.
 #[derive(Debug)]
 pub(super) struct Marks {
     query: String,
+    form: Form,
     line: usize,
 }
 
 impl Highlighter for Marks {
-    type Settings = String;
-    type Highlight = ();
-    type Iterator<'a> =
-        std::iter::Map<std::vec::IntoIter<Range<usize>>, fn(Range<usize>) -> (Range<usize>, ())>;
+    type Settings = (String, Form);
+    type Highlight = Mark;
+    type Iterator<'a> = std::vec::IntoIter<(Range<usize>, Mark)>;
 
-    fn new(query: &String) -> Self {
-        Self { query: query.to_ascii_lowercase(), line: 0 }
+    fn new((query, form): &Self::Settings) -> Self {
+        Self { query: query.to_ascii_lowercase(), form: *form, line: 0 }
     }
 
-    fn update(&mut self, query: &String) {
-        *self = Self::new(query);
+    fn update(&mut self, settings: &Self::Settings) {
+        *self = Self::new(settings);
     }
 
     fn change_line(&mut self, line: usize) {
@@ -60,7 +85,11 @@ impl Highlighter for Marks {
 
     fn highlight_line(&mut self, line: &str) -> Self::Iterator<'_> {
         self.line += 1;
-        places(line, &self.query).into_iter().map(|place| (place, ()))
+        let of_line = if self.form == Form::Diff { Mark::of_line(line) } else { None };
+        let whole = of_line.map(|mark| (0..line.len(), mark));
+        let found = places(line, &self.query).into_iter().map(|place| (place, Mark::Found));
+        // A later one is drawn in place of an earlier one.
+        whole.into_iter().chain(found).collect::<Vec<_>>().into_iter()
     }
 
     fn current_line(&self) -> usize {
@@ -87,10 +116,30 @@ mod tests {
 
     #[test]
     fn lines_are_marked_one_after_the_other() {
-        let mut marks = Marks::new(&"X".to_owned());
-        assert_eq!(marks.highlight_line("axbX").map(|(place, ())| place).collect::<Vec<_>>(), [1..2, 3..4]);
-        assert_eq!(marks.current_line(), 1);
-        marks.update(&"b".to_owned());
+        let mut marks = Marks::new(&("X".to_owned(), Form::Plain));
+        let found = |place| (place, Mark::Found);
+        assert_eq!(marks.highlight_line("axbX").collect::<Vec<_>>(), [found(1..2), found(3..4)]);
+        assert_eq!(marks.highlight_line("+a").collect::<Vec<_>>(), []);
+        assert_eq!(marks.current_line(), 2);
+        marks.update(&("b".to_owned(), Form::Diff));
         assert_eq!(marks.current_line(), 0, "all lines anew");
+    }
+
+    #[test]
+    fn the_lines_of_a_diff_are_coloured_by_what_they_do() {
+        let mut marks = Marks::new(&("b".to_owned(), Form::Diff));
+        for (line, mark) in [
+            ("diff --git a/x a/x", Some(Mark::Place)),
+            ("--- a/x", Some(Mark::Place)),
+            ("@@ -1,9 +1,9 @@", Some(Mark::Place)),
+            ("+new", Some(Mark::Added)),
+            ("-old", Some(Mark::Removed)),
+            (" same", None),
+            ("", None),
+        ] {
+            assert_eq!(marks.highlight_line(line).collect::<Vec<_>>().first().map(|(_, mark)| *mark), mark);
+        }
+        let found: Vec<_> = marks.highlight_line("+a b").collect();
+        assert_eq!(found, [(0..4, Mark::Added), (3..4, Mark::Found)]);
     }
 }

@@ -57,7 +57,7 @@ impl Screen {
         ]
         .spacing(space::XL);
         let page = container(content).padding([space::XL, 0.0]);
-        scrollable(centred(page, space::XL)).height(Fill).style(style::bars).into()
+        scrollable(centred(page, space::XL)).id(field::SETTINGS).height(Fill).style(style::bars).into()
     }
 
     fn models<'a>(&'a self, models: Option<&'a ListModelsReply>, look: Look) -> Element<'a, Message> {

@@ -105,9 +105,10 @@ impl Screen {
         message: Message,
         overview: &OverviewView,
     ) -> Vec<Effect> {
-        let known = overview.conversation(id);
+        let known = self.known(id, overview);
         let is_archived = known.is_some_and(|known| known.archived);
         let is_muted = known.is_some_and(|known| known.muted);
+        let title = known.map(|known| known.title.clone()).unwrap_or_default();
         let open = |stage| Some(Menu { id, is_archived, is_muted, stage, is_remembered: false });
         let update = |title, muted| {
             vec![Effect::Ask(Request::Update(UpdateConversationParams {
@@ -131,7 +132,6 @@ impl Screen {
                 Vec::new()
             }
             Message::RenamePressed => {
-                let title = known.map(|known| known.title.clone()).unwrap_or_default();
                 self.menu = open(Stage::Renaming(title));
                 vec![Effect::Focus(field::LISTED_TITLE)]
             }

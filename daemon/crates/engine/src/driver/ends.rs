@@ -47,7 +47,7 @@ impl<H: Host> Driver<H> {
     /// dropped at its end.
     pub(super) fn submit_ends(&mut self, ending: Ending<H>, shown: Shown) {
         let Ending { mut appending, replies } = ending;
-        for (item, text) in shown.into_iter().filter(|(_, text)| !text.trim().is_empty()) {
+        for (item, text) in shown.replies.into_iter().filter(|(_, text)| !text.trim().is_empty()) {
             let Some(task) = replies.get(&item) else { continue };
             let mut records = appending.records.iter().enumerate();
             let end = records.find(|(_, record)| record.task_id == Some(*task) && is_end(record));

@@ -219,6 +219,27 @@ fn a_paused_task_stays_paused() {
     assert_eq!(said(&w), NEW);
 }
 
+/// People saw it, and the model reads it in the next task.
+#[test]
+fn an_end_that_cuts_a_call_off_keeps_its_output() {
+    let stopped = "The task was ended while this ran; it was stopped, its effects are unknown.";
+    for (output, told) in [
+        ("one\ntwo\n", format!("error: {stopped} Its output so far:\none\ntwo")),
+        (" \n", format!("error: {stopped}")),
+    ] {
+        let (mut w, calls) = called(&[shell("make"), shell("never")]);
+        let outputs = calls.iter().map(|call| (*call, output.to_owned()));
+        w.input(Input::Stop { task: w.id, shown: Shown::new().with_outputs(outputs) });
+        assert_eq!(w.outcome(calls[0]), Some(CallOutcome::Cancelled));
+        assert_eq!(w.result(calls[0]), Some(told));
+        assert_eq!(
+            w.result(calls[1]).as_deref(),
+            Some("error: The task was ended before this ran."),
+            "it waited for its turn"
+        );
+    }
+}
+
 #[test]
 fn a_deleted_task_ends_wherever_it_is() {
     let mut thinking = World::started();

@@ -75,7 +75,8 @@ pub(super) fn archived(
     connection
         .prepare_cached("UPDATE conversations SET archived = ?2 WHERE id = ?1")?
         .execute(params![record.conversation_id.0, body.archived])?;
-    changes.touch(record.at);
+    // Nor is this activity.
+    changes.entry_changed = true;
     Ok(())
 }
 

@@ -89,6 +89,15 @@ pub(super) fn conversations(
     Ok((page, next))
 }
 
+/// Those with a root task that has not ended, archived or not.
+pub(super) fn with_unfinished_task(connection: &Connection) -> rusqlite::Result<Vec<Conversation>> {
+    let sql = format!(
+        "{SELECT} WHERE c.id IN (SELECT conversation FROM tasks WHERE ended = 0 AND parent IS NULL)
+         ORDER BY c.updated_at DESC, c.id DESC"
+    );
+    connection.prepare_cached(&sql)?.query_map([], from_row)?.collect()
+}
+
 /// Parameters of [`Store::conversations`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConversationQuery {

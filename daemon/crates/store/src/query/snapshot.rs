@@ -2,16 +2,19 @@
 
 use super::{
     Cursor,
-    conversation::{conversation, conversations},
+    conversation::{conversation, conversations, with_unfinished_task},
     inbox::{Of, items},
     message, page_size, task,
 };
 use crate::{Store, error::ReadError, feed::Feed, high_water::newest};
 use abide_protocol::{
     Seq,
+    conversation::Conversation,
     method::subscription::Scope,
     notification::{DaemonUpdate, Snapshot},
 };
+use rusqlite::Connection;
+use std::collections::HashSet;
 
 /// The number of messages in a conversation's snapshot.
 const MESSAGES: usize = 100;
@@ -45,8 +48,7 @@ impl Store {
             };
             let Some(id) = feed.conversation() else {
                 if feed == Feed::Overview {
-                    let limit = page_size(u32::MAX);
-                    snapshot.conversations = conversations(connection, false, Cursor::NEWEST, limit)?.0;
+                    snapshot.conversations = listed(connection)?;
                     snapshot.tasks = task::unfinished(connection)?;
                 } else {
                     snapshot.tasks = task::unfinished_with_sub_tasks(connection)?;
@@ -67,4 +69,13 @@ impl Store {
         })
         .await
     }
+}
+
+/// The conversations of the overview: the newest that are not archived, and all whose task works or waits.
+fn listed(connection: &Connection) -> rusqlite::Result<Vec<Conversation>> {
+    let (mut listed, _) = conversations(connection, false, Cursor::NEWEST, page_size(u32::MAX))?;
+    let known: HashSet<_> = listed.iter().map(|conversation| conversation.id).collect();
+    let unfinished = with_unfinished_task(connection)?;
+    listed.extend(unfinished.into_iter().filter(|conversation| !known.contains(&conversation.id)));
+    Ok(listed)
 }

@@ -1,10 +1,11 @@
 use super::support::*;
 use abide_protocol::{
-    Seq, Timestamp,
+    ConversationId, Seq, Timestamp,
+    notification::Snapshot,
     record::*,
     task::{AgentTask, PauseReason, Status},
 };
-use abide_store::{Append, ConversationQuery, Feed, ReadError, TaskQuery, WriteError};
+use abide_store::{Append, ConversationQuery, Feed, ReadError, Store, TaskQuery, WriteError};
 
 #[tokio::test]
 async fn conversations_are_paged_last_changed_first() {
@@ -77,6 +78,68 @@ async fn records_change_the_conversations_row() {
         (Some("a/b"), Timestamp(1), Timestamp(1)),
         "it keeps its place in lists"
     );
+}
+
+/// Else each archived conversation would be the newest, and one that is brought back would be above all others.
+#[tokio::test]
+async fn an_archived_conversation_keeps_its_place_in_lists() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    for (n, archived) in [(2, true), (3, false)] {
+        let body = RecordBody::ConversationArchived(ConversationArchived { archived });
+        let committed = store.append(append(id, vec![record(n, None, body)])).await.unwrap();
+        let now = store.conversation(id).await.unwrap().unwrap();
+        assert_eq!((now.archived, now.updated_at), (archived, Timestamp(1)));
+        let update = committed.conversation.clone();
+        assert_eq!(update.and_then(|update| update.conversation), Some(now), "clients learn of it");
+    }
+}
+
+/// The overview's snapshot.
+async fn overview(store: &Store) -> Snapshot {
+    store.snapshot(Feed::Overview, None).await.unwrap()
+}
+
+fn ids(snapshot: &Snapshot) -> Vec<ConversationId> {
+    snapshot.conversations.iter().map(|conversation| conversation.id).collect()
+}
+
+/// A task that works or waits is shown in the list, whatever its conversation is.
+#[tokio::test]
+async fn the_overview_has_an_archived_conversation_until_its_task_has_ended() {
+    let home = Home::new();
+    let store = home.open();
+    for n in 1..=3 {
+        let id = begin(&store, n, n).await;
+        start(&store, id, 10 + n, Status::WaitingUser).await;
+    }
+    let [kept, waits, ended] = [1, 2, 3].map(conversation);
+    let done = vec![projection(task(ended, 13, Status::Completed, Vec::new()))];
+    store
+        .append(Append { tasks: done, ..append(ended, vec![record(20, Some(13), notice("x"))]) })
+        .await
+        .unwrap();
+    for (n, id) in [(21, waits), (22, ended)] {
+        let body = RecordBody::ConversationArchived(ConversationArchived { archived: true });
+        store.append(append(id, vec![record(n, None, body)])).await.unwrap();
+    }
+    assert_eq!(ids(&overview(&store).await), [kept, waits]);
+}
+
+#[tokio::test]
+async fn the_overview_has_each_unfinished_task_s_conversation_however_old_it_is() {
+    let home = Home::new();
+    let store = home.open();
+    let oldest = begin(&store, 1, 1).await;
+    start(&store, oldest, 2, Status::WaitingUser).await;
+    for n in 3..=1003 {
+        begin(&store, n, n).await;
+    }
+    let overview = overview(&store).await;
+    assert_eq!(overview.conversations.len(), 1001, "a page, and the one at work");
+    assert!(ids(&overview).contains(&oldest));
+    assert_eq!(ids(&overview).iter().filter(|id| **id == oldest).count(), 1);
 }
 
 #[tokio::test]

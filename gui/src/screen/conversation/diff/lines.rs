@@ -1,5 +1,6 @@
 //! A unified diff, line by line.
 
+use crate::output::cut;
 use abide_client::protocol::inbox::Preview;
 
 /// A line of a diff.
@@ -70,7 +71,8 @@ pub(super) fn lines(diff: &str) -> impl Iterator<Item = Line<'_>> {
         // The first line after a cut may be the end of any line.
         let is_rest = std::mem::take(&mut after_cut);
         let (kind, number) = match text.as_bytes().first() {
-            _ if is_cut(text) => {
+            // A line of a file has a sign before it.
+            _ if cut(text).is_some() => {
                 (next, after_cut) = (None, true);
                 (Kind::Cut, None)
             }
@@ -98,11 +100,6 @@ fn step(n: &mut usize) -> usize {
     let now = *n;
     *n = n.saturating_add(1);
     now
-}
-
-/// The daemon's note for what it cut. A line of a file has a sign before it.
-fn is_cut(line: &str) -> bool {
-    line.starts_with("[… ") && line.ends_with(" characters cut …]")
 }
 
 /// The position of a hunk: its first line and its length, in the old and the new file.
