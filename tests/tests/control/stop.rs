@@ -94,6 +94,7 @@ async fn while_a_tool_runs_its_whole_tree_is_killed() {
     let task = world.run("tool", [Turn::shell(&witness.command_that_hangs("tool"))]).await;
     let mut watcher = world.watch(task).await;
     watcher.wait_output("output of tool").await;
+    wait::wait_until("its output to be kept", async || world.daemon.has_kept("output of tool")).await;
     world.wait_status(task, Status::ToolExecuting).await;
     wait::wait_until("both sleeps", async || {
         world.daemon.offspring().iter().filter(|p| p.command.starts_with("sleep 600")).count() == 2
