@@ -45,6 +45,17 @@ pub async fn wait_seeing<T>(what: &str, mut look: impl AsyncFnMut() -> Result<T,
     }
 }
 
+/// [`wait_for`] with ten times the limit: for a real model, which on a busy machine writes a few words in a second.
+///
+/// # Panics
+/// It does not happen in time.
+pub async fn wait_long_for<T>(what: &str, look: impl AsyncFnMut() -> Option<T>) -> T {
+    match timeout(limit() * 10, found(look)).await {
+        Ok(value) => value,
+        Err(_) => panic!("waited {} s in vain for: {what}", limit().as_secs() * 10),
+    }
+}
+
 /// [`wait_for`], for a test that adds to the failure message.
 pub async fn within_or<T>(what: &str, look: impl AsyncFnMut() -> Option<T>) -> Option<T> {
     let found = timeout(limit(), found(look)).await;

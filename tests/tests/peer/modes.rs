@@ -12,6 +12,7 @@ use abide_tests::{
     model_server::ModelServer,
     peer::{LLAMA_MODEL, Server},
     skip::skip,
+    wait,
     world::World,
 };
 
@@ -41,19 +42,15 @@ async fn plays(mode: Mode, most: u32) {
             ..world.task("unused")
         })
         .await;
-    // It may ask anything, or repeat a call until Abide asks about that. On a busy machine a reply may take minutes, so each piece of it
-    // is waited for by itself.
-    let mut watcher = world.watch(task).await;
-    let end = loop {
+    // It may ask anything, or repeat a call until Abide asks about that.
+    let end = wait::wait_long_for("the task of a real model to end", async || {
         let now = world.get(task).await.task;
-        if now.status.has_ended() {
-            break now;
-        }
         if now.status == Status::WaitingUser {
             world.answer(task, Some("Decide yourself, and finish.")).await;
         }
-        watcher.next().await;
-    };
+        now.status.has_ended().then_some(now)
+    })
+    .await;
     println!("{mode:?}: {} after {} steps, {:?}", end.status.name(), end.step_count, end.usage);
     let texts = world.texts(task.conversation_id).await;
     assert_eq!(end.status, Status::Completed, "{end:?}");
