@@ -277,7 +277,7 @@ pub enum Refusal {
     NoQuestion,
     #[error("there is no such approval")]
     NoApproval,
-    /// With those that it offers.
+    /// The texts of the rules that it offers.
     #[error("the approval does not offer this rule; {}", offered(.0))]
     NoSuchRule(Vec<String>),
     #[error("the question is already answered")]

@@ -106,7 +106,7 @@ fn a_fork_starts_an_agent_in_the_append_of_the_calls_end() {
     assert_eq!(w.replayed(), w.history);
 }
 
-/// A client finds a task by its own ids, and a person is named for what a person has started.
+/// A client finds a task by the ids that it gave that task, and a task names who has started it.
 #[test]
 fn a_sub_task_has_all_of_its_parents_head_but_what_is_the_roots_alone() {
     let mut w = started(|head| {

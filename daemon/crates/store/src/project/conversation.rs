@@ -75,7 +75,7 @@ pub(super) fn archived(
     connection
         .prepare_cached("UPDATE conversations SET archived = ?2 WHERE id = ?1")?
         .execute(params![record.conversation_id.0, body.archived])?;
-    // Nor is this activity.
+    // Archiving is no activity either.
     changes.entry_changed = true;
     Ok(())
 }

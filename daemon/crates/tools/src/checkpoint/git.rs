@@ -91,7 +91,7 @@ pub(super) struct Running {
     deadline: Instant,
     cancel: CancellationToken,
     _live: crate::command::LiveGuard,
-    /// In the repository, which git may read.
+    /// The placeholders that git may read in the repository.
     _placeholders: Placed,
 }
 
