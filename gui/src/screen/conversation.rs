@@ -576,8 +576,8 @@ impl Conversation {
         if self.has_intervened(request) {
             self.failed_to_intervene();
         }
-        if matches!(request, Request::Changes(of, _) if self.changed_by() == Some(*of)) {
-            self.menu = Menu::Closed;
+        if let Request::Changes(of, _) = request {
+            self.changes_failed(*of);
         }
         if matches!(request, Request::Find(id, _) if *id == self.id) {
             // The next letter repeats the search.

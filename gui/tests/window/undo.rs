@@ -4,11 +4,15 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION, TASK},
 };
-use abide_client::protocol::{
-    checkpoint::{ChangeKind, ChangedFile, UndoFrom},
-    method::task::TaskChangesReply,
-    notification::Snapshot,
-    task::Status,
+use abide_client::{
+    Update,
+    protocol::{
+        TaskId,
+        checkpoint::{ChangeKind, ChangedFile, UndoFrom},
+        method::task::TaskChangesReply,
+        notification::{Notification, Snapshot, TaskUpdate},
+        task::{AgentTask, Status},
+    },
 };
 use abide_gui::{
     Message,
@@ -134,4 +138,15 @@ fn a_later_step_and_the_last_undo_are_taken_back_only_when_they_are_shown() {
     person.wait(1000);
     person.named(Named::Enter);
     assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::LastUndo)));
+}
+
+/// A person may look at what a task has changed while the next one begins.
+#[test]
+fn what_is_shown_stays_that_of_its_task_when_another_one_begins() {
+    let mut person = before(vec![file("a", false)]);
+    let next = AgentTask { id: TaskId(preset::id(77)), ..preset::task(Status::Completed) };
+    let begun = Notification::TaskUpdate(TaskUpdate { task: next });
+    person.tell(Message::Conversation(CONVERSATION, vec![Update::Notification(begun)]));
+    person.clicks("the last undo");
+    assert!(person.sent().contains(&Request::Changes(TASK, UndoFrom::LastUndo)));
 }

@@ -1,4 +1,4 @@
-//! What the newest task has changed in files, and taking it back: in the place of the menu.
+//! What a root task has changed in files, and taking it back: in the place of the menu.
 
 use super::{Conversation, Menu, Message as Above};
 use crate::{
@@ -55,8 +55,14 @@ pub enum Message {
 impl Conversation {
     pub(super) fn handle_undo(&mut self, message: &Message) -> Vec<Effect> {
         match message {
-            Message::ChangesPressed => self.show_changes(UndoFrom::Start),
-            Message::FromPressed(from) => self.show_changes(*from),
+            Message::ChangesPressed => {
+                self.changed_by().map(|task| self.show_changes(task, UndoFrom::Start)).unwrap_or_default()
+            }
+            // It may have begun another task since.
+            Message::FromPressed(from) => match self.menu {
+                Menu::Changes(Shown { task, .. }) => self.show_changes(task, *from),
+                _ => Vec::new(),
+            },
             Message::DiffPressed => self.read_changes(),
             Message::UndoPressed => self.ask_to_undo(),
             Message::Confirmed => self.undo(),
@@ -68,8 +74,7 @@ impl Conversation {
         self.sub_task.is_none().then(|| self.current()).flatten().map(|task| task.id)
     }
 
-    fn show_changes(&mut self, from: UndoFrom) -> Vec<Effect> {
-        let Some(task) = self.changed_by() else { return Vec::new() };
+    fn show_changes(&mut self, task: TaskId, from: UndoFrom) -> Vec<Effect> {
         let changes = match std::mem::replace(&mut self.menu, Menu::Closed) {
             Menu::Changes(Shown { task: of, changes, .. }) if of == task => changes,
             _ => None,
@@ -86,6 +91,13 @@ impl Conversation {
         {
             shown.changes = Some(Box::new(reply.clone()));
             shown.is_old = false;
+        }
+    }
+
+    /// The daemon cannot say what a task has changed.
+    pub(super) fn changes_failed(&mut self, of: TaskId) {
+        if matches!(&self.menu, Menu::Changes(shown) if shown.task == of) {
+            self.menu = Menu::Closed;
         }
     }
 
