@@ -58,7 +58,7 @@ impl Conversation {
             Message::ChangesPressed => {
                 self.changed_by().map(|task| self.show_changes(task, UndoFrom::Start)).unwrap_or_default()
             }
-            // It may have begun another task since.
+            // The conversation may have begun another task since.
             Message::FromPressed(from) => match self.menu {
                 Menu::Changes(Shown { task, .. }) => self.show_changes(task, *from),
                 _ => Vec::new(),

@@ -5,6 +5,7 @@ use rustix::{
 use std::{
     collections::{HashMap, HashSet},
     fs, io,
+    str::SplitAsciiWhitespace,
     time::{Duration, Instant},
 };
 
@@ -29,10 +30,15 @@ pub(super) fn stat(pid: Pid) -> io::Result<(i32, u64)> {
     parse_stat(&line).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "unreadable /proc/PID/stat"))
 }
 
-/// The command's name is in parentheses and may contain parentheses and spaces, so the fields are read after the last one.
-fn parse_stat(line: &[u8]) -> Option<(i32, u64)> {
+/// The fields of /proc/PID/stat from the third on. The command's name before them is in parentheses and may contain parentheses and
+/// spaces, so they are read after the last one.
+fn fields(line: &[u8]) -> Option<SplitAsciiWhitespace<'_>> {
     let end = line.iter().rposition(|b| *b == b')')?;
-    let mut fields = std::str::from_utf8(&line[end + 1..]).ok()?.split_ascii_whitespace();
+    Some(str::from_utf8(line.get(end + 1..)?).ok()?.split_ascii_whitespace())
+}
+
+fn parse_stat(line: &[u8]) -> Option<(i32, u64)> {
+    let mut fields = fields(line)?;
     // Fields 3 (state), 4 (parent), …, 22 (start time).
     let parent = fields.nth(1)?.parse().ok()?;
     let start = fields.nth(17)?.parse().ok()?;
@@ -44,8 +50,7 @@ pub(super) fn is_busy(process: &Process) -> bool {
     let read = || {
         let line = fs::read(format!("/proc/{}/stat", process.pid.as_raw_nonzero())).ok()?;
         let (_, start) = parse_stat(&line)?;
-        let state = line.get(line.iter().rposition(|b| *b == b')')? + 2)?;
-        Some(start == process.start && matches!(state, b'R' | b'D'))
+        Some(start == process.start && matches!(fields(&line)?.next()?, "R" | "D"))
     };
     read().unwrap_or(false)
 }
@@ -109,8 +114,7 @@ pub(super) fn marked(name: &str, value: &str, since: u64) -> io::Result<Vec<Proc
 /// `flags`, `env_start` and `env_end`, the last two of which are equal while a program is being executed.)
 fn environment_length(pid: Pid) -> Option<usize> {
     let line = fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
-    let end = line.iter().rposition(|b| *b == b')')?;
-    let mut fields = std::str::from_utf8(&line[end + 1..]).ok()?.split_ascii_whitespace();
+    let mut fields = fields(&line)?;
     if matches!(fields.next()?, "Z" | "X") {
         return None;
     }
