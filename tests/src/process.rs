@@ -200,7 +200,7 @@ pub struct Found {
 
 impl Found {
     /// Sends SIGKILL.
-    pub(crate) fn kill(&self) {
+    pub fn kill(&self) {
         if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
             // It may have ended by itself meanwhile.
             let _ = kill_process(pid, Signal::KILL);

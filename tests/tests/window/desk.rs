@@ -4,6 +4,7 @@ use abide_tests::{
     bus::{Applications, Bus},
     daemon::{Config, TestDaemon},
     model_server::ModelServer,
+    process::Found,
     screen::{Screen, Window},
     skip::skip,
     world::World,
@@ -36,8 +37,28 @@ impl Desk {
         self.screen.open(&self.world.daemon).await
     }
 
+    /// The processes of the icon in the tray.
+    pub(crate) fn icons(&self) -> Vec<Found> {
+        self.processes("abide-gui --tray")
+    }
+
+    fn processes(&self, command: &str) -> Vec<Found> {
+        let all = self.world.daemon.offspring();
+        all.into_iter().filter(|found| found.command.contains(command)).collect()
+    }
+
     /// Calls an action of the window.
     pub(crate) async fn action(&self, name: &str, parameter: Option<&str>) -> Result<(), String> {
         self.applications.action(&self.world.daemon.home(), name, parameter).await
+    }
+}
+
+impl Drop for Desk {
+    /// Ends the icon, then the windows, then (by its field) the daemon. An icon whose window ends before it has answered a click starts
+    /// another window, and a window without a daemon starts one.
+    fn drop(&mut self) {
+        let icons = self.icons();
+        icons.iter().for_each(Found::kill);
+        self.processes("abide-gui").iter().for_each(Found::kill);
     }
 }

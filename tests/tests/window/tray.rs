@@ -3,7 +3,7 @@
 use super::desk::Desk;
 use abide_client::{application, protocol::task::Status};
 use abide_tests::{
-    bus::{Entry, Icon, Look, Tray},
+    bus::{Bus, Entry, Icon, Look, Tray},
     model_server::{Gate, Turn},
     vitals::Vitals,
     wait,
@@ -144,6 +144,20 @@ async fn the_icon_comes_with_a_tray_and_outlives_it() {
     tray.wait_gone(&icon).await;
     desk.world.daemon.cli().ok(&["daemon", "stop"]).await;
     drop(window);
+}
+
+#[tokio::test]
+async fn the_icon_ends_with_the_session() {
+    let Some(mut desk) = Desk::start("the_icon_ends_with_the_session").await else { return };
+    let tray = desk.bus.tray().await;
+    let window = desk.open().await;
+    one(&tray).await;
+    drop(window);
+    assert_eq!(desk.icons().len(), 1);
+    let folder = tempfile::tempdir().unwrap();
+    let other = Bus::start(folder.path()).await.expect("another session's bus");
+    drop(std::mem::replace(&mut desk.bus, other));
+    wait::wait_until("the icon to end", async || desk.icons().is_empty()).await;
 }
 
 #[tokio::test]
