@@ -10,7 +10,7 @@ use abide_client::{
     home,
     protocol::{
         ErrorKind,
-        method::{Method, Status, daemon::StatusParams, subscription::Scope},
+        method::{Access, Method, Status, daemon::StatusParams, subscription::Scope},
         notification::DaemonUpdate,
     },
     view::{Connection, OverviewView},
@@ -28,6 +28,8 @@ const KEY_VARIABLES: [(&str, &str); 2] = [("ANTHROPIC_API_KEY", "anthropic"), ("
 pub(crate) struct Daemon {
     home: Home,
     client: Client,
+    /// Whether this command starts a daemon if none runs. One that is about the daemon that runs does not: perhaps a person has stopped it.
+    starts: bool,
 }
 
 impl Daemon {
@@ -35,7 +37,7 @@ impl Daemon {
     pub(crate) async fn started() -> Result<Self, CommandError> {
         let home = Home::from_env()?;
         match autostart::connect_or_start(&home, options()).await {
-            Ok(client) => Ok(Self { home, client }),
+            Ok(client) => Ok(Self { home, client, starts: true }),
             // Where systemd holds the socket, clients of a daemon that cannot start wait in vain. The program says why it cannot.
             Err(waited @ ConnectError::Timeout(_)) => {
                 let refused = autostart::check(&home, &Start::default()).await.err();
@@ -53,7 +55,7 @@ impl Daemon {
             return Err(ConnectError::NotRunning { socket: home.socket()? }.into());
         }
         let client = Client::connect(&home, options()).await?;
-        Ok(Self { home, client })
+        Ok(Self { home, client, starts: false })
     }
 
     pub(crate) const fn home(&self) -> &Home {
@@ -104,22 +106,26 @@ impl Daemon {
         }
     }
 
-    /// Sends a request once: after a cut connection its effect is unknown, so it is not sent again.
+    /// Sends a request. After a cut connection the effect of one that acts is unknown, so only one that reads is sent again.
     pub(crate) async fn call<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError> {
-        Ok(self.ask::<M>(params).await?)
+        if self.starts && M::ACCESS == Access::Read {
+            self.call_again::<M>(params).await
+        } else {
+            Ok(self.ask::<M>(params).await?)
+        }
     }
 
     /// Sends a request again if the daemon ends meanwhile, perhaps to hand over to another program: only for requests that may be repeated
     /// without harm.
-    pub(crate) async fn call_again<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError>
-    where
-        M::Params: Clone,
-    {
+    pub(crate) async fn call_again<M: Method>(
+        &mut self,
+        params: M::Params,
+    ) -> Result<M::Reply, CommandError> {
         match self.ask::<M>(params.clone()).await {
-            Err(CallError::Disconnected(_)) => self.call::<M>(params).await,
+            Err(CallError::Disconnected(_)) => Ok(self.ask::<M>(params).await?),
             Err(CallError::Daemon(refusal)) if refusal.kind() == ErrorKind::ShuttingDown => {
                 self.until_replaced().await?;
-                self.call::<M>(params).await
+                Ok(self.ask::<M>(params).await?)
             }
             settled => Ok(settled?),
         }

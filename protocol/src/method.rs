@@ -40,7 +40,9 @@ pub trait Method {
     const NAME: &'static str;
     /// The binary envelope's kind.
     const KIND: u32;
-    type Params: Serialize + DeserializeOwned + Send + 'static;
+    /// What it may change.
+    const ACCESS: Access;
+    type Params: Clone + Serialize + DeserializeOwned + Send + 'static;
     type Reply: Serialize + DeserializeOwned + Send + 'static;
     /// Wraps the parameters.
     fn request(params: Self::Params) -> Request;
@@ -56,6 +58,7 @@ macro_rules! methods {
             impl Method for $variant {
                 const NAME: &'static str = $name;
                 const KIND: u32 = $kind;
+                const ACCESS: Access = Access::$access;
                 type Params = $params;
                 type Reply = $reply;
                 fn request(params: $params) -> Request {

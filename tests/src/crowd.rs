@@ -159,10 +159,7 @@ impl Way {
     }
 
     /// The daemon's reply or refusal.
-    async fn ask<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CallError>
-    where
-        M::Params: Clone,
-    {
+    async fn ask<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CallError> {
         loop {
             let client = match &self.client {
                 Some(client) => client.clone(),

@@ -186,6 +186,7 @@ mod window {
 }
 mod cli {
     mod answers;
+    mod asked_again;
     mod chat;
     mod completion;
     mod errors;
