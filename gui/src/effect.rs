@@ -13,6 +13,8 @@ pub enum Effect {
     Say(&'static str),
     /// Moves the keyboard to this field.
     Focus(&'static str),
+    /// Moves the keyboard to this field and selects its text, which typing then replaces.
+    FocusText(&'static str),
     /// Takes the keyboard from every field.
     Unfocus,
     Open(ConversationId),
@@ -107,6 +109,8 @@ pub mod field {
     pub const PALETTE: &str = "palette";
     pub const READER: &str = "reader";
     pub const KEY: &str = "key";
+    /// The button that opens [`KEY`], of the provider whose key was typed last.
+    pub const KEY_BUTTON: &str = "key-button";
     pub const FIND: &str = "find";
     /// The search field in the conversation.
     pub const FIND_HERE: &str = "find-here";
@@ -120,6 +124,8 @@ pub mod field {
     pub const ARCHIVED: &str = "archived";
     /// The row of the open conversation in it.
     pub const SELECTED: &str = "selected";
+    /// The row in it that Enter in the search opens.
+    pub const PICKED: &str = "picked";
     pub const TIMELINE: &str = "timeline";
     /// The words of an intervention.
     pub const INTERVENTION: &str = "intervention";

@@ -26,6 +26,8 @@ pub struct Screen {
     rules: Option<Rules>,
     sandbox: Option<SandboxStatus>,
     typing: Option<Typing>,
+    /// The provider whose key was typed last. Its button has the keyboard when the key's field closes.
+    typed: Option<String>,
     /// By provider.
     checks: HashMap<String, Check>,
 }
@@ -133,6 +135,7 @@ impl Screen {
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
         match message {
             Message::KeyPressed(provider) => {
+                self.typed = Some(provider.clone());
                 self.typing = Some(Typing { provider, key: String::new(), is_under_way: false });
                 vec![Effect::Focus(field::KEY)]
             }
@@ -150,7 +153,7 @@ impl Screen {
             Message::KeyRemoved(provider) => {
                 self.typing = None;
                 self.checks.remove(&provider);
-                vec![Effect::Ask(Request::SetKey(provider, None))]
+                vec![Effect::Ask(Request::SetKey(provider, None)), Effect::Focus(field::KEY_BUTTON)]
             }
             Message::CheckPressed(provider) => self.check(provider),
             Message::ModelPicked(choice) => Self::change(UpdateConfigParams {
@@ -228,6 +231,7 @@ impl Screen {
                 self.typing = None;
                 let mut effects = vec![Effect::Ask(Request::Models), Effect::Ask(Request::Config)];
                 if key.is_some() {
+                    effects.push(Effect::Focus(field::KEY_BUTTON));
                     // The old test says nothing about the new key.
                     self.checks.remove(provider);
                     effects.extend(self.check(provider.clone()));

@@ -12,7 +12,7 @@ use iced::{
     advanced::{
         Shell, mouse,
         renderer::{Quad, Renderer as _},
-        widget::{Operation, operation::Focusable},
+        widget::{Id, Operation, operation::Focusable},
     },
     keyboard::{self, Key, key::Named},
     widget::{Button, button},
@@ -21,7 +21,7 @@ use std::mem::{Discriminant, discriminant};
 
 /// A button around this.
 pub fn press<'a, Message: Clone + 'a>(content: impl Into<Element<'a, Message>>) -> Press<'a, Message> {
-    Press { button: button(content), reach: Reach { message: None, is_passed_by: false } }
+    Press { button: button(content), reach: Reach { id: None, message: None, is_passed_by: false } }
 }
 
 /// See the module. What it is made of is set as on iced's.
@@ -32,6 +32,7 @@ pub struct Press<'a, Message> {
 
 /// The button's keyboard focus.
 struct Reach<Message> {
+    id: Option<&'static str>,
     message: Option<Message>,
     is_passed_by: bool,
 }
@@ -61,6 +62,12 @@ impl<'a, Message: Clone + 'a> Press<'a, Message> {
     pub fn on_press_maybe(self, message: Option<Message>) -> Self {
         let reach = Reach { message: message.clone(), ..self.reach };
         Self { button: self.button.on_press_maybe(message), reach }
+    }
+
+    /// What [`Effect::Focus`](crate::effect::Effect::Focus) finds it by.
+    #[must_use]
+    pub fn id(self, id: &'static str) -> Self {
+        Self { reach: Reach { id: Some(id), ..self.reach }, ..self }
     }
 
     /// Tab skips it: its action cannot be undone, and has a key of its own with a confirmation.
@@ -106,7 +113,7 @@ impl<Message: Clone + 'static> Wrap<Message> for Reach<Message> {
 
     fn operate(&self, state: &mut State<Message>, bounds: Rectangle, operation: &mut dyn Operation) {
         if !self.is_passed_by && self.message.is_some() {
-            operation.focusable(None, bounds, state);
+            operation.focusable(self.id.map(Id::new).as_ref(), bounds, state);
         }
     }
 

@@ -133,6 +133,26 @@ fn a_key_is_stored_by_the_daemon_and_tested_with_one_request() {
     assert!(person.finds("anthropic/some-model answers, in 840 ms.").is_some());
 }
 
+/// Enter on the focused button presses it, so it shows where the keyboard is.
+#[test]
+fn the_keyboard_stays_with_a_provider_whose_key_is_stored_and_tested() {
+    let mut person = open();
+    person.clicks("Set key…");
+    person.writes("sk-1234");
+    person.named(Named::Enter);
+    let stored = person.asked().remove(0);
+    person.tell(Message::Answered(stored, Ok(Answer::Done)));
+    let check = Request::Check("anthropic".into());
+    assert_eq!(person.asked(), std::slice::from_ref(&check));
+    person.named(Named::Tab);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [], "the test is under way");
+    let reply = CheckModelReply { model: "anthropic/some-model".into(), took_ms: 840, failure: None };
+    person.tell(Message::Answered(check.clone(), Ok(Answer::Checked(reply))));
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [check], "the keyboard is still on Test");
+}
+
 /// Two providers can have the same model, and a provider two versions of one.
 #[test]
 fn a_long_model_in_the_list_shows_its_provider_and_its_end() {

@@ -106,14 +106,15 @@ impl Screen {
         };
         let place = if provider.base_url.is_empty() { &provider.api } else { &provider.base_url };
         let about = format!("{} · {} · {key}", visible_line(place), provider.source);
-        let is_asked = matches!(self.checks.get(&provider.name), Some(Check::Asked));
         let mut buttons = Row::new().spacing(space::XS).align_y(Center);
         if provider.api != "scripted" {
             let label = if provider.key == KeyState::Present { "Change key…" } else { "Set key…" };
-            buttons = buttons.push(word(label, Message::KeyPressed(name())));
+            let button = word(label, Message::KeyPressed(name()));
+            let was_typed = self.typed.as_ref() == Some(&provider.name);
+            buttons = buttons.push(if was_typed { button.id(field::KEY_BUTTON) } else { button });
         }
-        let test = word("Test", Message::CheckPressed(name()));
-        buttons = buttons.push(if is_asked { test.on_press_maybe(None) } else { test });
+        // A press during a test does nothing; a button that could not be pressed would lose the keyboard.
+        buttons = buttons.push(word("Test", Message::CheckPressed(name())));
         let head = row![
             column![prose(visible_line(&provider.name)).font(font::MEDIUM), secondary(about)].width(Fill),
             buttons
