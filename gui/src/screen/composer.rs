@@ -89,6 +89,8 @@ pub enum Message {
     ModelPicked(ModelChoice),
     StepsChanged(String),
     WorkspaceChanged(String),
+    /// Enter in the field of the steps or of the folder.
+    ChoiceEntered,
     /// Chosen in the desktop's dialog.
     ChoosePressed(Choice),
     AttachedRemoved(usize),
@@ -291,6 +293,7 @@ impl Composer {
                 self.workspace = workspace;
                 vec![Effect::Draft]
             }
+            (Message::ChoiceEntered, _) => vec![Effect::Focus(field::COMPOSER)],
             (
                 Message::StopPressed
                 | Message::PausePressed

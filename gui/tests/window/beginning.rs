@@ -301,3 +301,21 @@ fn a_long_folder_shows_its_end_while_it_is_not_edited() {
     let words = drawn::words(&mut person);
     assert!(words.iter().any(|words| words == "…/billings"), "{words:?}");
 }
+
+/// Enter does not send from there: a person who has entered a folder has not said that the prompt is complete.
+#[test]
+fn enter_in_the_fields_of_the_folder_and_the_steps_goes_to_the_prompt() {
+    let mut person = Person::before(preset::empty());
+    for letter in ["F", "L"] {
+        person.press(Key::Character(letter.into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.writes(if letter == "F" { "/srv" } else { "12" });
+        person.named(Named::Enter);
+        assert_eq!(person.asked(), []);
+    }
+    person.writes("Tidy up");
+    person.named(Named::Enter);
+    let asked = person.asked();
+    let [Request::Start(task)] = &asked[..] else { panic!("{asked:?}") };
+    let steps = task.limits.max_steps;
+    assert_eq!((&*task.message, task.workspace.as_deref(), steps), ("Tidy up", Some("/srv"), Some(12)));
+}

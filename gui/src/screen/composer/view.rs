@@ -171,7 +171,7 @@ impl Composer {
         };
         let shape = (size::SECONDARY, [2.0, 4.0]);
         let steps = field(most, shape, &self.max_steps, Message::StepsChanged, |input| {
-            input.id(field::STEPS).width(space::NUMBER)
+            input.id(field::STEPS).on_submit(Message::ChoiceEntered).width(space::NUMBER)
         });
         let shown = ModeChoice(mode).to_string();
         let mut choices: Vec<Element<'a, Message>> =
@@ -205,7 +205,7 @@ impl Composer {
         let shape = (size::SECONDARY, [4.0, 8.0]);
         let hint = "Folder: a scratch one";
         let input = field(hint, shape, &self.workspace, Message::WorkspaceChanged, |input| {
-            input.id(field::FOLDER).width(space::FOLDER)
+            input.id(field::FOLDER).on_submit(Message::ChoiceEntered).width(space::FOLDER)
         });
         let input = told::caret(input, self.folder_has_caret, Message::FolderFocused);
         let end = if self.folder_has_caret || self.workspace.is_empty() {
