@@ -18,8 +18,9 @@ pub const MAX: usize = 32 * 1024;
 
 /// Changes with the language and the theme: both are statics, so their addresses identify them.
 #[must_use]
-pub fn stamp(language: &'static Language, tokens: &'static Tokens) -> u64 {
-    (std::ptr::from_ref(language).addr() ^ std::ptr::from_ref(tokens).addr()) as u64
+pub fn stamp(language: Option<&'static Language>, tokens: &'static Tokens) -> u64 {
+    let language = language.map_or(0, |language| std::ptr::from_ref(language).addr());
+    (language ^ std::ptr::from_ref(tokens).addr()) as u64
 }
 
 /// The code in spans, coloured.

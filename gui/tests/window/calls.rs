@@ -1,6 +1,7 @@
 //! The card of a call.
 
 use crate::{
+    drawn,
     person::Person,
     preset::{self, CONVERSATION},
 };
@@ -16,7 +17,8 @@ use abide_client::{
         transcript::ToolResult,
     },
 };
-use abide_gui::{Message, screen::conversation};
+use abide_gui::{Message, screen::conversation, theme::style};
+use iced::{Theme, widget::container};
 use iced_test::core::keyboard::key::Named;
 use std::time::Duration;
 
@@ -42,6 +44,17 @@ fn the_reason_of_a_rejection_stays_visible() {
     call.result = Some(ToolResult::failure("The user rejected this call and says: not on a Friday"));
     let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
     assert!(person.finds("The user rejected this call and says: not on a Friday").is_some());
+}
+
+#[test]
+fn the_head_of_a_refused_call_says_why() {
+    let mut call = preset::call(10, "read", "/etc/shadow");
+    call.outcome = Some(CallOutcome::Refused);
+    call.result = Some(ToolResult::failure("/etc/shadow is outside the workspace\nmore words"));
+    let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
+    let texts = person.texts();
+    let why = "refused: /etc/shadow is outside the workspace";
+    assert!(texts.iter().any(|text| text.starts_with(why)), "{texts:?}");
 }
 
 #[test]
@@ -110,6 +123,25 @@ fn a_waiting_edit_names_its_file_beside_its_buttons() {
     // In a narrow column the file is on the next line.
     assert!((path.y - allow.y).abs() < 48.0, "{allow:?} {path:?}");
     assert!(person.finds("8").is_some(), "lines are numbered");
+}
+
+/// Also where the colours of the language are not known.
+#[test]
+fn the_lines_of_a_diff_stand_on_their_grounds() {
+    for name in ["main.rs", "README.md"] {
+        let mut call = preset::call(10, "patch", name);
+        let diff = "@@ -1,2 +1,2 @@\n same\n-old line\n+new line".into();
+        call.preview = Some(Box::new(Preview { path: name.into(), diff, changed: None }));
+        let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
+        let theme = person.app.theme();
+        for (line, style) in
+            [("+new line", style::added as fn(&Theme) -> container::Style), ("-old line", style::removed)]
+        {
+            let place = person.finds(line).unwrap().center();
+            let mut grounds = drawn::boxes_around(&mut person, place).into_iter().map(|(_, ground)| ground);
+            assert!(grounds.any(|ground| Some(ground) == style(&theme).background), "{name}: {line}");
+        }
+    }
 }
 
 #[test]

@@ -110,6 +110,9 @@ fn aside<'a>(call: &CallView, look: Look) -> Element<'a, Message> {
     let mut row = Row::new().spacing(space::XS);
     let changed = call.preview.as_ref().filter(|_| did(call));
     match (&call.result, said) {
+        (Some(result), said) if call.outcome == Some(CallOutcome::Refused) => {
+            parts.push(format!("{said}: {}", short(result)));
+        }
         (_, said) if !said.is_empty() => parts.push(said.to_owned()),
         _ if changed.is_some() => {}
         (Some(result), _) => parts.push(of_sub_tasks(call, result).unwrap_or_else(|| short(result))),

@@ -23,7 +23,7 @@ pub(super) fn view<'a, Message: 'a>(
         let text = source.get(range.clone()).unwrap_or_default();
         let part: Passage<'a, Message> = match language {
             None => passage::code(text),
-            Some(language) => passage::drawn(text, syntax::stamp(language, tokens), move |_| {
+            Some(language) => passage::drawn(text, syntax::stamp(Some(language), tokens), move |_| {
                 syntax::spans_within(source, range.clone(), language, tokens)
             }),
         };

@@ -19,7 +19,7 @@ use crate::{
 use abide_client::{protocol::inbox::Preview, text::visible_line};
 use iced::{
     Center, Fill,
-    widget::{Column, Row, container, row, text},
+    widget::{Column, Row, container, row},
 };
 use lines::{Kind, Line, lines};
 
@@ -62,33 +62,28 @@ fn line_view<'a, Message: 'a>(
     language: Option<&'static Language>,
     tokens: &'static Tokens,
 ) -> Element<'a, Message> {
-    let style: fn(&iced::Theme) -> text::Style = match line.kind {
-        Kind::Added => style::ok,
-        Kind::Removed => style::bad,
-        Kind::Same | Kind::Mark | Kind::Cut => style::muted,
-    };
     let text = visible_line(&line.text.replace('\t', "    ")).into_owned();
     let ground: Option<fn(&iced::Theme) -> container::Style> = match line.kind {
         Kind::Added => Some(style::added),
         Kind::Removed => Some(style::removed),
         Kind::Same | Kind::Mark | Kind::Cut => None,
     };
-    let words = match language.filter(|_| !matches!(line.kind, Kind::Mark | Kind::Cut)) {
-        None => code(text).style(style),
-        Some(language) => coloured(text, line.kind, language, tokens),
+    let words = match line.kind {
+        Kind::Mark | Kind::Cut => code(text).style(style::muted),
+        Kind::Added | Kind::Removed | Kind::Same => coloured(text, line.kind, language, tokens),
     };
     let words = numbered(line, words.width(Fill), gutter);
-    match ground.filter(|_| language.is_some()) {
+    match ground {
         None => words,
         Some(ground) => container(words).width(Fill).style(ground).into(),
     }
 }
 
-/// The sign in its colour, then the line in those of its language.
+/// The sign in its colour, then the line in those of its language, if that is known.
 fn coloured<'a, Message>(
     text: String,
     kind: Kind,
-    language: &'static Language,
+    language: Option<&'static Language>,
     tokens: &'static Tokens,
 ) -> Passage<'a, Message> {
     let stamp = syntax::stamp(language, tokens);
@@ -100,7 +95,11 @@ fn coloured<'a, Message>(
             Kind::Same | Kind::Mark | Kind::Cut => tokens.muted,
         };
         let sign = Span::new(sign.to_owned()).color(ink);
-        std::iter::once(sign).chain(syntax::spans(rest, language, tokens)).collect()
+        let rest = match language {
+            None => vec![Span::new(rest.to_owned())],
+            Some(language) => syntax::spans(rest, language, tokens),
+        };
+        std::iter::once(sign).chain(rest).collect()
     });
     if kind == Kind::Same { words.style(style::muted) } else { words }
 }
