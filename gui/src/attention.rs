@@ -1,5 +1,6 @@
 //! The window's title and urgency hint, which are seen while the window is not.
 
+use crate::words::plain_title;
 use iced::{
     Task,
     window::{self, UserAttention},
@@ -10,7 +11,7 @@ use iced::{
 pub fn title(waiting: usize, conversation: Option<&str>) -> String {
     let count = if waiting > 0 { format!("({waiting}) ") } else { String::new() };
     match conversation.filter(|title| !title.is_empty()) {
-        Some(title) => format!("{count}{title} – Abide"),
+        Some(title) => format!("{count}{} – Abide", plain_title(title)),
         None => format!("{count}Abide"),
     }
 }
@@ -40,5 +41,6 @@ mod tests {
         assert_eq!(title(0, None), "Abide");
         assert_eq!(title(2, Some("Fix it")), "(2) Fix it – Abide");
         assert_eq!(title(1, Some("")), "(1) Abide");
+        assert_eq!(title(0, Some("Fix **it**\u{1b}")), "Fix it\\x1b – Abide");
     }
 }

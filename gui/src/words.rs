@@ -167,13 +167,15 @@ pub fn clause(sentence: &str) -> String {
 pub fn title(title: &str) -> String {
     match title.trim() {
         "" => "Untitled".to_owned(),
-        title => drawable(visible_line(&without_marks(title))).into_owned(),
+        title => drawable(Cow::from(plain_title(title))).into_owned(),
     }
 }
 
-/// A title without marks of Markdown, for text in one face.
-fn without_marks(line: &str) -> Cow<'_, str> {
-    paired_marks(line).fold(line.into(), |line, mark| line.replace(mark, "").into())
+/// A title without marks of Markdown and with control characters made visible, for text in one face.
+#[must_use]
+pub fn plain_title(title: &str) -> String {
+    let plain = paired_marks(title).fold(Cow::from(title), |line, mark| line.replace(mark, "").into());
+    visible_line(&plain).into_owned()
 }
 
 /// The marks of Markdown that a line has in pairs. A single one stands for itself.

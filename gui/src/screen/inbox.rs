@@ -14,7 +14,6 @@ use crate::{
 };
 use abide_client::{
     protocol::{ConversationId, TaskId},
-    text::visible_line,
     view::OverviewView,
 };
 use iced::{
@@ -85,7 +84,7 @@ fn page<'a>(
 
 /// The conversation's title and the sub-task that asks, how long it has waited, and a button that opens it.
 fn head<'a>(title: &'a str, sub_task: Option<String>, age: String, opened: Message) -> Element<'a, Message> {
-    let title = elided(visible_line(title), size::PROSE, font::MEDIUM);
+    let title = elided(words::title(title), size::PROSE, font::MEDIUM);
     let names = match sub_task {
         None => row![title],
         Some(words) => row![

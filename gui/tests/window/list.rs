@@ -175,7 +175,7 @@ fn a_conversation_is_renamed_pinned_archived_and_deleted_from_the_list() {
     person.named(Named::Enter);
     let asked = person.asked();
     let [Request::Update(update)] = &asked[..] else { panic!("{asked:?}") };
-    assert_eq!(update.title.as_deref(), Some("the old one still"));
+    assert_eq!(update.title.as_deref(), Some("the old one still"), "after End it is kept");
 
     person.clicks_right("the new one");
     person.clicks("Delete…");
@@ -220,7 +220,7 @@ fn a_conversation_is_renamed_from_the_list_by_the_pointer_alone() {
     for (button, asked) in [("Cancel", 0), ("Save", 1)] {
         person.clicks_right("the old one");
         person.clicks("Rename");
-        person.writes(" still");
+        person.writes("the better one");
         person.clicks(button);
         let updates: Vec<_> = person
             .asked()
@@ -230,7 +230,7 @@ fn a_conversation_is_renamed_from_the_list_by_the_pointer_alone() {
                 _ => None,
             })
             .collect();
-        assert_eq!(updates, vec!["the old one still"; asked], "{button}");
+        assert_eq!(updates, vec!["the better one"; asked], "what is typed replaces the title: {button}");
         assert!(person.finds("Cancel").is_none(), "{button} closes the field");
     }
 }
@@ -280,6 +280,16 @@ fn backticks_of_code_are_not_shown_in_the_list() {
     let mut person = with(vec![used(1, 0, "why does `cargo test` hang?"), used(2, 0, "a ` alone")]);
     assert!(person.finds("why does cargo test hang?").is_some());
     assert!(person.finds("a ` alone").is_some(), "a single backtick is no mark");
+}
+
+#[test]
+fn the_inbox_names_a_conversation_as_the_list_does() {
+    let (mut overview, _) =
+        preset::waits(Status::WaitingUser, &[Pending::Question(preset::question())], preset::empty());
+    overview.inbox[0].conversation_title = "why does `cargo test` **hang**?".into();
+    let mut person = Person::before(overview);
+    person.control("i");
+    assert!(person.finds("why does cargo test hang?").is_some(), "{:?}", person.texts());
 }
 
 /// The order is that of `abide conversations`, and of the times at the right.
