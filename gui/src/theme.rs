@@ -299,7 +299,9 @@ mod tests {
             ("danger", style::danger),
             ("child", style::child),
             ("a picked row", |theme, status| style::palette_row(true)(theme, status)),
-            ("a new row", |theme, status| style::list_row(false, true)(theme, status)),
+            ("a new row", |theme, status| {
+                style::list_row(style::RowState { is_new: true, ..style::RowState::default() })(theme, status)
+            }),
         ];
         for (theme, t) in [(of(true), DARK), (of(false), LIGHT)] {
             for (name, style) in styles {

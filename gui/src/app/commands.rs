@@ -119,11 +119,21 @@ impl App {
             // Letters of a field are not far from these keys.
             Command::StopTask | Command::Delete if self.guard.has_caret() && self.is_below() => {}
             command if command.decides() => return self.on_card(command),
-            Command::CardUp => return self.step_card(-1),
-            Command::CardDown => return self.step_card(1),
+            Command::CardUp => return self.step_found_or_card(-1),
+            Command::CardDown => return self.step_found_or_card(1),
             command => return self.on_page(command),
         }
         Task::none()
+    }
+
+    /// The keys ↑ and ↓: in the search they move through what is found, elsewhere from card to card.
+    fn step_found_or_card(&mut self, by: isize) -> Task<Message> {
+        let picked =
+            if self.guard.has_caret() { self.sidebar.pick(by, &self.overview, self.look()) } else { None };
+        match picked {
+            Some(shown) => self.perform_one(shown),
+            None => self.step_card(by),
+        }
     }
 
     fn show_settings(&mut self) -> Task<Message> {

@@ -402,7 +402,7 @@ impl Conversation {
             Message::RenamePressed => {
                 let title = self.view.conversation().map(|c| c.title.clone()).unwrap_or_default();
                 self.menu = Menu::Renaming(title);
-                vec![Effect::Focus(field::TITLE)]
+                vec![Effect::FocusText(field::TITLE)]
             }
             Message::TitleChanged(title) => {
                 self.menu = Menu::Renaming(title);

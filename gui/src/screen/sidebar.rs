@@ -12,7 +12,10 @@ use crate::{
     rendered,
     request::Request,
     screen::tree::line::stands,
-    theme::{size, space, style},
+    theme::{
+        size, space,
+        style::{self, RowState},
+    },
     widget::{
         Element, Look, badge, dot, elide::elided, field::field, head, key, press::press, secondary, word,
         working,
@@ -150,19 +153,30 @@ impl Groups {
     }
 }
 
+/// The rows that stand out.
+#[derive(Debug, Clone, Copy)]
+struct Rows {
+    open: Option<ConversationId>,
+    /// Enter in the search opens it.
+    picked: Option<ConversationId>,
+}
+
 impl Screen {
     #[must_use]
     pub fn with_pinned(pinned: BTreeSet<ConversationId>) -> Self {
         Self { pinned, ..Self::default() }
     }
 
-    /// Enter opens the first one that the search finds.
+    /// Enter in the search opens what is picked of what it finds, which at first is the first.
     pub fn update(&mut self, message: Message, overview: &OverviewView, look: Look) -> Vec<Effect> {
         match message {
             Message::QueryChanged(query) => self.search.set(query),
             Message::QuerySubmitted => {
-                let listed = self.groups(overview, look).ids().next();
-                listed.map_or_else(|| self.search.submit(), |id| vec![Effect::Open(id)])
+                let found = self.found(overview, look);
+                match found.get(self.search.picked()).or(found.first()) {
+                    Some(picked) => self.update(picked.clone(), overview, look),
+                    None => self.search.submit(),
+                }
             }
             Message::Selected(id) => vec![Effect::Open(id)],
             Message::FoundPressed(id, seq, task) => {
@@ -177,6 +191,22 @@ impl Screen {
             | Message::HelpPressed
             | Message::HidePressed => Vec::new(),
         }
+    }
+
+    /// What opens each that the search finds, in the order shown.
+    fn found(&self, overview: &OverviewView, look: Look) -> Vec<Message> {
+        let listed = self.groups(overview, look);
+        listed.ids().map(Message::Selected).chain(self.search.openings(overview)).collect()
+    }
+
+    /// Picks the next that the search finds, or the one before, for Enter to open. `None` while nothing is searched.
+    pub fn pick(&mut self, by: isize, overview: &OverviewView, look: Look) -> Option<Effect> {
+        if self.search.typed().is_empty() {
+            return None;
+        }
+        let last = self.found(overview, look).len().saturating_sub(1);
+        self.search.pick(self.search.picked().saturating_add_signed(by).min(last));
+        Some(Effect::Reveal(field::PICKED))
     }
 
     /// Moves the keyboard to the search.
@@ -341,12 +371,13 @@ impl Screen {
         .spacing(space::S)
         .align_y(Center)
         .padding(space::M);
-        let is_empty = groups.ids().next().is_none();
-        let mut list = self.list(groups, selected, look);
-        if let Some(found) = self.search.view(overview, look) {
-            list = list.push(found);
-        }
-        if is_empty && self.search.is_empty() {
+        let listed = groups.ids().count();
+        let picked = is_searching.then(|| self.search.picked());
+        let rows = Rows { open: selected, picked: picked.and_then(|at| groups.ids().nth(at)) };
+        let list = self.list(groups, rows, look);
+        let mut list =
+            list.push(self.search.view(overview, picked.and_then(|at| at.checked_sub(listed)), look));
+        if listed == 0 && self.search.is_empty() {
             let words = match self.search.query() {
                 "" => "No conversations yet.",
                 _ if self.search.is_busy() => "Searching…",
@@ -380,12 +411,7 @@ impl Screen {
     }
 
     /// The groups that are not empty, one below the other.
-    fn list<'a>(
-        &'a self,
-        groups: Groups,
-        selected: Option<ConversationId>,
-        look: Look,
-    ) -> Column<'a, Message> {
+    fn list<'a>(&'a self, groups: Groups, rows: Rows, look: Look) -> Column<'a, Message> {
         let mut list = Column::new().padding([0.0, space::S]);
         let named = [
             ("NEEDS YOU", groups.needs_you),
@@ -405,23 +431,18 @@ impl Screen {
             let waiting: usize = lines.iter().map(|line| line.waiting).sum();
             let count = head(if waiting > 0 { waiting } else { lines.len() }.to_string());
             list = list.push(row![head(name), gap().width(Fill), count].padding([space::S + 2.0, 10.0]));
-            list = list.extend(lines.into_iter().map(|line| self.line(line, selected, look)));
+            list = list.extend(lines.into_iter().map(|line| self.line(line, rows, look)));
             list = list.push(gap().height(space::S));
         }
         if is_cut {
             list = list.push(container(secondary("Older ones: search for them.")).padding([space::XS, 10.0]));
         }
-        let archived = groups.has_archived.then(|| self.archived(groups.archived, selected, look));
+        let archived = groups.has_archived.then(|| self.archived(groups.archived, rows, look));
         list.push(archived)
     }
 
     /// The group of archived conversations.
-    fn archived<'a>(
-        &'a self,
-        lines: Vec<Line>,
-        selected: Option<ConversationId>,
-        look: Look,
-    ) -> Element<'a, Message> {
+    fn archived<'a>(&'a self, lines: Vec<Line>, rows: Rows, look: Look) -> Element<'a, Message> {
         let fold = if self.archive.is_open() { "Archived −" } else { "Archived +" };
         let fold = container(word(fold, Message::ArchivedToggled)).padding([space::XS, 4.0]);
         let is_empty = self.archive.is_at_rest() && lines.is_empty();
@@ -429,25 +450,33 @@ impl Screen {
         let older = self.archive.has_more().then(|| word("Show older ones", Message::OlderPressed));
         let group = Column::new()
             .push(fold)
-            .extend(lines.into_iter().map(|line| self.line(line, selected, look)))
+            .extend(lines.into_iter().map(|line| self.line(line, rows, look)))
             .push(empty)
             .push(older.map(|older| container(older).padding([space::XS, 4.0])));
         container(group).id(field::ARCHIVED).width(Fill).into()
     }
 
     /// A conversation, with its menu while that is open.
-    fn line<'a>(&'a self, line: Line, selected: Option<ConversationId>, look: Look) -> Element<'a, Message> {
+    fn line<'a>(&'a self, line: Line, rows: Rows, look: Look) -> Element<'a, Message> {
         let id = line.id;
-        let is_new = self.flashing.contains_key(&id);
+        let state = RowState {
+            is_open: rows.open == Some(id),
+            is_new: self.flashing.contains_key(&id),
+            is_picked: rows.picked == Some(id),
+        };
         let is_pinned = self.pinned.contains(&id);
         let is_busy = line.mark.is_busy();
-        let shown = mouse_area(line_view(line, selected, is_new, look))
-            .on_right_press(Message::Menu(id, menu::Message::Asked));
+        let shown =
+            mouse_area(line_view(line, state, look)).on_right_press(Message::Menu(id, menu::Message::Asked));
         let menu = self.menu.as_ref().filter(|menu| menu.id == id);
         let menu =
             menu.map(|menu| menu.view(is_pinned, is_busy).map(move |message| Message::Menu(id, message)));
         let row = container(Column::new().push(shown).push(menu));
-        if selected == Some(id) { row.id(field::SELECTED).into() } else { row.into() }
+        match state {
+            RowState { is_picked: true, .. } => row.id(field::PICKED).into(),
+            RowState { is_open: true, .. } => row.id(field::SELECTED).into(),
+            RowState { .. } => row.into(),
+        }
     }
 }
 
@@ -457,12 +486,7 @@ pub(in crate::screen) fn thin() -> scrollable::Direction {
     scrollable::Direction::Vertical(bar)
 }
 
-fn line_view<'a>(
-    line: Line,
-    selected: Option<ConversationId>,
-    is_new: bool,
-    look: Look,
-) -> Element<'a, Message> {
+fn line_view<'a>(line: Line, state: RowState, look: Look) -> Element<'a, Message> {
     let mark: Element<'a, Message> = match line.mark {
         Mark::NeedsYou => dot(|t| t.needs_you),
         Mark::Working => working(look),
@@ -483,7 +507,7 @@ fn line_view<'a>(
     press(content)
         .padding([space::S, 10.0])
         .width(Fill)
-        .style(style::list_row(selected == Some(line.id), is_new))
+        .style(style::list_row(state))
         .on_press(Message::Selected(line.id))
         .into()
 }

@@ -264,16 +264,28 @@ pub fn palette_row(is_picked: bool) -> impl Fn(&Theme, button::Status) -> button
     }
 }
 
+/// How a row of the conversation list stands out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RowState {
+    /// It is the open conversation.
+    pub is_open: bool,
+    /// It has just come to need the person.
+    pub is_new: bool,
+    /// Enter in the search opens it.
+    pub is_picked: bool,
+}
+
 /// A row of the conversation list.
-pub fn list_row(is_selected: bool, is_new: bool) -> impl Fn(&Theme, button::Status) -> button::Style {
+pub fn list_row(state: RowState) -> impl Fn(&Theme, button::Status) -> button::Style {
     move |theme, status| {
         let t = tokens(theme);
-        let background = match (is_new, is_selected) {
+        let background = match (state.is_new, state.is_open) {
             (true, _) => Some(t.needs_you_card),
             (false, true) => Some(t.selection),
             (false, false) => None,
         };
-        pressable(background, t.selection, t.text, None, status)
+        let line = state.is_picked.then_some(t.accent);
+        pressable(background, t.selection, t.text, line, status)
     }
 }
 

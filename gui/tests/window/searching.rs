@@ -18,8 +18,11 @@ use abide_client::{
 };
 use abide_gui::{
     Message,
+    app::Page,
     request::{Answer, Request},
+    theme,
 };
+use iced_test::core::keyboard::key::Named;
 
 const TITLE: &str = "Fix flaky login test";
 
@@ -78,6 +81,30 @@ fn archiving_moves_a_conversation_within_the_search_results() {
     assert!(person.finds("ARCHIVED").is_some(), "the result stays, in another group");
     becomes(&mut person, Some(known()));
     assert!(person.finds("ARCHIVED").is_none(), "the conversation is back in the list");
+}
+
+#[test]
+fn the_arrows_pick_what_enter_opens() {
+    let mut person = found("so flaky");
+    let accent = theme::tokens(&person.app.theme()).accent;
+    let picked = |person: &mut Person| {
+        let rows = person.finds_all(TITLE);
+        let border = drawn::bordered(person, accent, 100.0).into_iter().find(|row| row.height < 60.0)?;
+        rows.into_iter().position(|title| border.contains(title.center()))
+    };
+    assert_eq!(picked(&mut person), Some(0), "the first");
+    for (key, place) in
+        [(Named::ArrowDown, 1), (Named::ArrowDown, 1), (Named::ArrowUp, 0), (Named::ArrowUp, 0)]
+    {
+        person.named(key);
+        assert_eq!(picked(&mut person), Some(place), "{key:?}");
+    }
+    person.named(Named::ArrowDown);
+    person.named(Named::Enter);
+    assert_eq!(person.app.page(), Page::Conversation);
+    person.control("k");
+    person.writes("x");
+    assert_eq!(picked(&mut person), Some(0), "another search begins at the first");
 }
 
 #[test]

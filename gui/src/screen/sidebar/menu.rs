@@ -133,7 +133,7 @@ impl Screen {
             }
             Message::RenamePressed => {
                 self.menu = open(Stage::Renaming(title));
-                vec![Effect::Focus(field::LISTED_TITLE)]
+                vec![Effect::FocusText(field::LISTED_TITLE)]
             }
             Message::TitleChanged(title) => {
                 self.menu = open(Stage::Renaming(title));

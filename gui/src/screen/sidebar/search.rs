@@ -2,10 +2,13 @@
 
 use super::Message;
 use crate::{
-    effect::Effect,
+    effect::{Effect, field},
     font,
     request::Request,
-    theme::{size, space, style},
+    theme::{
+        size, space,
+        style::{self, RowState},
+    },
     widget::{Element, Look, elide::elided, head, press::press, secondary},
     words,
 };
@@ -36,6 +39,8 @@ pub(super) struct Search {
     /// Open the first result as soon as it comes.
     is_submitted: bool,
     found: Option<SearchReply>,
+    /// What Enter opens: its place among all that is found.
+    picked: usize,
 }
 
 impl Search {
@@ -52,6 +57,7 @@ impl Search {
     pub(super) fn set(&mut self, query: String) -> Vec<Effect> {
         self.query = query;
         self.is_submitted = false;
+        self.picked = 0;
         self.ask()
     }
 
@@ -64,6 +70,7 @@ impl Search {
     /// Ends the search; returns whether there was one.
     pub(super) fn clear(&mut self) -> bool {
         self.found = None;
+        self.picked = 0;
         !std::mem::take(&mut self.query).is_empty()
     }
 
@@ -109,24 +116,52 @@ impl Search {
         Some(Effect::GoTo(hit.conversation_id, hit.seq, hit.task_id, self.query().to_owned()))
     }
 
-    /// Archived conversations by title, and messages by text. Titles and groups are shown in their current state.
-    pub(super) fn view<'a>(&self, overview: &OverviewView, look: Look) -> Option<Element<'a, Message>> {
-        let found = self.found.as_ref()?;
+    /// The place of what Enter opens, among the conversations of the list and what the daemon has found.
+    #[must_use]
+    pub(super) const fn picked(&self) -> usize {
+        self.picked
+    }
+
+    pub(super) const fn pick(&mut self, at: usize) {
+        self.picked = at;
+    }
+
+    /// What opens each that the daemon has found, in the order shown.
+    pub(super) fn openings(&self, overview: &OverviewView) -> impl Iterator<Item = Message> {
+        let (archived, messages) = self.hits(overview);
+        archived.into_iter().map(opens_title).chain(messages.iter().map(opens_message))
+    }
+
+    /// Archived conversations by title, and messages by text, in their current state.
+    fn hits(&self, overview: &OverviewView) -> (Vec<&TitleHit>, &[MessageHit]) {
+        let Some(found) = &self.found else { return (Vec::new(), &[]) };
         let is_archived = |hit: &&TitleHit| {
             overview.conversation(hit.conversation_id).map_or(hit.archived, |known| known.archived)
         };
-        let archived: Vec<&TitleHit> = found.titles.iter().filter(is_archived).collect();
+        (found.titles.iter().filter(is_archived).collect(), &found.messages)
+    }
+
+    /// Draws them. `picked` is the place among them of what Enter opens.
+    pub(super) fn view<'a>(
+        &self,
+        overview: &OverviewView,
+        picked: Option<usize>,
+        look: Look,
+    ) -> Element<'a, Message> {
+        let (archived, messages) = self.hits(overview);
+        let is_picked = |at: usize| picked == Some(at);
+        let first_message = archived.len();
+        let archived = archived.into_iter().enumerate().map(|(at, hit)| title(hit, is_picked(at)));
+        let messages = messages.iter().enumerate();
+        let messages = messages.map(|(at, hit)| message(hit, is_picked(first_message + at), look));
         let mut list = Column::new();
-        for (name, lines) in [
-            ("ARCHIVED", archived.into_iter().map(title).collect::<Vec<_>>()),
-            ("MESSAGES", found.messages.iter().map(|hit| message(hit, look)).collect()),
-        ] {
+        for (name, lines) in [("ARCHIVED", archived.collect::<Vec<_>>()), ("MESSAGES", messages.collect())] {
             if !lines.is_empty() {
                 list = list.push(container(head(name)).padding([space::S + 2.0, 10.0]));
                 list = list.extend(lines);
             }
         }
-        Some(list.into())
+        list.into()
     }
 
     #[must_use]
@@ -141,26 +176,34 @@ impl Search {
     }
 }
 
-fn title<'a>(hit: &TitleHit) -> Element<'a, Message> {
-    entry(marked(&hit.title), Message::Selected(hit.conversation_id))
+const fn opens_title(hit: &TitleHit) -> Message {
+    Message::Selected(hit.conversation_id)
 }
 
-fn message<'a>(hit: &MessageHit, look: Look) -> Element<'a, Message> {
+const fn opens_message(hit: &MessageHit) -> Message {
+    Message::FoundPressed(hit.conversation_id, hit.seq, hit.task_id)
+}
+
+fn title<'a>(hit: &TitleHit, is_picked: bool) -> Element<'a, Message> {
+    entry(marked(&hit.title), is_picked, opens_title(hit))
+}
+
+fn message<'a>(hit: &MessageHit, is_picked: bool, look: Look) -> Element<'a, Message> {
     let title = words::title(&hit.conversation_title);
     let top = row![elided(title, size::PROSE, font::MEDIUM), secondary(words::age(hit.at, look.now))]
         .spacing(space::S)
         .align_y(Center);
-    let found = Message::FoundPressed(hit.conversation_id, hit.seq, hit.task_id);
-    entry(column![top, marked(&hit.line)].into(), found)
+    entry(column![top, marked(&hit.line)].into(), is_picked, opens_message(hit))
 }
 
-fn entry<'a>(content: Element<'a, Message>, message: Message) -> Element<'a, Message> {
-    press(content)
+fn entry<'a>(content: Element<'a, Message>, is_picked: bool, message: Message) -> Element<'a, Message> {
+    let row = press(content)
         .padding([space::S, 10.0])
         .width(Fill)
-        .style(style::list_row(false, false))
-        .on_press(message)
-        .into()
+        .style(style::list_row(RowState { is_picked, ..RowState::default() }))
+        .on_press(message);
+    let row = container(row);
+    if is_picked { row.id(field::PICKED).into() } else { row.into() }
 }
 
 /// A line with its matches marked.

@@ -8,7 +8,10 @@ use super::{
 use crate::{
     font,
     screen::sidebar::thin,
-    theme::{size, space, style},
+    theme::{
+        size, space,
+        style::{self, RowState},
+    },
     widget::{Element, Look, badge, dot, elide::elided, head, key, press::press, secondary, word, yielding},
     words,
 };
@@ -160,7 +163,7 @@ impl Of<'_, '_> {
         press(container(content).center_y(Fill))
             .padding(iced::padding::right(space::M).left(indent(depth)))
             .width(Fill)
-            .style(style::list_row(task.id == self.open, false))
+            .style(style::list_row(RowState { is_open: task.id == self.open, ..RowState::default() }))
             .on_press(Message::Opened(task.id))
             .into()
     }
