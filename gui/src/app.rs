@@ -7,6 +7,7 @@ mod files;
 mod hand;
 mod left;
 mod list;
+mod over;
 mod palette;
 mod reading;
 mod tray;
@@ -104,6 +105,8 @@ pub struct App {
     over: Over,
     /// A long text that is shown on its own.
     reader: Option<Box<reader::Screen>>,
+    /// The composer had the caret before something covered the page.
+    had_caret: bool,
     /// The last error message, shown on the page where it happened.
     notice: Option<String>,
     /// What was last said of files that were not used.
@@ -260,6 +263,7 @@ impl App {
             page: Page::Fresh,
             over: Over::Nothing,
             reader: None,
+            had_caret: false,
             notice: None,
             refused: None,
             place: (Page::Fresh, None, None),
@@ -495,10 +499,7 @@ impl App {
             }
             Message::TakeOverPressed => self.perform_one(Effect::Ask(Request::TakeOver)),
             Message::ConfigPressed => self.open_config(),
-            Message::OverClosed => {
-                self.over = Over::Nothing;
-                Task::none()
-            }
+            Message::OverClosed => self.close_over(),
             Message::CloseConfirmed => self.close_knowing(),
         }
     }

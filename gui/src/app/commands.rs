@@ -66,7 +66,7 @@ impl App {
         }
         match command {
             Command::Help => {
-                self.over = Over::Help;
+                self.show_over(Over::Help);
                 return self.perform_one(Effect::Unfocus);
             }
             Command::New => return self.leave(),

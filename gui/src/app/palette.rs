@@ -72,7 +72,7 @@ impl App {
     }
 
     fn offer(&mut self, offer: Offer) -> Task<Message> {
-        self.over = Over::Palette(Palette::of(offer));
+        self.show_over(Over::Palette(Palette::of(offer)));
         self.perform_one(Effect::Focus(field::PALETTE))
     }
 
@@ -110,8 +110,8 @@ impl App {
             // A click has taken the keyboard from the field.
             return Task::batch([kept, self.perform_one(Effect::Focus(field::PALETTE))]);
         }
-        self.over = Over::Nothing;
-        Task::batch([kept, self.perform_one(Effect::Focus(field::COMPOSER))])
+        let closed = self.close_over();
+        Task::batch([kept, closed.chain(self.perform_one(Effect::Focus(field::COMPOSER)))])
     }
 
     pub(super) fn in_palette(&mut self, message: palette::Message) -> Task<Message> {
@@ -120,14 +120,15 @@ impl App {
         if let Pick::Setup(change) = pick {
             return self.set_up(change);
         }
-        self.over = Over::Nothing;
-        match pick {
+        let closed = self.close_over();
+        let picked = match pick {
             Pick::Command(command) => self.command(command),
             Pick::Card => self.go_to_what_waits(),
             Pick::Model(model) => self.choose(composer::Message::ModelPicked(model)),
             Pick::Mode(mode) if self.can_start() => self.choose(composer::Message::ModePicked(mode)),
             Pick::Mode(_) | Pick::Setup(_) => Task::none(),
-        }
+        };
+        closed.chain(picked)
     }
 
     /// Makes this choice for the next task.

@@ -12,13 +12,8 @@ use std::{io, path::PathBuf};
 
 impl App {
     pub(super) fn read(&mut self, reading: Reading) -> Task<Message> {
-        self.reader = Some(Box::new(reader::Screen::new(reading)));
+        self.show_reader(reader::Screen::new(reading));
         self.perform_one(Effect::Focus(field::READER))
-    }
-
-    pub(super) fn close_reader(&mut self) -> Task<Message> {
-        self.reader = None;
-        Task::none()
     }
 
     /// Performs commands while a text is read; the page below gets none.
@@ -28,7 +23,7 @@ impl App {
             Command::Find => self.handle(Message::Reader(reader::Message::FindPressed)),
             Command::CopyAll => self.handle(Message::Reader(reader::Message::CopyPressed)),
             Command::Help => {
-                self.over = Over::Help;
+                self.show_over(Over::Help);
                 self.perform_one(Effect::Unfocus)
             }
             Command::ZoomIn | Command::ZoomOut | Command::ZoomReset | Command::Theme => self.restyle(command),

@@ -1,6 +1,6 @@
 //! Shows what another process asks for: a second start, a notification, the icon in the tray.
 
-use super::{App, Cover, Message, Over, Page};
+use super::{App, Cover, Message, Page};
 use crate::{
     arguments::Wanted,
     attention,
@@ -22,22 +22,16 @@ impl App {
             Wanted::Window => Task::none(),
             Wanted::Inbox => {
                 self.named = None;
-                let uncovered = self.uncover();
-                Task::batch([uncovered, self.show_inbox()])
+                self.close_all_over();
+                self.show_inbox()
             }
             Wanted::Conversation(id) => {
                 self.named = None;
-                let uncovered = self.uncover();
-                Task::batch([uncovered, self.show_named(id)])
+                self.close_all_over();
+                self.show_named(id)
             }
         };
         Task::batch([raised, called, shown])
-    }
-
-    /// Closes what covers the page.
-    fn uncover(&mut self) -> Task<Message> {
-        self.over = Over::Nothing;
-        if self.reader.is_some() { self.close_reader() } else { Task::none() }
     }
 
     pub(super) fn show_inbox(&mut self) -> Task<Message> {

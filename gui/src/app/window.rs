@@ -52,7 +52,7 @@ impl App {
             WindowEvent::CloseRequested => {
                 let goes_on = self.overview.tasks().next().is_some();
                 if goes_on && !self.settings.knows_closing && self.over != Over::Closing {
-                    self.over = Over::Closing;
+                    self.show_over(Over::Closing);
                     return self.perform_one(Effect::Unfocus);
                 }
                 self.close()

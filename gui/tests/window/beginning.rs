@@ -319,3 +319,33 @@ fn enter_in_the_fields_of_the_folder_and_the_steps_goes_to_the_prompt() {
     let steps = task.limits.max_steps;
     assert_eq!((&*task.message, task.workspace.as_deref(), steps), ("Tidy up", Some("/srv"), Some(12)));
 }
+
+/// What is typed right after must not be lost: letters without a caret are dropped for a moment when the page changes.
+#[test]
+fn the_caret_comes_back_when_nothing_covers_the_page() {
+    for key in ["M", "S", "P"] {
+        let mut person = Person::before(preset::empty());
+        person.writes("one ");
+        person.press(Key::Character(key.into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.named(Named::Escape);
+        person.writes("two");
+        person.named(Named::Enter);
+        let asked = person.asked();
+        let sent = asked.iter().find_map(|asked| match asked {
+            Request::Start(task) => Some(&*task.message),
+            _ => None,
+        });
+        assert_eq!(sent, Some("one two"), "{key}: {asked:?}");
+    }
+}
+
+#[test]
+fn the_caret_does_not_come_to_a_page_that_did_not_have_it() {
+    let mut person = Person::before(preset::empty());
+    person.named(Named::Escape);
+    person.letter("?");
+    person.named(Named::Escape);
+    person.named(Named::Enter);
+    person.letter("?");
+    assert!(person.finds("settings").is_some(), "no field takes the letter");
+}

@@ -1,0 +1,58 @@
+//! What covers the page: the help, the palette, a text that is read, a question. The composer's caret comes back when it goes.
+
+use super::{App, Message, Over, Page};
+use crate::{
+    effect::{Effect, field},
+    screen::reader,
+};
+use iced::Task;
+
+impl App {
+    /// Shows this over the rest.
+    pub(super) fn show_over(&mut self, over: Over) {
+        self.keep_caret();
+        self.over = over;
+    }
+
+    pub(super) fn show_reader(&mut self, reader: reader::Screen) {
+        self.keep_caret();
+        self.reader = Some(Box::new(reader));
+    }
+
+    pub(super) fn close_over(&mut self) -> Task<Message> {
+        self.over = Over::Nothing;
+        self.give_caret_back()
+    }
+
+    pub(super) fn close_reader(&mut self) -> Task<Message> {
+        self.reader = None;
+        self.give_caret_back()
+    }
+
+    /// Closes all of it, for another page.
+    pub(super) fn close_all_over(&mut self) {
+        self.over = Over::Nothing;
+        self.reader = None;
+        self.had_caret = false;
+    }
+
+    fn keep_caret(&mut self) {
+        if self.over == Over::Nothing && self.reader.is_none() {
+            self.had_caret = match (self.page, &self.open) {
+                (Page::Fresh, _) => self.fresh.composer.has_caret(),
+                (Page::Conversation, Some(open)) => open.composer.has_caret(),
+                (Page::Conversation | Page::Inbox | Page::Settings, _) => false,
+            };
+        }
+    }
+
+    fn give_caret_back(&mut self) -> Task<Message> {
+        if self.reader.is_some() {
+            self.perform_one(Effect::Focus(field::READER))
+        } else if std::mem::take(&mut self.had_caret) {
+            self.perform_one(Effect::Focus(field::COMPOSER))
+        } else {
+            Task::none()
+        }
+    }
+}
