@@ -108,6 +108,13 @@ fn the_arrows_pick_what_enter_opens() {
 }
 
 #[test]
+fn a_renamed_conversation_has_its_name_in_the_search_results() {
+    let mut person = found("so flaky");
+    becomes(&mut person, Some(Conversation { title: "A flaky story".into(), ..known() }));
+    assert_eq!(person.finds_all("A flaky story").len(), 2, "in the list and above its message");
+}
+
+#[test]
 fn a_deleted_conversation_leaves_the_search_results() {
     let mut person = found("so flaky");
     becomes(&mut person, None);

@@ -153,7 +153,7 @@ impl Search {
         let first_message = archived.len();
         let archived = archived.into_iter().enumerate().map(|(at, hit)| title(hit, is_picked(at)));
         let messages = messages.iter().enumerate();
-        let messages = messages.map(|(at, hit)| message(hit, is_picked(first_message + at), look));
+        let messages = messages.map(|(at, hit)| message(hit, overview, is_picked(first_message + at), look));
         let mut list = Column::new();
         for (name, lines) in [("ARCHIVED", archived.collect::<Vec<_>>()), ("MESSAGES", messages.collect())] {
             if !lines.is_empty() {
@@ -188,8 +188,14 @@ fn title<'a>(hit: &TitleHit, is_picked: bool) -> Element<'a, Message> {
     entry(marked(&hit.title), is_picked, opens_title(hit))
 }
 
-fn message<'a>(hit: &MessageHit, is_picked: bool, look: Look) -> Element<'a, Message> {
-    let title = words::title(&hit.conversation_title);
+fn message<'a>(
+    hit: &MessageHit,
+    overview: &OverviewView,
+    is_picked: bool,
+    look: Look,
+) -> Element<'a, Message> {
+    let known = overview.conversation(hit.conversation_id);
+    let title = words::title(known.map_or(&hit.conversation_title, |known| &known.title));
     let top = row![elided(title, size::PROSE, font::MEDIUM), secondary(words::age(hit.at, look.now))]
         .spacing(space::S)
         .align_y(Center);
