@@ -103,8 +103,7 @@ impl App {
                 return self.card(pending::Message::Cancelled);
             }
             Command::Escape if self.page == Page::Inbox => {
-                self.page = self.page_behind();
-                return self.tell_focus();
+                return self.perform_one(Effect::Back);
             }
             Command::Escape if self.page == Page::Settings => {
                 let back = if self.preferences.is_typing() {

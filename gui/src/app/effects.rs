@@ -78,7 +78,7 @@ impl App {
             Effect::Tray(wanted) => self.show_tray(wanted),
             Effect::Back => {
                 self.page = self.page_behind();
-                self.tell_focus()
+                Task::batch([self.tell_focus(), self.give_keyboard()])
             }
             Effect::KeepPins => {
                 self.settings.pinned.clone_from(&self.sidebar.pinned);
@@ -131,12 +131,16 @@ impl App {
         self.open_conversation(id);
         self.remember(Some(id));
         let read = self.mark_read();
-        // An approval takes keys; anything else takes text.
-        let mut waiting = self.overview.inbox().items().iter().filter(|item| item.conversation_id == id);
-        let asks_leave = waiting.any(|item| matches!(item.pending, Pending::Approval(_)));
-        let keyboard =
-            self.perform_one(if asks_leave { Effect::Unfocus } else { Effect::Focus(field::COMPOSER) });
-        Task::batch([self.tell_focus(), read, keyboard])
+        Task::batch([self.tell_focus(), read, self.give_keyboard()])
+    }
+
+    /// Gives the keyboard to what is shown: an approval takes keys, anything else takes text.
+    fn give_keyboard(&mut self) -> Task<Message> {
+        let open = self.open.as_ref().map(|open| open.id());
+        let mut waiting = self.overview.inbox().items().iter();
+        let takes_keys = waiting
+            .any(|item| open == Some(item.conversation_id) && matches!(item.pending, Pending::Approval(_)));
+        self.perform_one(if takes_keys { Effect::Unfocus } else { Effect::Focus(field::COMPOSER) })
     }
 
     /// Goes to the page for a new conversation.

@@ -340,6 +340,23 @@ fn the_caret_comes_back_when_nothing_covers_the_page() {
 }
 
 #[test]
+fn the_prompt_has_the_caret_after_the_inbox_and_the_settings() {
+    let mut person = Person::before(preset::empty());
+    for (letter, written) in [("i", "one "), ("i", "two "), (",", "three")] {
+        person.control(letter);
+        person.named(Named::Escape);
+        person.writes(written);
+    }
+    person.named(Named::Enter);
+    let asked = person.asked();
+    let sent = asked.iter().find_map(|asked| match asked {
+        Request::Start(task) => Some(&*task.message),
+        _ => None,
+    });
+    assert_eq!(sent, Some("one two three"), "{asked:?}");
+}
+
+#[test]
 fn the_caret_does_not_come_to_a_page_that_did_not_have_it() {
     let mut person = Person::before(preset::empty());
     person.named(Named::Escape);
