@@ -134,12 +134,15 @@ impl App {
         Task::batch([self.tell_focus(), read, self.give_keyboard()])
     }
 
-    /// Gives the keyboard to what is shown: an approval takes keys, anything else takes text.
+    /// Gives the keyboard to what is shown: an approval takes keys, as does a question of a sub-task, which the composer does not answer.
+    /// Anything else takes text.
     fn give_keyboard(&mut self) -> Task<Message> {
         let open = self.open.as_ref().map(|open| open.id());
         let mut waiting = self.overview.inbox().items().iter();
-        let takes_keys = waiting
-            .any(|item| open == Some(item.conversation_id) && matches!(item.pending, Pending::Approval(_)));
+        let takes_keys = waiting.any(|item| {
+            let is_answered_here = matches!(item.pending, Pending::Question(_)) && item.sub_task().is_none();
+            open == Some(item.conversation_id) && !is_answered_here
+        });
         self.perform_one(if takes_keys { Effect::Unfocus } else { Effect::Focus(field::COMPOSER) })
     }
 

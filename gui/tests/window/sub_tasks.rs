@@ -397,6 +397,14 @@ fn a_question_of_a_sub_task_is_answered_in_its_timeline() {
 }
 
 #[test]
+fn the_choices_of_a_sub_task_s_question_have_their_keys_at_once() {
+    let mut person = before(&three());
+    person.letter("1");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Answer(A, QUESTION, Some("9–12 March".into()))]);
+}
+
+#[test]
 fn the_inbox_names_the_sub_task_and_opens_its_timeline() {
     let mut person = before(&three());
     person.control("i");
