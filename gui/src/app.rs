@@ -24,7 +24,7 @@ use crate::{
     catalog::Catalog,
     clock::Clock,
     daemon::{Daemon, Failure},
-    effect::{Effect, field},
+    effect::Effect,
     guard::{Deed, Guard},
     keymap::Command,
     local_state::{LocalState, Settings, ThemeChoice},
@@ -542,9 +542,9 @@ impl App {
             for change in changes {
                 match change {
                     OverviewChange::Reset => {
-                        if self.page == Page::Fresh && self.catalog.models.is_none() {
-                            // The input accepted no text until now.
-                            tasks.push(self.perform_one(Effect::Focus(field::COMPOSER)));
+                        if self.catalog.models.is_none() {
+                            // Until now the input accepted no text, and it was not known what waits.
+                            tasks.push(self.give_keyboard());
                         }
                         self.fresh.is_connected = true;
                         tasks.push(self.ask_what_is_configured());

@@ -136,7 +136,7 @@ impl App {
 
     /// Gives the keyboard to what is shown: an approval takes keys, as does a question of a sub-task, which the composer does not answer.
     /// Anything else takes text.
-    fn give_keyboard(&mut self) -> Task<Message> {
+    pub(super) fn give_keyboard(&mut self) -> Task<Message> {
         let open = self.open.as_ref().map(|open| open.id());
         let mut waiting = self.overview.inbox().items().iter();
         let takes_keys = waiting.any(|item| {

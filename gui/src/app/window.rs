@@ -1,16 +1,8 @@
 //! Events of the window itself: focus, closing, keys.
 
 use super::{App, Message, Over, Page};
-use crate::{
-    attention,
-    effect::{Effect, field},
-    keymap,
-};
-use iced::{
-    Event, Size, Task, event, keyboard,
-    widget::{Id, operation},
-    window,
-};
+use crate::{attention, effect::Effect, keymap};
+use iced::{Event, Size, Task, event, keyboard, window};
 
 /// What happens to the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +26,8 @@ impl App {
             }
             WindowEvent::Opened(size) => {
                 self.resized(size);
-                let focus = operation::focus(Id::new(field::COMPOSER));
-                Task::batch([focus, fit(id, self.size)])
+                let keyboard = self.give_keyboard();
+                Task::batch([keyboard, fit(id, self.size)])
             }
             WindowEvent::Focused => {
                 self.is_focused = true;

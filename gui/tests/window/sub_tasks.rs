@@ -20,13 +20,15 @@ use abide_client::{
 };
 use abide_gui::{
     Message,
+    app::WindowEvent,
     request::{Answer, Request, Timeline},
     screen::{composer::attached, sidebar},
 };
 use fixture::{Node, child, opened, overview, snapshot};
 use iced_test::core::{
-    Point,
+    Point, Size,
     keyboard::{Key, Modifiers, key::Named},
+    window,
 };
 use std::time::{Duration, Instant};
 
@@ -399,9 +401,22 @@ fn a_question_of_a_sub_task_is_answered_in_its_timeline() {
 #[test]
 fn the_choices_of_a_sub_task_s_question_have_their_keys_at_once() {
     let mut person = before(&three());
-    person.letter("1");
-    person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Answer(A, QUESTION, Some("9–12 March".into()))]);
+    for is_new_window in [false, true] {
+        if is_new_window {
+            person.opens_again(overview(&three()));
+            person.tell(Message::Conversation(
+                CONVERSATION,
+                vec![Update::Snapshot(Box::new(snapshot(&three())))],
+            ));
+            person.tell(Message::Window(window::Id::unique(), WindowEvent::Opened(Size::new(1280, 800))));
+            person.wait(1000);
+            person.asked();
+        }
+        person.letter("1");
+        person.named(Named::Enter);
+        let answer = Request::Answer(A, QUESTION, Some("9–12 March".into()));
+        assert_eq!(person.asked(), [answer], "{is_new_window}");
+    }
 }
 
 #[test]
