@@ -15,6 +15,8 @@ pub enum Effect {
     Focus(&'static str),
     /// Moves the keyboard to this field and selects its text, which typing then replaces.
     FocusText(&'static str),
+    /// Gives the keyboard to what is shown: to the composer, or to the card that waits.
+    GiveKeyboard,
     /// Takes the keyboard from every field.
     Unfocus,
     Open(ConversationId),

@@ -50,6 +50,7 @@ impl App {
             Effect::Edit(reading) => self.edit(reading),
             Effect::Focus(id) => operation::focus(Id::new(id)),
             Effect::FocusText(id) => operation::focus(Id::new(id)).chain(operation::select_all(Id::new(id))),
+            Effect::GiveKeyboard => self.give_keyboard(),
             Effect::Unfocus => operate(unfocus()),
             Effect::Open(id) => self.show(id),
             Effect::OpenTask(id) => self.open_task(id),

@@ -3,10 +3,11 @@
 use crate::{
     drawn,
     person::Person,
-    preset::{self, CONVERSATION},
+    preset::{self, APPROVAL, CONVERSATION},
 };
 use abide_client::protocol::{
     Seq,
+    inbox::Decision,
     message::{Message as Said, MessageKind, Role},
     method::search::{Excerpt, MessageHit, SearchReply},
     notification::Snapshot,
@@ -217,4 +218,18 @@ fn a_match_far_right_in_code_is_scrolled_into_view() {
     answers(&mut person, "needle", &[1]);
     let at = drawn::found(&mut person).unwrap();
     assert!(at.x + at.width <= 1280.0, "{at:?}");
+}
+
+#[test]
+fn a_card_has_its_keys_back_when_the_search_is_closed() {
+    let (overview, conversation) =
+        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person.control("f");
+    person.named(Named::Escape);
+    person.wait(1000);
+    person.letter("a");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowOnce, None)]);
 }

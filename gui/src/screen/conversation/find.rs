@@ -97,7 +97,7 @@ impl Conversation {
     pub(super) fn end_to_find(&mut self) -> Vec<Effect> {
         self.find = None;
         self.unmark();
-        vec![Effect::Focus(field::COMPOSER)]
+        vec![Effect::GiveKeyboard]
     }
 
     pub(super) fn find(&mut self, query: String) -> Vec<Effect> {
