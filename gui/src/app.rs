@@ -107,6 +107,8 @@ pub struct App {
     reader: Option<Box<reader::Screen>>,
     /// The composer had the caret before something covered the page.
     had_caret: bool,
+    /// What works and what waits was known at some time.
+    has_overview: bool,
     /// The last error message, shown on the page where it happened.
     notice: Option<String>,
     /// What was last said of files that were not used.
@@ -264,6 +266,7 @@ impl App {
             over: Over::Nothing,
             reader: None,
             had_caret: false,
+            has_overview: false,
             notice: None,
             refused: None,
             place: (Page::Fresh, None, None),
@@ -542,7 +545,7 @@ impl App {
             for change in changes {
                 match change {
                     OverviewChange::Reset => {
-                        if self.catalog.models.is_none() {
+                        if !std::mem::replace(&mut self.has_overview, true) {
                             // Until now the input accepted no text, and it was not known what waits.
                             tasks.push(self.give_keyboard());
                         }
