@@ -236,6 +236,21 @@ fn a_conversation_is_renamed_from_the_list_by_the_pointer_alone() {
 }
 
 #[test]
+fn one_escape_ends_a_renaming() {
+    let mut person = with(vec![used(1, 0, "the old one")]);
+    person.clicks_right("the old one");
+    person.clicks("Rename");
+    person.named(Named::Escape);
+    assert!(person.finds("Cancel").is_none() && person.finds("the old one").is_some());
+    person.clicks("the old one");
+    person.named(Named::F2);
+    assert!(person.finds("Cancel").is_some());
+    person.named(Named::Escape);
+    assert!(person.finds("Cancel").is_none());
+    assert!(!person.asked().iter().any(|asked| matches!(asked, Request::Update(_))));
+}
+
+#[test]
 fn a_search_is_left_by_the_pointer_alone() {
     let mut person = with(vec![used(1, 0, "about apples"), used(2, 1, "about pears")]);
     assert!(person.finds("Clear").is_none(), "nothing is searched for");

@@ -169,7 +169,6 @@ fn the_first_escape_clears_a_typed_key_and_the_second_leaves() {
     person.clicks("Set key…");
     person.writes("sk");
     person.named(Named::Escape);
-    person.named(Named::Escape);
     assert_eq!(person.app.page(), Page::Settings);
     assert!(person.finds("Store and test").is_none());
     person.named(Named::Escape);

@@ -8,6 +8,7 @@ use crate::{
     widget::{
         Element, Look, action,
         elide::elided,
+        escape::escape,
         field::field,
         key,
         press::{Press, press},
@@ -92,16 +93,18 @@ impl Conversation {
             .wrap()
             .into(),
             Menu::Changes(shown) => shown.view(look),
-            Menu::Renaming(title) => row![
-                field("Title", (size::PROSE, [6.0, 10.0]), title, Message::TitleChanged, |input| {
-                    input.id(field::TITLE).on_submit(Message::TitleSubmitted)
-                }),
-                action("Rename", None).style(style::primary).on_press(Message::TitleSubmitted),
-                action("Cancel", None).style(style::quiet).on_press(Message::MenuClosed),
-            ]
-            .spacing(space::S)
-            .align_y(Center)
-            .into(),
+            Menu::Renaming(title) => {
+                let renaming = row![
+                    field("Title", (size::PROSE, [6.0, 10.0]), title, Message::TitleChanged, |input| {
+                        input.id(field::TITLE).on_submit(Message::TitleSubmitted)
+                    }),
+                    action("Rename", None).style(style::primary).on_press(Message::TitleSubmitted),
+                    action("Cancel", None).style(style::quiet).on_press(Message::MenuClosed),
+                ]
+                .spacing(space::S)
+                .align_y(Center);
+                escape(renaming, Some(Message::MenuClosed))
+            }
             Menu::Deleting => {
                 let words =
                     secondary(words::deletion("this conversation", self.is_busy(), self.is_remembered));

@@ -8,7 +8,8 @@ use crate::{
     screen::composer::MAX_MODEL,
     theme::{SCALES, size, space, style},
     widget::{
-        Element, Look, action, centred::centred, code, field::field, pill::pill, prose, secondary, word,
+        Element, Look, action, centred::centred, code, escape::escape, field::field, pill::pill, prose,
+        secondary, word,
     },
     words,
 };
@@ -272,12 +273,12 @@ fn key_field<'a>(typing: &'a Typing, has_key: bool) -> Element<'a, Message> {
         let remove = Message::KeyRemoved(typing.provider.clone());
         action("Remove", None).style(style::danger).on_press(remove).into()
     });
-    row![field, store]
+    let parts = row![field, store]
         .extend(remove)
         .push(action("Cancel", None).style(style::quiet).on_press(Message::KeyCancelled))
         .spacing(space::S)
-        .align_y(Center)
-        .into()
+        .align_y(Center);
+    escape(parts, Some(Message::KeyCancelled))
 }
 
 fn remembered<'a>(rule: &'a RememberedRule, look: Look) -> Element<'a, Message> {

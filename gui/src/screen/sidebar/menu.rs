@@ -6,7 +6,7 @@ use crate::{
     guard::Deed,
     request::Request,
     theme::{size, space, style},
-    widget::{Element, action, field::field, key, secondary, word},
+    widget::{Element, action, escape::escape, field::field, key, secondary, word},
     words,
 };
 use abide_client::{
@@ -186,18 +186,20 @@ impl Menu {
             ]
             .wrap()
             .into(),
-            Stage::Renaming(title) => column![
-                field("Title", (size::SECONDARY, [6.0, 8.0]), title, Message::TitleChanged, |input| {
-                    input.id(field::LISTED_TITLE).on_submit(Message::TitleSubmitted)
-                }),
-                row![
-                    action("Save", None).style(style::primary).on_press(Message::TitleSubmitted),
-                    action("Cancel", None).style(style::quiet).on_press(Message::Closed),
+            Stage::Renaming(title) => {
+                let renaming = column![
+                    field("Title", (size::SECONDARY, [6.0, 8.0]), title, Message::TitleChanged, |input| {
+                        input.id(field::LISTED_TITLE).on_submit(Message::TitleSubmitted)
+                    }),
+                    row![
+                        action("Save", None).style(style::primary).on_press(Message::TitleSubmitted),
+                        action("Cancel", None).style(style::quiet).on_press(Message::Closed),
+                    ]
+                    .spacing(space::S),
                 ]
-                .spacing(space::S),
-            ]
-            .spacing(space::S)
-            .into(),
+                .spacing(space::S);
+                escape(renaming, Some(Message::Closed))
+            }
             Stage::Deleting => column![
                 secondary(words::deletion("it", is_busy, self.is_remembered)),
                 row![
