@@ -43,6 +43,21 @@ fn labels(menu: &[Entry]) -> Vec<&str> {
     menu.iter().map(|entry| entry.label.as_str()).collect()
 }
 
+/// Waits for a window with this title; prints the titles that it finds.
+async fn shows(desk: &Desk, title: &str) {
+    let mut before = Vec::new();
+    wait::wait_until(&format!("a window with the title {title:?}"), async || {
+        let titles = desk.screen.titles().await;
+        let is_there = titles.iter().any(|found| found == title);
+        if titles != before {
+            println!("titles: {titles:?}");
+            before = titles;
+        }
+        is_there
+    })
+    .await;
+}
+
 async fn one(tray: &Tray) -> Icon {
     tray.icons(1).await.remove(0)
 }
@@ -99,18 +114,16 @@ async fn the_icon_says_what_works_and_what_waits_and_stays_when_the_window_is_cl
     // A click opens the window at the inbox.
     tray.click(&icon).await;
     wait::wait_until("a window", async || desk.applications.window(&home).await.is_some()).await;
-    wait::wait_until("the inbox", async || desk.screen.titles().await.iter().any(|t| t == "(1) Abide")).await;
+    shows(&desk, "(1) Abide").await;
     // An entry brings it to its conversation.
     tray.choose(&icon, menu[0].id).await;
-    let shown = "(1) [k:asks] Do what the script says. – Abide";
-    wait::wait_until("the conversation", async || desk.screen.titles().await.iter().any(|t| t == shown))
-        .await;
+    shows(&desk, "(1) [k:asks] Do what the script says. – Abide").await;
     // An entry that is not there any more does not mean another one.
     desk.world.answer(task, Some("this one")).await;
     desk.world.wait_end(task).await;
     tray.wait_look(&icon, "nothing any more", |look| look.words == "Nothing is at work").await;
     tray.choose(&icon, menu[0].id).await;
-    wait::wait_until("the inbox", async || desk.screen.titles().await.iter().any(|t| t == "Abide")).await;
+    shows(&desk, "Abide").await;
     // The next window starts no second icon.
     assert_eq!(tray.icons(1).await, [icon]);
 }
