@@ -1,6 +1,9 @@
 //! One line of text that is cut with an ellipsis at its end, or its beginning: iced cuts without a sign.
 
-use crate::widget::Element;
+use crate::{
+    font::{self, JOINER},
+    widget::Element,
+};
 use iced::{
     Fill, Font, Length, Pixels, Point, Rectangle, Renderer, Shrink, Size, Theme,
     advanced::{
@@ -11,7 +14,7 @@ use iced::{
     alignment::Vertical,
     widget::text::{LineHeight, Style},
 };
-use std::{borrow::Cow, ops::Range};
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
 type Paragraph = <Renderer as text::Renderer>::Paragraph;
 
@@ -140,18 +143,33 @@ impl Elided<'_> {
         if self.marks.is_empty() {
             return Paragraph::with_text(text::Text { bounds, ..self.text(content) });
         }
-        let mut spans: Vec<Span<'_, ()>> = Vec::new();
+        Paragraph::with_spans(text::Text { bounds, ..self.text(&*self.spans(content)) })
+    }
+
+    /// The parts with and without a mark, each in its own face.
+    fn spans(&self, content: &str) -> Arc<[Span<'static, ()>]> {
+        let mut spans: Vec<Span<'static, ()>> = Vec::new();
         let mut at = 0;
         for mark in &self.marks {
             let end = mark.end.min(content.len());
             if let (Some(before), Some(marked)) = (content.get(at..mark.start), content.get(mark.start..end))
             {
-                spans.extend([Span::new(before), Span::new(marked).font(self.marked)]);
+                spans.extend([Span::new(before.to_owned()), Span::new(marked.to_owned()).font(self.marked)]);
                 at = end;
             }
         }
-        spans.push(Span::new(content.get(at..).unwrap_or_default()));
-        Paragraph::with_spans(text::Text { bounds, ..self.text(&*spans) })
+        spans.push(Span::new(content.get(at..).unwrap_or_default().to_owned()));
+        font::each_in_its_face(spans.into())
+    }
+
+    /// The byte of the content for a byte of its paragraph, which has a joiner between two faces within a word.
+    fn byte(&self, drawn: usize) -> usize {
+        if self.marks.is_empty() {
+            return drawn;
+        }
+        let text: String = self.spans(&self.content).iter().map(|span| &*span.text).collect();
+        let joiners = text.get(..drawn).unwrap_or_default().matches(JOINER).count();
+        drawn.saturating_sub(joiners * JOINER.len_utf8())
     }
 
     fn width(&self, content: &str) -> f32 {
@@ -164,7 +182,7 @@ impl Elided<'_> {
         let content = &*self.content;
         let y = self.size / 2.0;
         // The byte of the letter at this edge.
-        let edge = |x: f32| whole.hit_test(Point::new(x, y)).map_or(0, |hit| hit.cursor());
+        let edge = |x: f32| self.byte(whole.hit_test(Point::new(x, y)).map_or(0, |hit| hit.cursor()));
         let mut part = match self.cut {
             Cut::End => content.get(..edge(room)).unwrap_or_default().trim_end().to_owned(),
             Cut::Beginning => {

@@ -149,7 +149,7 @@ fn inline_code_does_not_touch_the_words_around_it() {
 }
 
 /// The letters of the first paragraph that has this one, each with a number for its face.
-fn faces(person: &mut Person, letter: &str) -> Vec<(String, String)> {
+pub(crate) fn faces(person: &mut Person, letter: &str) -> Vec<(String, String)> {
     let texts = person.renderer.layers().iter().flat_map(|layer| &layer.text);
     let paragraphs = texts.flat_map(|text| text.as_slice()).filter_map(|text| match text {
         Text::Paragraph { paragraph, .. } => paragraph.upgrade(),

@@ -1,7 +1,7 @@
 //! Search results while conversations change.
 
 use crate::{
-    drawn,
+    drawn, narrow,
     person::Person,
     preset::{self, CONVERSATION},
 };
@@ -155,4 +155,23 @@ fn a_result_that_is_too_long_ends_in_an_ellipsis() {
     assert!(matches!(&shown[..], [shown] if shown.starts_with('…') && shown.ends_with('…')), "{shown:?}");
     let mut person = found("so flaky");
     assert!(drawn::words(&mut person).contains(&"so flaky".to_owned()));
+}
+
+/// The shown part ends before the second match.
+#[test]
+fn a_match_within_a_word_is_bold_and_what_is_beside_it_is_not() {
+    let line = "a 'ZQ' and so on, for much longer than there is room for it, until ZQ comes once more";
+    let mut person = found("so flaky");
+    person.control("k");
+    let mut reply = reply("so flaky");
+    let marks = [(3, 5), (69, 71)].map(|(start, end)| Span { start, end });
+    reply.messages[0].line = Excerpt { text: line.to_owned(), marks: marks.to_vec() };
+    person.tell(Message::Answered(Request::Search("flaky".into()), Ok(Answer::Found(reply))));
+    let faces = narrow::faces(&mut person, "Z");
+    let of = |letter: &str| faces.iter().find(|(known, _)| known == letter).map(|(_, face)| face).unwrap();
+    assert_ne!(of("Z"), of("'"));
+    assert_eq!(of("Z"), of("Q"));
+    assert_eq!(of("'"), of("n"));
+    let shown: String = faces.iter().map(|(letter, _)| letter.as_str()).collect();
+    assert!(shown.starts_with("a ") && shown.ends_with('…') && shown.contains("so on"), "{shown}");
 }
