@@ -28,7 +28,8 @@ const KEY_VARIABLES: [(&str, &str); 2] = [("ANTHROPIC_API_KEY", "anthropic"), ("
 pub(crate) struct Daemon {
     home: Home,
     client: Client,
-    /// Whether this command starts a daemon if none runs. One that is about the daemon that runs does not: perhaps a person has stopped it.
+    /// Whether a request that reads is sent again, for which a daemon is started if none runs. A command that is about the daemon that runs
+    /// does not do that: perhaps a person has stopped it.
     starts: bool,
 }
 
@@ -111,8 +112,13 @@ impl Daemon {
         if self.starts && M::ACCESS == Access::Read {
             self.call_again::<M>(params).await
         } else {
-            Ok(self.ask::<M>(params).await?)
+            self.call_once::<M>(params).await
         }
+    }
+
+    /// Sends a request once, also one that reads: for a command that follows the daemon, and starts one itself if it was not told to stop.
+    pub(crate) async fn call_once<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError> {
+        Ok(self.ask::<M>(params).await?)
     }
 
     /// Sends a request again if the daemon ends meanwhile, perhaps to hand over to another program: only for requests that may be repeated

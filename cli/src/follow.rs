@@ -273,7 +273,7 @@ impl<'d> Follow<'d> {
         if matches!(self.target.answerer, Answerer::Person(_)) {
             let params = FocusParams { conversation_id: Some(self.target.conversation) };
             // If it fails, the person gets a desktop notification too many.
-            drop(self.daemon.call::<Focus>(params).await);
+            drop(self.daemon.call_once::<Focus>(params).await);
         }
     }
 

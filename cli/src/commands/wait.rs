@@ -94,7 +94,7 @@ impl Wait {
 
 /// The task from the daemon; a deleted one has ended as deleted.
 async fn last_word(daemon: &mut Daemon, known: &AgentTask) -> Result<AgentTask, CommandError> {
-    match daemon.call::<GetTask>(TaskParams { task_id: known.id.to_string() }.into()).await {
+    match daemon.call_once::<GetTask>(TaskParams { task_id: known.id.to_string() }.into()).await {
         Ok(reply) => Ok(reply.task),
         Err(error) if error.is(ErrorKind::NotFound) => {
             let reason = EndReason::Deleted;

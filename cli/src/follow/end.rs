@@ -143,7 +143,8 @@ impl Follow<'_> {
 
     /// The ended task, read again: the last update may lack its final usage.
     async fn ended_task(&mut self, id: TaskId) -> Result<AgentTask, CommandError> {
-        match self.daemon.call::<GetTask>(GetTaskParams { task_id: id.to_string(), history: false }).await {
+        let params = GetTaskParams { task_id: id.to_string(), history: false };
+        match self.daemon.call_once::<GetTask>(params).await {
             Ok(reply) => Ok(reply.task),
             Err(error) => self.view.task(id).cloned().ok_or(error),
         }
