@@ -107,7 +107,7 @@ pub struct App {
     reader: Option<Box<reader::Screen>>,
     /// The composer had the caret before something covered the page.
     had_caret: bool,
-    /// What works and what waits was known at some time.
+    /// An overview has come since this window opened.
     has_overview: bool,
     /// The last error message, shown on the page where it happened.
     notice: Option<String>,
@@ -545,7 +545,10 @@ impl App {
             for change in changes {
                 match change {
                     OverviewChange::Reset => {
-                        if !std::mem::replace(&mut self.has_overview, true) {
+                        let is_first = !std::mem::replace(&mut self.has_overview, true);
+                        let is_seen =
+                            matches!(self.page, Page::Fresh | Page::Conversation) && !self.is_under();
+                        if is_first && is_seen {
                             // Until now the input accepted no text, and it was not known what waits.
                             tasks.push(self.give_keyboard());
                         }
@@ -636,6 +639,8 @@ impl App {
                     self.notice = Some("Somebody else was first: what they said counts.".to_owned());
                 }
                 let mut effects = self.preferences.answered(request, &answer);
+                // The person may have gone on to another page.
+                effects.retain(|effect| self.page == Page::Settings || !matches!(effect, Effect::Focus(_)));
                 let open = self.open.iter_mut().chain(&mut self.behind);
                 effects.extend(open.flat_map(|open| open.answered(request, &answer)));
                 return self.perform(effects);

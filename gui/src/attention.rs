@@ -10,8 +10,8 @@ use iced::{
 #[must_use]
 pub fn title(waiting: usize, conversation: Option<&str>) -> String {
     let count = if waiting > 0 { format!("({waiting}) ") } else { String::new() };
-    match conversation.filter(|title| !title.is_empty()) {
-        Some(title) => format!("{count}{} – Abide", plain_title(title)),
+    match conversation.map(plain_title).filter(|title| !title.is_empty()) {
+        Some(title) => format!("{count}{title} – Abide"),
         None => format!("{count}Abide"),
     }
 }

@@ -30,8 +30,8 @@ use std::{ffi::OsStr, io, pin::pin, time::Duration};
 use tokio::{runtime, sync::watch, time::timeout};
 use zbus::{Connection, connection::Builder};
 
-/// How long the window may take to answer. The bus may have to start it, for which dbus-daemon allows 25 s. A second window is started
-/// only after that: it would show what was wanted first, after what was wanted since.
+/// How long the window may take to answer, before another one is started. The bus may have to start it, for which dbus-daemon allows
+/// 25 s: if another one were started meanwhile, an older wish could be shown after a newer one.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why there is no icon.

@@ -127,9 +127,7 @@ impl App {
 
     /// The keys ↑ and ↓: in the search they move through what is found, elsewhere from card to card.
     fn step_found_or_card(&mut self, by: isize) -> Task<Message> {
-        let picked =
-            if self.guard.has_caret() { self.sidebar.pick(by, &self.overview, self.look()) } else { None };
-        match picked {
+        match self.sidebar.pick(by, &self.overview, self.look()) {
             Some(shown) => self.perform_one(shown),
             None => self.step_card(by),
         }

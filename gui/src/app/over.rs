@@ -36,9 +36,14 @@ impl App {
         self.had_caret = false;
     }
 
+    /// Whether something covers the page.
+    pub(super) fn is_under(&self) -> bool {
+        self.over != Over::Nothing || self.reader.is_some()
+    }
+
     fn keep_caret(&mut self) {
-        if self.over == Over::Nothing && self.reader.is_none() {
-            self.had_caret = match (self.page, &self.open) {
+        if !self.is_under() {
+            self.had_caret |= match (self.page, &self.open) {
                 (Page::Fresh, _) => self.fresh.composer.has_caret(),
                 (Page::Conversation, Some(open)) => open.composer.has_caret(),
                 (Page::Conversation | Page::Inbox | Page::Settings, _) => false,
@@ -46,8 +51,10 @@ impl App {
         }
     }
 
-    fn give_caret_back(&mut self) -> Task<Message> {
-        if self.reader.is_some() {
+    pub(super) fn give_caret_back(&mut self) -> Task<Message> {
+        if self.over != Over::Nothing {
+            Task::none()
+        } else if self.reader.is_some() {
             self.perform_one(Effect::Focus(field::READER))
         } else if std::mem::take(&mut self.had_caret) {
             self.perform_one(Effect::Focus(field::COMPOSER))

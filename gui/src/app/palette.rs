@@ -110,8 +110,8 @@ impl App {
             // A click has taken the keyboard from the field.
             return Task::batch([kept, self.perform_one(Effect::Focus(field::PALETTE))]);
         }
-        let closed = self.close_over();
-        Task::batch([kept, closed.chain(self.perform_one(Effect::Focus(field::COMPOSER)))])
+        self.close_all_over();
+        Task::batch([kept, self.perform_one(Effect::Focus(field::COMPOSER))])
     }
 
     pub(super) fn in_palette(&mut self, message: palette::Message) -> Task<Message> {
@@ -120,7 +120,7 @@ impl App {
         if let Pick::Setup(change) = pick {
             return self.set_up(change);
         }
-        let closed = self.close_over();
+        self.over = Over::Nothing;
         let picked = match pick {
             Pick::Command(command) => self.command(command),
             Pick::Card => self.go_to_what_waits(),
@@ -128,7 +128,8 @@ impl App {
             Pick::Mode(mode) if self.can_start() => self.choose(composer::Message::ModePicked(mode)),
             Pick::Mode(_) | Pick::Setup(_) => Task::none(),
         };
-        closed.chain(picked)
+        // What was picked has the last word on the keyboard.
+        self.give_caret_back().chain(picked)
     }
 
     /// Makes this choice for the next task.

@@ -26,8 +26,8 @@ pub struct Screen {
     rules: Option<Rules>,
     sandbox: Option<SandboxStatus>,
     typing: Option<Typing>,
-    /// The provider whose key was typed last. Its button has the keyboard when the key's field closes.
-    typed: Option<String>,
+    /// The provider whose key was typed last. Its button gets the keyboard when the key has been stored or removed.
+    key_of: Option<String>,
     /// By provider.
     checks: HashMap<String, Check>,
 }
@@ -135,7 +135,7 @@ impl Screen {
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
         match message {
             Message::KeyPressed(provider) => {
-                self.typed = Some(provider.clone());
+                self.key_of = Some(provider.clone());
                 self.typing = Some(Typing { provider, key: String::new(), is_under_way: false });
                 vec![Effect::Focus(field::KEY)]
             }
@@ -228,10 +228,10 @@ impl Screen {
                 }
             }
             (Request::SetKey(provider, key), Answer::Done) => {
-                self.typing = None;
+                let stored = self.typing.take_if(|typing| typing.provider == *provider);
                 let mut effects = vec![Effect::Ask(Request::Models), Effect::Ask(Request::Config)];
                 if key.is_some() {
-                    effects.push(Effect::Focus(field::KEY_BUTTON));
+                    effects.extend(stored.map(|_| Effect::Focus(field::KEY_BUTTON)));
                     // The old test says nothing about the new key.
                     self.checks.remove(provider);
                     effects.extend(self.check(provider.clone()));

@@ -17,8 +17,8 @@ use crate::{
         style::{self, RowState},
     },
     widget::{
-        Element, Look, badge, dot, elide::elided, field::field, head, key, press::press, secondary, word,
-        working,
+        Element, Look, badge, dot, elide::elided, field::field, head, key, press::press, secondary, told,
+        word, working,
     },
     words,
 };
@@ -57,6 +57,7 @@ const MAX_FOUND: usize = 200;
 #[derive(Debug, Default)]
 pub struct Screen {
     search: Search,
+    search_has_caret: bool,
     /// Conversations that have just come to need the person, highlighted for a moment.
     pub flashing: BTreeMap<ConversationId, Timestamp>,
     /// Pinned conversations.
@@ -69,6 +70,8 @@ pub struct Screen {
 pub enum Message {
     QueryChanged(String),
     QuerySubmitted,
+    /// Whether the search has the caret now.
+    SearchFocused(bool),
     Selected(ConversationId),
     /// A message that was found.
     FoundPressed(ConversationId, Seq, Option<TaskId>),
@@ -171,11 +174,22 @@ impl Screen {
     pub fn update(&mut self, message: Message, overview: &OverviewView, look: Look) -> Vec<Effect> {
         match message {
             Message::QueryChanged(query) => self.search.set(query),
+            Message::SearchFocused(has_caret) => {
+                self.search_has_caret = has_caret;
+                Vec::new()
+            }
             Message::QuerySubmitted => {
-                let found = self.found(overview, look);
-                match found.get(self.search.picked()).or(found.first()) {
-                    Some(picked) => self.update(picked.clone(), overview, look),
-                    None => self.search.submit(),
+                let listed = self.listed(overview, look).len();
+                let picked = self.picked(overview, look);
+                match picked.and_then(|at| self.openings(overview, look).into_iter().nth(at)) {
+                    // What the daemon has found is the answer to an earlier query until its reply comes.
+                    Some(opening) if picked < Some(listed) || !self.search.is_busy() => {
+                        self.update(opening, overview, look)
+                    }
+                    _ => {
+                        self.search.submit();
+                        Vec::new()
+                    }
                 }
             }
             Message::Selected(id) => vec![Effect::Open(id)],
@@ -193,19 +207,30 @@ impl Screen {
         }
     }
 
-    /// What opens each that the search finds, in the order shown.
-    fn found(&self, overview: &OverviewView, look: Look) -> Vec<Message> {
-        let listed = self.groups(overview, look);
-        listed.ids().map(Message::Selected).chain(self.search.openings(overview)).collect()
+    /// The conversations of the list that are drawn, in their order.
+    fn listed(&self, overview: &OverviewView, look: Look) -> Vec<ConversationId> {
+        let mut groups = self.groups(overview, look);
+        groups.done.truncate(MAX_DONE);
+        groups.ids().collect()
     }
 
-    /// Picks the next that the search finds, or the one before, for Enter to open. `None` while nothing is searched.
+    /// For each row that the search finds, in the order shown, the message that opens it.
+    fn openings(&self, overview: &OverviewView, look: Look) -> Vec<Message> {
+        let listed = self.listed(overview, look).into_iter().map(Message::Selected);
+        listed.chain(self.search.openings(overview)).collect()
+    }
+
+    /// The place of the row that Enter in the search opens; `None` while nothing is searched or found.
+    fn picked(&self, overview: &OverviewView, look: Look) -> Option<usize> {
+        let last = self.openings(overview, look).len().checked_sub(1);
+        last.filter(|_| !self.search.typed().is_empty()).map(|last| self.search.picked().min(last))
+    }
+
+    /// Picks the next row that the search finds, or the one before, for Enter to open. `None` if the search has no caret, or finds nothing.
     pub fn pick(&mut self, by: isize, overview: &OverviewView, look: Look) -> Option<Effect> {
-        if self.search.typed().is_empty() {
-            return None;
-        }
-        let last = self.found(overview, look).len().saturating_sub(1);
-        self.search.pick(self.search.picked().saturating_add_signed(by).min(last));
+        let picked = self.picked(overview, look).filter(|_| self.search_has_caret)?;
+        let last = self.openings(overview, look).len().saturating_sub(1);
+        self.search.pick(picked.saturating_add_signed(by).min(last));
         Some(Effect::Reveal(field::PICKED))
     }
 
@@ -354,14 +379,12 @@ impl Screen {
     ) -> Element<'a, Message> {
         let groups = self.groups(overview, look);
         let is_searching = !self.search.typed().is_empty();
+        let shape = (size::PROSE, [7.0, 10.0]);
+        let query = field("Search", shape, self.search.typed(), Message::QueryChanged, |input| {
+            input.id(field::SEARCH).on_submit(Message::QuerySubmitted)
+        });
         let search = row![
-            field(
-                "Search",
-                (size::PROSE, [7.0, 10.0]),
-                self.search.typed(),
-                Message::QueryChanged,
-                |input| { input.id(field::SEARCH).on_submit(Message::QuerySubmitted) }
-            ),
+            told::caret(query, self.search_has_caret, Message::SearchFocused),
             is_searching.then(|| word("Clear", Message::QueryChanged(String::new()))),
             press(text("+").size(size::PROSE).center().width(18))
                 .padding([7.0, 8.0])
@@ -371,13 +394,13 @@ impl Screen {
         .spacing(space::S)
         .align_y(Center)
         .padding(space::M);
-        let listed = groups.ids().count();
-        let picked = is_searching.then(|| self.search.picked());
-        let rows = Rows { open: selected, picked: picked.and_then(|at| groups.ids().nth(at)) };
+        let listed = self.listed(overview, look);
+        let picked = self.picked(overview, look);
+        let rows = Rows { open: selected, picked: picked.and_then(|at| listed.get(at).copied()) };
         let list = self.list(groups, rows, look);
-        let mut list =
-            list.push(self.search.view(overview, picked.and_then(|at| at.checked_sub(listed)), look));
-        if listed == 0 && self.search.is_empty() {
+        let among_found = picked.and_then(|at| at.checked_sub(listed.len()));
+        let mut list = list.push(self.search.view(overview, among_found, look));
+        if listed.is_empty() && self.search.is_empty() {
             let words = match self.search.query() {
                 "" => "No conversations yet.",
                 _ if self.search.is_busy() => "Searching…",
@@ -472,11 +495,8 @@ impl Screen {
         let menu =
             menu.map(|menu| menu.view(is_pinned, is_busy).map(move |message| Message::Menu(id, message)));
         let row = container(Column::new().push(shown).push(menu));
-        match state {
-            RowState { is_picked: true, .. } => row.id(field::PICKED).into(),
-            RowState { is_open: true, .. } => row.id(field::SELECTED).into(),
-            RowState { .. } => row.into(),
-        }
+        let row = if state.is_open { row.id(field::SELECTED) } else { row };
+        if state.is_picked { container(row).id(field::PICKED).into() } else { row.into() }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::widget::{
     Element,
+    told::is_focused,
     wrap::{Inner, Wrap, wrapped},
 };
 use iced::{
@@ -15,10 +16,21 @@ pub fn escape<'a, Message: 'a>(
     content: impl Into<Element<'a, Message>>,
     message: Option<Message>,
 ) -> Element<'a, Message> {
-    wrapped(content, Escape(message))
+    wrapped(content, Escape { message, only_focused: false })
 }
 
-struct Escape<Message>(Option<Message>);
+/// While a field or button in it has the keyboard, Escape publishes this message and does nothing else.
+pub fn escape_from<'a, Message: 'a>(
+    content: impl Into<Element<'a, Message>>,
+    message: Message,
+) -> Element<'a, Message> {
+    wrapped(content, Escape { message: Some(message), only_focused: true })
+}
+
+struct Escape<Message> {
+    message: Option<Message>,
+    only_focused: bool,
+}
 
 impl<Message> Wrap<Message> for Escape<Message> {
     type State = ();
@@ -36,7 +48,8 @@ impl<Message> Wrap<Message> for Escape<Message> {
             event,
             Event::Keyboard(keyboard::Event::KeyPressed { key: Key::Named(Named::Escape), .. })
         );
-        match self.0.take_if(|_| is_escape) {
+        let is_meant = is_escape && (!self.only_focused || is_focused(content));
+        match self.message.take_if(|_| is_meant) {
             Some(message) => {
                 shell.publish(message);
                 shell.capture_event();

@@ -5,13 +5,16 @@ use crate::{
     person::Person,
     preset::{self, APPROVAL, CONVERSATION},
 };
-use abide_client::protocol::{
-    Seq,
-    inbox::Decision,
-    message::{Message as Said, MessageKind, Role},
-    method::search::{Excerpt, MessageHit, SearchReply},
-    notification::Snapshot,
-    task::Status,
+use abide_client::{
+    Update,
+    protocol::{
+        Seq,
+        inbox::Decision,
+        message::{Message as Said, MessageKind, Role},
+        method::search::{Excerpt, MessageHit, SearchReply},
+        notification::Snapshot,
+        task::Status,
+    },
 };
 use abide_gui::{
     Message,
@@ -232,4 +235,25 @@ fn a_card_has_its_keys_back_when_the_search_is_closed() {
     person.letter("a");
     person.named(Named::Enter);
     assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowOnce, None)]);
+}
+
+/// A low risk needs one key: the first letter of what the person goes on to write would allow it.
+#[test]
+fn a_person_who_was_writing_goes_on_to_write_when_the_search_is_closed() {
+    let (overview, conversation) = preset::waits(Status::Thinking, &[], preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person.control("l");
+    person.writes("and then ");
+    let (overview, conversation) =
+        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(conversation))]));
+    person.wait(1000);
+    person.control("f");
+    person.named(Named::Escape);
+    person.wait(1000);
+    person.writes("all");
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "and then all");
+    assert_eq!(person.asked(), []);
 }

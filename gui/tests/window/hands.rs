@@ -626,3 +626,28 @@ fn a_conversation_opens_at_its_own_scroll_position() {
     assert!(person.finds("Jump to latest").is_none());
     assert!(person.finds("Allow once").is_some(), "it opens at its waiting card");
 }
+
+/// Escape goes to the field only while the field has the keyboard.
+#[test]
+fn escape_disarms_a_card_while_a_title_is_being_changed_in_the_list() {
+    let mut person = before_approval();
+    person.clicks_right("Fix flaky login test");
+    person.clicks("Rename");
+    person.control("j");
+    person.wait(1000);
+    person.letter("a");
+    assert!(person.finds(ARMED).is_some());
+    person.named(Named::Escape);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), []);
+}
+
+#[test]
+fn escape_closes_the_keys_and_not_the_renaming_beneath() {
+    let mut person = before(Status::Completed, &[], preset::history());
+    person.named(Named::F2);
+    person.named(Named::F1);
+    assert!(person.finds("Keys").is_some() && person.finds("settings").is_some());
+    person.named(Named::Escape);
+    assert!(person.finds("settings").is_none() && person.finds("Rename").is_some());
+}

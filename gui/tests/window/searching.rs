@@ -8,7 +8,7 @@ use crate::{
 use abide_client::{
     Update,
     protocol::{
-        RecordId, Seq,
+        ConversationId, RecordId, Seq,
         conversation::Conversation,
         message::{MessageKind, Role},
         method::search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
@@ -18,12 +18,13 @@ use abide_client::{
 };
 use abide_gui::{
     Message,
-    app::Page,
     request::{Answer, Request},
     theme,
 };
 use iced_test::core::keyboard::key::Named;
 
+/// A conversation that the overview does not have.
+const OTHER: ConversationId = ConversationId(uuid::Uuid::from_u128(77));
 const TITLE: &str = "Fix flaky login test";
 
 fn known() -> Conversation {
@@ -84,8 +85,27 @@ fn archiving_moves_a_conversation_within_the_search_results() {
 }
 
 #[test]
+fn enter_waits_for_what_is_found_by_all_that_is_typed() {
+    let mut person = Person::before(preset::empty());
+    person.control("k");
+    person.writes("fl");
+    person.tell(Message::Answered(Request::Search("fl".into()), Ok(Answer::Found(reply("so flaky")))));
+    person.writes("aky");
+    person.named(Named::Enter);
+    assert!(person.app.conversation().is_none(), "that was found by another query");
+    for query in ["fla", "flaky"] {
+        person.tell(Message::Answered(Request::Search(query.into()), Ok(Answer::Found(reply("so flaky")))));
+    }
+    assert_eq!(person.app.conversation().unwrap().id(), CONVERSATION);
+}
+
+#[test]
 fn the_arrows_pick_what_enter_opens() {
     let mut person = found("so flaky");
+    person.control("k");
+    let mut reply = reply("so flaky");
+    reply.messages[0].conversation_id = OTHER;
+    person.tell(Message::Answered(Request::Search("flaky".into()), Ok(Answer::Found(reply))));
     let accent = theme::tokens(&person.app.theme()).accent;
     let picked = |person: &mut Person| {
         let rows = person.finds_all(TITLE);
@@ -101,7 +121,7 @@ fn the_arrows_pick_what_enter_opens() {
     }
     person.named(Named::ArrowDown);
     person.named(Named::Enter);
-    assert_eq!(person.app.page(), Page::Conversation);
+    assert_eq!(person.app.conversation().unwrap().id(), OTHER);
     person.control("k");
     person.writes("x");
     assert_eq!(picked(&mut person), Some(0), "another search begins at the first");
@@ -164,8 +184,8 @@ fn a_match_within_a_word_is_bold_and_what_is_beside_it_is_not() {
     let mut person = found("so flaky");
     person.control("k");
     let mut reply = reply("so flaky");
-    let marks = [(3, 5), (69, 71)].map(|(start, end)| Span { start, end });
-    reply.messages[0].line = Excerpt { text: line.to_owned(), marks: marks.to_vec() };
+    let marks = line.match_indices("ZQ").map(|(at, _)| at as u32).map(|start| Span { start, end: start + 2 });
+    reply.messages[0].line = Excerpt { text: line.to_owned(), marks: marks.collect() };
     person.tell(Message::Answered(Request::Search("flaky".into()), Ok(Answer::Found(reply))));
     let faces = narrow::faces(&mut person, "Z");
     let of = |letter: &str| faces.iter().find(|(known, _)| known == letter).map(|(_, face)| face).unwrap();

@@ -114,7 +114,7 @@ fn letters_begin_no_draft_just_after_a_decision() {
 }
 
 #[test]
-fn letters_begin_no_draft_just_after_the_page_has_changed() {
+fn letters_begin_no_draft_just_after_the_help_has_closed_or_a_question_has_come() {
     let mut person = before(Status::Completed, &[]);
     // The composer gets the caret back only if it had it.
     person.named(Named::Escape);

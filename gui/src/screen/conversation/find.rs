@@ -43,6 +43,8 @@ pub(super) struct Find {
     /// There are older ones, which were not requested.
     has_more: bool,
     at: usize,
+    /// The composer had the caret before.
+    had_caret: bool,
 }
 
 /// The message at which the search is.
@@ -90,14 +92,15 @@ impl Find {
 impl Conversation {
     /// Opens the search field.
     pub(super) fn begin_to_find(&mut self) -> Vec<Effect> {
-        self.find.get_or_insert_default();
+        let had_caret = self.composer.has_caret();
+        self.find.get_or_insert_with(|| Find { had_caret, ..Find::default() });
         vec![Effect::Focus(field::FIND_HERE)]
     }
 
     pub(super) fn end_to_find(&mut self) -> Vec<Effect> {
-        self.find = None;
+        let had_caret = self.find.take().is_some_and(|find| find.had_caret);
         self.unmark();
-        vec![Effect::GiveKeyboard]
+        vec![if had_caret { Effect::Focus(field::COMPOSER) } else { Effect::GiveKeyboard }]
     }
 
     pub(super) fn find(&mut self, query: String) -> Vec<Effect> {

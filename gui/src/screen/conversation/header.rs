@@ -8,7 +8,7 @@ use crate::{
     widget::{
         Element, Look, action,
         elide::elided,
-        escape::escape,
+        escape::escape_from,
         field::field,
         key,
         press::{Press, press},
@@ -103,7 +103,7 @@ impl Conversation {
                 ]
                 .spacing(space::S)
                 .align_y(Center);
-                escape(renaming, Some(Message::MenuClosed))
+                escape_from(renaming, Message::MenuClosed)
             }
             Menu::Deleting => {
                 let words =

@@ -8,7 +8,7 @@ use crate::{
     screen::composer::MAX_MODEL,
     theme::{SCALES, size, space, style},
     widget::{
-        Element, Look, action, centred::centred, code, escape::escape, field::field, pill::pill, prose,
+        Element, Look, action, centred::centred, code, escape::escape_from, field::field, pill::pill, prose,
         secondary, word,
     },
     words,
@@ -111,7 +111,7 @@ impl Screen {
         if provider.api != "scripted" {
             let label = if provider.key == KeyState::Present { "Change key…" } else { "Set key…" };
             let button = word(label, Message::KeyPressed(name()));
-            let was_typed = self.typed.as_ref() == Some(&provider.name);
+            let was_typed = self.key_of.as_ref() == Some(&provider.name);
             buttons = buttons.push(if was_typed { button.id(field::KEY_BUTTON) } else { button });
         }
         // A press during a test does nothing; a button that could not be pressed would lose the keyboard.
@@ -278,7 +278,7 @@ fn key_field<'a>(typing: &'a Typing, has_key: bool) -> Element<'a, Message> {
         .push(action("Cancel", None).style(style::quiet).on_press(Message::KeyCancelled))
         .spacing(space::S)
         .align_y(Center);
-    escape(parts, Some(Message::KeyCancelled))
+    escape_from(parts, Message::KeyCancelled)
 }
 
 fn remembered<'a>(rule: &'a RememberedRule, look: Look) -> Element<'a, Message> {

@@ -6,7 +6,7 @@ use crate::{
     guard::Deed,
     request::Request,
     theme::{size, space, style},
-    widget::{Element, action, escape::escape, field::field, key, secondary, word},
+    widget::{Element, action, escape::escape_from, field::field, key, secondary, word},
     words,
 };
 use abide_client::{
@@ -198,7 +198,7 @@ impl Menu {
                     .spacing(space::S),
                 ]
                 .spacing(space::S);
-                escape(renaming, Some(Message::Closed))
+                escape_from(renaming, Message::Closed)
             }
             Stage::Deleting => column![
                 secondary(words::deletion("it", is_busy, self.is_remembered)),

@@ -61,10 +61,9 @@ impl Search {
         self.ask()
     }
 
-    /// Opens the first message found, now or when the reply comes.
-    pub(super) fn submit(&mut self) -> Vec<Effect> {
+    /// Opens the first message found, when the reply comes.
+    pub(super) const fn submit(&mut self) {
         self.is_submitted = self.asked.is_some();
-        if self.is_submitted { Vec::new() } else { self.first().into_iter().collect() }
     }
 
     /// Ends the search; returns whether there was one.
@@ -304,7 +303,7 @@ mod tests {
         assert!(search.found.is_some());
         assert!(search.clear() && search.found.is_none());
         assert_eq!(search.set("again".to_owned()), asks("again"));
-        assert_eq!(search.submit(), [], "nothing is found yet");
+        search.submit();
         assert_eq!(search.answered(None), [], "a failure is not asked again by itself");
     }
 
