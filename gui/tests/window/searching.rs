@@ -3,13 +3,14 @@
 use crate::{
     drawn, narrow,
     person::Person,
-    preset::{self, CONVERSATION},
+    preset::{self, CONVERSATION, QUESTION, TASK},
 };
 use abide_client::{
     Update,
     protocol::{
         ConversationId, RecordId, Seq,
         conversation::Conversation,
+        inbox::Pending,
         message::{MessageKind, Role},
         method::search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
         notification::{ConversationUpdate, Notification, Snapshot},
@@ -194,4 +195,21 @@ fn a_match_within_a_word_is_bold_and_what_is_beside_it_is_not() {
     assert_eq!(of("'"), of("n"));
     let shown: String = faces.iter().map(|(letter, _)| letter.as_str()).collect();
     assert!(shown.starts_with("a ") && shown.ends_with('…') && shown.contains("so on"), "{shown}");
+}
+
+#[test]
+fn the_keyboard_comes_back_when_a_search_is_cleared() {
+    let question = Pending::Question(preset::question());
+    let (overview, conversation) = preset::waits(Status::WaitingUser, &[question], preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person.control("k");
+    person.writes("fl");
+    person.named(Named::Escape);
+    person.named(Named::Escape);
+    person.asked();
+    person.writes("in May");
+    person.wait(1000);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some("in May".into()))]);
 }
