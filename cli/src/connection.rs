@@ -128,10 +128,10 @@ impl Daemon {
         params: M::Params,
     ) -> Result<M::Reply, CommandError> {
         match self.ask::<M>(params.clone()).await {
-            Err(CallError::Disconnected(_)) => Ok(self.ask::<M>(params).await?),
+            Err(CallError::Disconnected(_)) => self.call_once::<M>(params).await,
             Err(CallError::Daemon(refusal)) if refusal.kind() == ErrorKind::ShuttingDown => {
                 self.until_replaced().await?;
-                Ok(self.ask::<M>(params).await?)
+                self.call_once::<M>(params).await
             }
             settled => Ok(settled?),
         }

@@ -547,9 +547,9 @@ impl App {
                     OverviewChange::Reset => {
                         let is_first = !std::mem::replace(&mut self.has_overview, true);
                         let is_seen =
-                            matches!(self.page, Page::Fresh | Page::Conversation) && !self.is_under();
+                            matches!(self.page, Page::Fresh | Page::Conversation) && !self.is_overlaid();
                         if is_first && is_seen {
-                            // Until now the input accepted no text, and it was not known what waits.
+                            // Before the first overview the composer accepts no text, and the window knows of no card.
                             tasks.push(self.give_keyboard());
                         }
                         self.fresh.is_connected = true;

@@ -15,7 +15,7 @@ pub enum Effect {
     Focus(&'static str),
     /// Moves the keyboard to this field and selects its text, which typing then replaces.
     FocusText(&'static str),
-    /// Gives the keyboard to what is shown: to the composer, or to the card that waits.
+    /// Gives the composer the caret, or takes the caret from every field so that the keys of a waiting card act.
     GiveKeyboard,
     /// Takes the keyboard from every field.
     Unfocus,

@@ -1,4 +1,5 @@
-//! What covers the page: the help, the palette, a text that is read, a question. The composer's caret comes back when it goes.
+//! What covers the page: the list of keys, the palette, a text that is read, the question whether to close. When it closes, the composer
+//! gets the caret back that it had before.
 
 use super::{App, Message, Over, Page};
 use crate::{
@@ -37,12 +38,12 @@ impl App {
     }
 
     /// Whether something covers the page.
-    pub(super) fn is_under(&self) -> bool {
+    pub(super) fn is_overlaid(&self) -> bool {
         self.over != Over::Nothing || self.reader.is_some()
     }
 
     fn keep_caret(&mut self) {
-        if !self.is_under() {
+        if !self.is_overlaid() {
             self.had_caret |= match (self.page, &self.open) {
                 (Page::Fresh, _) => self.fresh.composer.has_caret(),
                 (Page::Conversation, Some(open)) => open.composer.has_caret(),

@@ -154,6 +154,12 @@ impl Groups {
         let groups = [&self.needs_you, &self.working, &self.paused, &self.pinned, &self.done, &self.archived];
         groups.into_iter().flatten().map(|line| line.id)
     }
+
+    /// The same, without the ended ones that are not drawn.
+    fn drawn(&self) -> impl Iterator<Item = ConversationId> {
+        let above = [&self.needs_you, &self.working, &self.paused, &self.pinned].into_iter().flatten();
+        above.chain(self.done.iter().take(MAX_DONE)).chain(&self.archived).map(|line| line.id)
+    }
 }
 
 /// The rows that stand out.
@@ -179,10 +185,15 @@ impl Screen {
                 Vec::new()
             }
             Message::QuerySubmitted => {
-                let listed = self.listed(overview, look).len();
-                let picked = self.picked(overview, look);
-                match picked.and_then(|at| self.openings(overview, look).into_iter().nth(at)) {
-                    // What the daemon has found is the answer to an earlier query until its reply comes.
+                let groups = self.groups(overview, look);
+                let listed = groups.drawn().count();
+                let picked = self.picked(listed, overview);
+                let opening = picked.and_then(|at| {
+                    let listed = groups.drawn().map(Message::Selected);
+                    listed.chain(self.search.openings(overview)).nth(at)
+                });
+                match opening {
+                    // Until the daemon's reply to this query comes, the results below the list are those of an earlier query.
                     Some(opening) if picked < Some(listed) || !self.search.is_busy() => {
                         self.update(opening, overview, look)
                     }
@@ -207,30 +218,23 @@ impl Screen {
         }
     }
 
-    /// The conversations of the list that are drawn, in their order.
-    fn listed(&self, overview: &OverviewView, look: Look) -> Vec<ConversationId> {
-        let mut groups = self.groups(overview, look);
-        groups.done.truncate(MAX_DONE);
-        groups.ids().collect()
-    }
-
-    /// For each row that the search finds, in the order shown, the message that opens it.
-    fn openings(&self, overview: &OverviewView, look: Look) -> Vec<Message> {
-        let listed = self.listed(overview, look).into_iter().map(Message::Selected);
-        listed.chain(self.search.openings(overview)).collect()
-    }
-
-    /// The place of the row that Enter in the search opens; `None` while nothing is searched or found.
-    fn picked(&self, overview: &OverviewView, look: Look) -> Option<usize> {
-        let last = self.openings(overview, look).len().checked_sub(1);
-        last.filter(|_| !self.search.typed().is_empty()).map(|last| self.search.picked().min(last))
+    /// The place of the row that Enter in the search opens, among the `listed` rows of the list and what the daemon has found; `None`
+    /// while nothing is searched or found.
+    fn picked(&self, listed: usize, overview: &OverviewView) -> Option<usize> {
+        if self.search.typed().is_empty() {
+            return None;
+        }
+        let last = (listed + self.search.openings(overview).count()).checked_sub(1)?;
+        Some(self.search.picked().min(last))
     }
 
     /// Picks the next row that the search finds, or the one before, for Enter to open. `None` if the search has no caret, or finds nothing.
     pub fn pick(&mut self, by: isize, overview: &OverviewView, look: Look) -> Option<Effect> {
-        let picked = self.picked(overview, look).filter(|_| self.search_has_caret)?;
-        let last = self.openings(overview, look).len().saturating_sub(1);
-        self.search.pick(picked.saturating_add_signed(by).min(last));
+        if !self.search_has_caret {
+            return None;
+        }
+        let picked = self.picked(self.groups(overview, look).drawn().count(), overview)?;
+        self.search.pick(picked.saturating_add_signed(by));
         Some(Effect::Reveal(field::PICKED))
     }
 
@@ -394,13 +398,13 @@ impl Screen {
         .spacing(space::S)
         .align_y(Center)
         .padding(space::M);
-        let listed = self.listed(overview, look);
-        let picked = self.picked(overview, look);
-        let rows = Rows { open: selected, picked: picked.and_then(|at| listed.get(at).copied()) };
+        let listed = groups.drawn().count();
+        let picked = self.picked(listed, overview);
+        let rows = Rows { open: selected, picked: picked.and_then(|at| groups.drawn().nth(at)) };
         let list = self.list(groups, rows, look);
-        let among_found = picked.and_then(|at| at.checked_sub(listed.len()));
+        let among_found = picked.and_then(|at| at.checked_sub(listed));
         let mut list = list.push(self.search.view(overview, among_found, look));
-        if listed.is_empty() && self.search.is_empty() {
+        if listed == 0 && self.search.is_empty() {
             let words = match self.search.query() {
                 "" => "No conversations yet.",
                 _ if self.search.is_busy() => "Searching…",

@@ -302,7 +302,7 @@ fn a_long_folder_shows_its_end_while_it_is_not_edited() {
     assert!(words.iter().any(|words| words == "…/billings"), "{words:?}");
 }
 
-/// Enter does not send from there: a person who has entered a folder has not said that the prompt is complete.
+/// Enter does not send the prompt from these fields: the prompt may not be complete.
 #[test]
 fn enter_in_the_fields_of_the_folder_and_the_steps_goes_to_the_prompt() {
     let mut person = Person::before(preset::empty());

@@ -237,7 +237,7 @@ fn a_card_has_its_keys_back_when_the_search_is_closed() {
     assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowOnce, None)]);
 }
 
-/// A low risk needs one key: the first letter of what the person goes on to write would allow it.
+/// One key allows a call of low risk, so a letter that the person writes must not reach the card.
 #[test]
 fn a_person_who_was_writing_goes_on_to_write_when_the_search_is_closed() {
     let (overview, conversation) = preset::waits(Status::Thinking, &[], preset::history());
