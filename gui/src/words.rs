@@ -125,21 +125,21 @@ pub fn deletion(it: &str, is_busy: bool, is_remembered: bool) -> String {
     format!("Delete {it} and all its records for good?{stop}{rules}")
 }
 
-/// The next attempt, its time, and the reason.
+/// The next attempt, its time, and why the one before failed.
 #[must_use]
 pub fn retrying(retry: &Retry, now: Timestamp) -> String {
     let reason = clause(&first_line(&retry.reason, WHOLE));
-    let when = match retry.next_at.since(now) {
-        0 => "begins".to_owned(),
-        ms => format!("in {}", duration(ms.max(1000))),
-    };
-    format!("Attempt {} of {} {when}: {}", retry.attempt, retry.of, visible_line(&reason))
+    let reason = visible_line(&reason);
+    match retry.next_at.since(now) {
+        0 => format!("Attempt {} of {} is under way. Before: {reason}", retry.attempt, retry.of),
+        ms => format!("Attempt {} of {} in {}: {reason}", retry.attempt, retry.of, duration(ms.max(1000))),
+    }
 }
 
 /// One line without seconds, so that it need not be redrawn as they pass.
 fn tries_again(retry: &Retry) -> String {
     let reason = clause(&first_line(&retry.reason, 90));
-    format!("attempt {} of {} comes soon: {}", retry.attempt, retry.of, visible_line(&reason))
+    format!("attempt {} of {}: {}", retry.attempt, retry.of, visible_line(&reason))
 }
 
 /// Starts it with a capital letter.

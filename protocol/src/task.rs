@@ -225,17 +225,18 @@ impl Incomplete {
     }
 }
 
-/// A model call that failed and is tried again.
+/// The next attempt of a model call that failed, from that failure to the attempt's reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Retry {
-    /// The attempt that comes next, from 2.
+    /// The number of this attempt, from 2.
     pub attempt: u32,
     /// The most attempts that are made.
     pub of: u32,
     pub kind: ModelErrorKind,
-    /// Why the last one failed; for people.
+    /// Why the attempt before it failed; for people.
     pub reason: String,
+    /// When it begins. In the past: it is under way.
     pub next_at: Timestamp,
 }
 
@@ -385,7 +386,7 @@ pub struct AgentTask {
     /// Set if the task ended with an incomplete reply.
     #[serde(default)]
     pub incomplete: Option<Incomplete>,
-    /// Set while a model call waits for its next attempt.
+    /// Set while a model call that failed waits for its next attempt, and during that attempt.
     #[serde(default)]
     pub retry: Option<Retry>,
     /// How long it has worked; absent: an older task.

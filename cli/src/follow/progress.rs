@@ -3,7 +3,7 @@
 use crate::{
     clock,
     output::{
-        call, measure, ps, retry,
+        call, measure, ps,
         screen::Size,
         style::{FAINT, paint},
         text,
@@ -11,7 +11,7 @@ use crate::{
 };
 use abide_client::{
     protocol::{
-        TaskId,
+        TaskId, Timestamp,
         notification::{DeltaItem, DeltaKind},
         task::{AgentTask, CallState, Status},
     },
@@ -41,19 +41,20 @@ impl Progress {
 
     /// `thinking 12 s · step 3 of 50 · 1,234 tokens · $0.0042`
     fn line(&mut self, view: &ConversationView, task: Option<TaskId>) -> Option<String> {
-        let Now { activity, details } = now(view, task)?;
-        // A retry counts down, so the time already waited is left out.
-        let retry = current(view, task).and_then(|task| retry::short(task, clock::now()));
-        if let Some(retry) = retry.filter(|_| !details.is_empty()) {
-            return Some(std::iter::once(retry).chain(details).collect::<Vec<_>>().join(" · "));
-        }
+        let at = clock::now();
+        let Now { mut activity, details } = now(view, task, at)?;
+        // Before the next attempt the words count down, so the time already waited is left out.
+        let retry = current(view, task).and_then(|task| task.retry.as_ref());
+        let is_under_way = retry.is_none_or(|retry| retry.next_at <= at);
         let since = match &self.shown {
             Some((before, since)) if *before == activity => *since,
             _ => Instant::now(),
         };
         self.shown = Some((activity.clone(), since));
         let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let activity = if ms < 1000 { activity } else { format!("{activity} {}", measure::duration(ms)) };
+        if is_under_way && ms >= 1000 {
+            activity = format!("{activity} {}", measure::duration(ms));
+        }
         Some(std::iter::once(activity).chain(details).collect::<Vec<_>>().join(" · "))
     }
 }
@@ -64,7 +65,7 @@ struct Now {
     details: Vec<String>,
 }
 
-fn now(view: &ConversationView, task: Option<TaskId>) -> Option<Now> {
+fn now(view: &ConversationView, task: Option<TaskId>, at: Timestamp) -> Option<Now> {
     let only = |words: &str| Some(Now { activity: words.to_owned(), details: Vec::new() });
     if let Connection::Lost { .. } = view.connection() {
         return only("no connection to the daemon, trying again");
@@ -72,7 +73,7 @@ fn now(view: &ConversationView, task: Option<TaskId>) -> Option<Now> {
     if view.daemon().storage_full {
         return only("the disk is full: everything waits for room");
     }
-    current(view, task).and_then(of_task)
+    current(view, task).and_then(|task| of_task(task, at))
 }
 
 /// The followed task, or the newest root that has not ended.
@@ -83,8 +84,8 @@ fn current(view: &ConversationView, task: Option<TaskId>) -> Option<&AgentTask> 
     }
 }
 
-fn of_task(task: &AgentTask) -> Option<Now> {
-    let activity = ps::status(task).0;
+fn of_task(task: &AgentTask, at: Timestamp) -> Option<Now> {
+    let activity = ps::status_at(task, at).0;
     match task.status {
         Status::Completed | Status::Cancelled | Status::Error => None,
         Status::Paused | Status::WaitingUser | Status::WaitingApproval => {
@@ -132,14 +133,14 @@ mod tests {
     #[test]
     fn the_status_line_has_activity_time_step_and_cost() {
         let words = |status| {
-            of_task(&AgentTask { status, phase: None, ..fixture::task() })
+            of_task(&AgentTask { status, phase: None, ..fixture::task() }, fixture::START)
                 .map(|now| (now.activity, now.details.join(" · ")))
         };
         assert_eq!(words(Status::Thinking), Some(("thinking".into(), "step 3 of 50 · 1,234 tokens".into())));
         assert_eq!(words(Status::WaitingUser), Some(("needs you: answer".into(), String::new())));
         assert_eq!(words(Status::Completed), None);
         let observes = AgentTask { status: Status::Thinking, phase: Some(Phase::Observe), ..fixture::task() };
-        let line = of_task(&observes).map(|now| now.details.join(" · "));
+        let line = of_task(&observes, fixture::START).map(|now| now.details.join(" · "));
         assert_eq!(line.as_deref(), Some("observe · step 3 of 50 · 1,234 tokens"));
     }
 }

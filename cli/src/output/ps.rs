@@ -23,8 +23,7 @@ pub(crate) fn tasks(
     let rows: Vec<_> = tasks
         .iter()
         .map(|task| {
-            let (words, style) = status(task);
-            let words = retry::short(task, now).unwrap_or(words);
+            let (words, style) = status_at(task, now);
             [
                 cell(STRONG, &task.id.short()),
                 cell(style, &words),
@@ -55,7 +54,16 @@ pub(crate) fn steps(task: &AgentTask) -> String {
 
 /// A task's status in words, then the number of its sub-tasks that wait for a person.
 pub(crate) fn status(task: &AgentTask) -> (String, Style) {
-    let (words, style) = own_status(task);
+    with_below(task, own_status(task))
+}
+
+/// The same with the attempt of a model call that failed.
+pub(crate) fn status_at(task: &AgentTask, now: Timestamp) -> (String, Style) {
+    let retry = retry::short(task, now).filter(|_| task.pausing().is_none());
+    with_below(task, retry.map_or_else(|| own_status(task), |words| (words, BUSY)))
+}
+
+fn with_below(task: &AgentTask, (words, style): (String, Style)) -> (String, Style) {
     match below(task) {
         Tree { waiting, .. } if waiting > 0 => (format!("{words}, {}", need_you(waiting)), NEEDS_YOU),
         _ => (words, style),
@@ -83,7 +91,7 @@ pub(crate) fn own_status(task: &AgentTask) -> (String, Style) {
     }
     match task.status {
         Status::Running => words("running", BUSY),
-        Status::Thinking if task.retry.is_some() => words("waits to try again", BUSY),
+        Status::Thinking if task.retry.is_some() => words("tries again", BUSY),
         Status::Thinking => words("thinking", BUSY),
         Status::ToolExecuting => {
             let tool =
@@ -152,7 +160,10 @@ fn ended(task: &AgentTask) -> (String, Style) {
 mod tests {
     use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::task::Incomplete;
+    use abide_client::protocol::{
+        record::ModelErrorKind,
+        task::{Incomplete, Retry},
+    };
     use insta::assert_snapshot;
 
     fn plain(text: &str) -> String {
@@ -226,6 +237,21 @@ mod tests {
         };
         assert_eq!(by_daemon(vec![question]).0, "needs you: answer (paused: crash loop)");
         assert_eq!(by_daemon(vec![]), ("paused: crash loop".to_owned(), NEEDS_YOU));
+    }
+
+    #[test]
+    fn a_retry_hides_no_sub_task_that_needs_the_person() {
+        let retry = Retry {
+            attempt: 2,
+            of: 12,
+            kind: ModelErrorKind::Overloaded,
+            reason: "p: it is overloaded".to_owned(),
+            next_at: fixture::START,
+        };
+        let tree = Some(Box::new(Tree { live: 1, waiting: 1, ..Tree::default() }));
+        let task = AgentTask { status: Status::Thinking, retry: Some(retry), tree, ..fixture::task() };
+        let words = super::status_at(&task, fixture::START).0;
+        assert_eq!(words, "attempt 2 of 12 (before: overloaded), 1 needs you");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A model call that waits for its next attempt: which attempt, when, and why the last one failed.
+//! The next attempt of a model call that failed: which attempt, when, and why the one before failed.
 
 use crate::output::{measure, text};
 use abide_client::protocol::{
@@ -7,21 +7,24 @@ use abide_client::protocol::{
     task::{AgentTask, Retry},
 };
 
-/// `attempt 3 of 12 in 4 s: overloaded`; `None` if no attempt is pending.
+/// `attempt 3 of 12 in 4 s: overloaded`, and while it is under way `attempt 3 of 12 (before: overloaded)`; `None` if the call has not
+/// failed.
 pub(crate) fn short(task: &AgentTask, now: Timestamp) -> Option<String> {
-    task.retry.as_ref().map(|retry| format!("{}: {}", when(retry, now), kind(retry.kind)))
+    task.retry.as_ref().map(|retry| words(retry, now, kind(retry.kind)))
 }
 
 /// The same with the error message.
 pub(crate) fn whole(task: &AgentTask, now: Timestamp) -> Option<String> {
-    task.retry.as_ref().map(|retry| format!("{}: {}", when(retry, now), text::one_line(&retry.reason)))
+    task.retry.as_ref().map(|retry| words(retry, now, &text::one_line(&retry.reason)))
 }
 
-fn when(retry: &Retry, now: Timestamp) -> String {
+fn words(retry: &Retry, now: Timestamp, why: &str) -> String {
+    let attempt = format!("attempt {} of {}", retry.attempt, retry.of);
     // Rounded up to whole seconds.
-    let ms = retry.next_at.since(now).next_multiple_of(1000);
-    let soon = if ms == 0 { "now".to_owned() } else { format!("in {}", measure::duration(ms)) };
-    format!("attempt {} of {} {soon}", retry.attempt, retry.of)
+    match retry.next_at.since(now).next_multiple_of(1000) {
+        0 => format!("{attempt} (before: {why})"),
+        ms => format!("{attempt} in {}: {why}", measure::duration(ms)),
+    }
 }
 
 const fn kind(kind: ModelErrorKind) -> &'static str {
@@ -60,7 +63,7 @@ mod tests {
         assert_eq!(short(&task, fixture::START).as_deref(), Some("attempt 3 of 12 in 4 s: overloaded"));
         assert_eq!(
             short(&task, fixture::START.plus(9_000)).as_deref(),
-            Some("attempt 3 of 12 now: overloaded")
+            Some("attempt 3 of 12 (before: overloaded)")
         );
         let whole = whole(&task, fixture::START).unwrap();
         assert_eq!(whole, "attempt 3 of 12 in 4 s: p: it is overloaded\\x1b[2J");

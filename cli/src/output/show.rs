@@ -69,7 +69,7 @@ fn facts(reply: &GetTaskReply, now: Timestamp) -> String {
         [cell(FAINT, "limits"), cell(PLAIN, &limits(&task.limits))],
     ];
     if let Some(retry) = retry::whole(task, now) {
-        rows.insert(1, [cell(FAINT, "next try"), cell(PLAIN, &retry)]);
+        rows.insert(1, [cell(FAINT, "model call"), cell(PLAIN, &retry)]);
     }
     if let Some(started) = &reply.started {
         if let Some(persona) = &started.persona {

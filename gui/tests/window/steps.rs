@@ -55,6 +55,14 @@ fn repeated_failures_of_a_model_are_one_line() {
     assert!(person.finds("Attempt 10 of 12 in 8 s: connection refused").is_some());
     person.wait(3000);
     assert!(person.finds("Attempt 10 of 12 in 5 s: connection refused").is_some());
+    person.wait(6000);
+    let under_way = "Attempt 10 of 12 is under way. Before: connection refused";
+    assert!(person.finds(under_way).is_some());
+    assert_eq!(lines(&person), [] as [&str; 0], "the line at the end says why");
+    snapshot.partials = vec![piece(DeltaKind::Text, "That explains it.")];
+    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot.clone()))]));
+    assert!(person.finds(under_way).is_none() && person.finds("Writing").is_some());
+    assert_eq!(lines(&person), ["the model failed 9 times: connection refused"], "above the reply");
     snapshot.tasks[0].retry = None;
     person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
     assert_eq!(lines(&person), ["the model failed 9 times: connection refused"]);
@@ -200,9 +208,9 @@ fn a_failure_and_its_reason_are_one_sentence() {
     assert!(text.contains("the model failed: the provider is overloaded (503)\n"), "{text}");
 }
 
-#[test]
-fn the_activity_line_says_writing_while_text_arrives() {
-    let piece = |kind, text: &str| Partial {
+/// The beginning of a reply that is being received.
+fn piece(kind: DeltaKind, text: &str) -> Partial {
+    Partial {
         conversation_id: CONVERSATION,
         task_id: TASK,
         item: DeltaItem::Reply(preset::REPLY),
@@ -210,7 +218,11 @@ fn the_activity_line_says_writing_while_text_arrives() {
         kind,
         offset: 0,
         text: text.into(),
-    };
+    }
+}
+
+#[test]
+fn the_activity_line_says_writing_while_text_arrives() {
     let thought = piece(DeltaKind::Reasoning, "Why would it?");
     let mut person = before(Snapshot { partials: vec![thought.clone()], ..preset::history() });
     assert!(person.finds("Thinking").is_some() && person.finds("Writing").is_none());

@@ -78,8 +78,8 @@ fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
     }
     match &task.stage {
         Stage::Thinking { .. } | Stage::Ended { .. } => Vec::new(),
-        Stage::Backoff { failed, until, phase, .. } if *until <= mint.at() => {
-            request(task, task.step, failed + 1, *phase, mint)
+        Stage::Backoff { failed, phase, .. } if failed.until <= mint.at() => {
+            request(task, task.step, failed.attempt + 1, *phase, mint)
         }
         Stage::Backoff { .. } => Vec::new(),
         Stage::Calling(calls) => schedule::next(history, task, calls, mint),

@@ -84,8 +84,8 @@ pub fn wake_at(task: &Task) -> Option<Timestamp> {
     }
     let expiry = task.questions.values().filter_map(|q| q.expires_at).min();
     let is_blocked = task.waits();
-    let retry = match task.stage {
-        Stage::Backoff { until, .. } if !is_blocked => Some(until),
+    let retry = match &task.stage {
+        Stage::Backoff { failed, .. } if !is_blocked => Some(failed.until),
         _ => None,
     };
     let step = step_begins_at(task).filter(|_| !is_blocked);

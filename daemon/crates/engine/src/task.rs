@@ -96,17 +96,15 @@ pub enum Stage {
         item: RecordId,
         attempt: u32,
         phase: Option<Phase>,
+        /// The attempt before this one.
+        before: Option<Failed>,
     },
-    /// A model call failed; the next attempt starts at `until`.
+    /// A model call failed and waits for its next attempt.
     Backoff {
         /// The reply that the failed attempt was to give.
         item: RecordId,
-        failed: u32,
-        until: Timestamp,
         phase: Option<Phase>,
-        kind: ModelErrorKind,
-        /// The failure, in words for a person.
-        reason: String,
+        failed: Failed,
     },
     /// The calls of a reply are carried out, in the model's order; not all are finished.
     Calling(Vec<Call>),
@@ -114,6 +112,17 @@ pub enum Stage {
         at: Timestamp,
         end: TaskEnded,
     },
+}
+
+/// A failed attempt of a model call that another attempt follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed {
+    pub attempt: u32,
+    /// The earliest time of the next attempt.
+    pub until: Timestamp,
+    pub kind: ModelErrorKind,
+    /// For people.
+    pub reason: String,
 }
 
 /// A call of the reply that is being carried out.

@@ -12,6 +12,7 @@ use crate::{
 use abide_protocol::{
     ConversationId, Timestamp,
     inbox::Pending,
+    record::ModelErrorKind,
     task::{ActiveCall, AgentTask, CallState, EndReason, Retry, Tree},
 };
 
@@ -107,15 +108,21 @@ pub fn project(conversation: ConversationId, history: &History, task: &Task) -> 
     }
 }
 
-/// The scheduled retry; a paused or held task has none.
+/// The attempt that is scheduled or under way after a failed one. A task that may begin nothing has none, and neither does a call that
+/// the daemon interrupted and makes again: its model did not fail.
 fn retry(task: &Task) -> Option<Retry> {
-    let Stage::Backoff { failed, until, kind, reason, .. } = &task.stage else { return None };
-    (task.paused.is_none() && task.held.is_none()).then(|| Retry {
-        attempt: failed + 1,
-        of: RetryPolicy::after(*kind, task.was_reached).attempts,
-        kind: *kind,
-        reason: reason.clone(),
-        next_at: *until,
+    let failed = match &task.stage {
+        Stage::Backoff { failed, .. } => Some(failed),
+        Stage::Thinking { before, .. } => before.as_ref(),
+        Stage::Idle | Stage::Calling(_) | Stage::Ended { .. } => None,
+    };
+    let failed = failed.filter(|failed| failed.kind != ModelErrorKind::Interrupted && !task.waits())?;
+    Some(Retry {
+        attempt: failed.attempt + 1,
+        of: RetryPolicy::after(failed.kind, task.was_reached).attempts,
+        kind: failed.kind,
+        reason: failed.reason.clone(),
+        next_at: failed.until,
     })
 }
 

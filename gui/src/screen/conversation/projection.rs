@@ -163,13 +163,13 @@ pub(super) fn rows(
             last_of.insert(task, rows.len());
         }
     }
-    drop_what_is_tried_again(&mut rows, view, of);
+    let tried_again = take_what_is_tried_again(&mut rows, view, of);
     insert_ends(&mut rows, view, earlier, &told_ends, &last_of);
     drop_pauses(&mut rows, view, earlier, &pauses);
     rows.retain(|row| !matches!(row, Row::Entry(seq) if taken_back.contains(seq)));
     // Open items of tasks that this timeline does not show.
     rows.extend(open.all.into_iter().filter(|id| !shown.contains(id)).map(Row::Card));
-    (rows, heads.due().collect())
+    (rows, tried_again.into_iter().chain(heads.due()).collect())
 }
 
 /// The rows after those: live output in so many `blocks` below the `heads` that are due, and what is under way.
@@ -234,14 +234,18 @@ fn is_head(view: &ConversationView, row: Row) -> bool {
     }
 }
 
-/// While a model call is retried, the line at the end shows why and when, so the failure's row is dropped, with the heads above it.
-fn drop_what_is_tried_again(rows: &mut Vec<Row>, view: &ConversationView, of: Option<TaskId>) {
-    let Some(task) = current_task(view, of).filter(|task| task.retry.is_some()) else { return };
-    if let Some(Row::Failed { last, .. }) = rows.last()
-        && is_of(view, *last, Some(task.id))
-    {
-        rows.pop();
-        while rows.pop_if(|row| is_head(view, *row)).is_some() {}
+/// While a model call is retried, the line at the end shows why and when. So the failure's row and the heads above it are due only when
+/// the reply has begun.
+fn take_what_is_tried_again(rows: &mut Vec<Row>, view: &ConversationView, of: Option<TaskId>) -> Vec<Row> {
+    let is_retried = |last| {
+        current_task(view, of).is_some_and(|task| task.retry.is_some() && is_of(view, last, Some(task.id)))
+    };
+    match rows.last() {
+        Some(Row::Failed { last, .. }) if is_retried(*last) => {
+            let heads = rows[..rows.len() - 1].iter().rev().take_while(|row| is_head(view, **row)).count();
+            rows.split_off(rows.len() - 1 - heads)
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -281,10 +281,10 @@ impl Conversation {
                 let what = elided(words::first_line(&what, 90), size::CODE, font::CODE).style(style::muted);
                 yielding::row([secondary("Running").into(), what.into()], 1, space::S)
             }
-            (Status::Thinking, _) => match &task.retry {
-                Some(retry) => secondary(words::retrying(retry, look.now)).into(),
-                None => {
-                    let writing = if self.is_writing() { "Writing" } else { "Thinking" };
+            (Status::Thinking, _) => match (&task.retry, self.is_writing()) {
+                (Some(retry), false) => secondary(words::retrying(retry, look.now)).into(),
+                (_, is_writing) => {
+                    let writing = if is_writing { "Writing" } else { "Thinking" };
                     secondary(task.phase.map_or(writing, words::phase)).into()
                 }
             },

@@ -43,7 +43,8 @@ pub(super) fn accept(
         return Vec::new();
     }
     // A task in backoff cannot have caused the death either, but it goes on by itself.
-    let waits_for_retry = |task: &Task| matches!(task.stage, Stage::Backoff { until, .. } if until > at);
+    let waits_for_retry =
+        |task: &Task| matches!(&task.stage, Stage::Backoff { failed, .. } if failed.until > at);
     let counts_as_crash = crashed && history.live().any(|task| is_at_work(task) && !waits_for_retry(task));
     let without_progress = history.restarts.saturating_add(u32::from(counts_as_crash));
     let restarted = RecordBody::Restarted(Restarted { without_progress, cause });

@@ -11,7 +11,7 @@ use crate::{
     files::{Files, Seen},
     scratchpad,
     status::works,
-    task::{Asked, Call, CallStage, Counted, Last, Pass, Repeats, Response, Stage, Step, Task},
+    task::{Asked, Call, CallStage, Counted, Failed, Last, Pass, Repeats, Response, Stage, Step, Task},
 };
 use abide_protocol::{
     CallId, TaskId, Timestamp,
@@ -253,7 +253,11 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
         RecordBody::ModelRequested(r) => {
             begin_step(task, r.step);
             task.has_unread = false;
-            task.stage = Stage::Thinking { item: r.item, attempt: r.attempt, phase: r.phase };
+            let before = match mem::replace(&mut task.stage, Stage::Idle) {
+                Stage::Backoff { failed, .. } if failed.attempt + 1 == r.attempt => Some(failed),
+                _ => None,
+            };
+            task.stage = Stage::Thinking { item: r.item, attempt: r.attempt, phase: r.phase, before };
         }
         RecordBody::CallAssessed(p) => {
             task.repeats.see(&p.tool, &p.arguments);
@@ -464,13 +468,9 @@ fn model_failed(task: &mut Task, at: Timestamp, f: &record::ModelFailed) {
     };
     task.was_reached |= f.sent;
     task.usage.model_calls += u64::from(f.sent);
-    task.stage = f.retry_at.map_or(Stage::Idle, |until| Stage::Backoff {
-        item: f.item,
-        failed: f.attempt,
-        until,
-        phase,
-        kind: f.kind,
-        reason: f.message.clone(),
+    task.stage = f.retry_at.map_or(Stage::Idle, |until| {
+        let failed = Failed { attempt: f.attempt, until, kind: f.kind, reason: f.message.clone() };
+        Stage::Backoff { item: f.item, phase, failed }
     });
     task.idle_since = at;
 }

@@ -7,7 +7,7 @@ use crate::{
 use abide_engine::{Input, ModelFailure, Refusal, Shown, Stage, Traces};
 use abide_protocol::{
     record::{ModelErrorKind, NewRecord, RecordBody, Trace},
-    task::{EndReason, Status},
+    task::{EndReason, RestartPolicy, Status},
     transcript::{Entry, StopReason},
 };
 
@@ -64,7 +64,7 @@ fn a_provider_that_was_never_reached_is_given_up_within_a_minute() {
         assert_eq!((retry.attempt, retry.of, retry.kind), (attempt, 5, ModelErrorKind::Unreachable));
         assert_eq!((retry.reason.as_str(), Some(retry.next_at)), ("it failed: Unreachable", w.wake_at()));
         w.sleep();
-        assert_eq!(w.seen().retry, None, "the attempt runs");
+        assert_eq!(w.seen().retry, Some(retry), "the attempt is under way");
     }
     w.fail(ModelErrorKind::Unreachable, true, None);
     assert_eq!((w.end(), w.seen().retry), (Some(EndReason::Error), None));
@@ -95,6 +95,38 @@ fn a_providers_error_reply_counts_as_reached() {
     w.sleep();
     w.fail(ModelErrorKind::Unreachable, true, None);
     assert_eq!(w.seen().retry.map(|retry| (retry.attempt, retry.of)), Some((3, 12)));
+}
+
+#[test]
+fn a_call_is_no_retry_any_more_once_its_reply_is_there() {
+    let mut w = World::started();
+    w.fail(ModelErrorKind::Stalled, true, None);
+    w.sleep();
+    let call = w.reply("", &[read("f")])[0];
+    assert_eq!(w.seen().retry, None, "its call runs");
+    w.finish(call, true);
+    assert_eq!((w.is_thinking(), w.seen().retry), (true, None), "the next model call");
+}
+
+/// The model did not fail.
+#[test]
+fn a_call_that_the_daemon_interrupted_is_no_retry_when_it_is_made_again() {
+    let mut w = World::started();
+    w.restart();
+    assert_eq!((w.is_thinking(), w.seen().retry), (true, None));
+    w.fail(ModelErrorKind::Overloaded, true, None);
+    assert_eq!(w.seen().retry.map(|retry| retry.attempt), Some(3));
+}
+
+#[test]
+fn a_call_that_waits_for_a_person_is_no_retry() {
+    let mut w = World::started_with(|head| head.restart = RestartPolicy::Ask);
+    w.restart();
+    assert_eq!((w.status(), w.seen().retry), (Status::WaitingUser, None));
+    let mut w = World::started();
+    w.fail(ModelErrorKind::Overloaded, true, None);
+    w.pause();
+    assert_eq!(w.seen().retry, None);
 }
 
 #[test]
