@@ -13,7 +13,8 @@ use serde::Serialize;
 #[serde(rename_all = "camelCase")]
 pub struct Rebuilt {
     pub conversations: u64,
-    /// Conversations whose projections differed before: none, unless another program changed the database or there is a defect.
+    /// Conversations whose projections differed before: none, unless another program changed the database, this version of Abide derives
+    /// something otherwise from the same records, or there is a defect.
     pub different: Vec<ConversationId>,
     /// The remembered decisions differed before.
     pub rules_differed: bool,

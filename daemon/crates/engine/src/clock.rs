@@ -21,9 +21,10 @@ impl Clock {
         self.working_since = works.then_some(at);
     }
 
-    /// Leaves out the time up to `at`: the daemon was not running.
-    pub(crate) fn skip(&mut self, at: Timestamp) {
-        self.working_since = self.working_since.map(|_| at);
+    /// Adds the time up to `from`, and leaves out that from there to `to`: the daemon was not running.
+    pub(crate) fn skip(&mut self, from: Timestamp, to: Timestamp) {
+        self.worked = self.worked_at(from);
+        self.working_since = self.working_since.map(|_| to);
     }
 
     /// ms of work up to `at`.

@@ -41,6 +41,8 @@ pub struct History {
     pub(crate) decided: BTreeMap<ApprovalId, First<Decision>>,
     /// The checkpoints of the newest root task's files.
     pub(crate) files: Files,
+    /// The time of the newest record that is not of a restart: until then a daemon was there.
+    pub(crate) newest: Timestamp,
 }
 
 /// The first response or decision, which is the one that counts, and when it was recorded.

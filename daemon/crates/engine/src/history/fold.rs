@@ -40,6 +40,9 @@ impl History {
     }
 
     fn apply(&mut self, task: Option<TaskId>, at: Timestamp, body: &RecordBody) {
+        if !matches!(body, RecordBody::Restarted(_)) {
+            self.newest = at;
+        }
         match body {
             RecordBody::ConversationCreated(facts) => {
                 self.conversation = Some(Conversation { facts: facts.clone(), archived: false });
@@ -123,7 +126,7 @@ impl History {
         let Some(task) = self.tasks.iter_mut().find(|task| Some(task.id) == id) else { return };
         self.files.see(Seen { task: task.id, at, body }, call_of(body).and_then(|call| task.call(call)));
         if matches!(body, RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted) {
-            task.clock.skip(at);
+            task.clock.skip(self.newest, at);
         }
         match body {
             RecordBody::UserMessage(m) => {

@@ -316,6 +316,26 @@ fn time_beneath_a_pause_does_not_count() {
     assert_eq!((w.status(), w.end()), (Status::Thinking, None));
 }
 
+/// What any task has recorded shows that the daemon was there.
+#[test]
+fn the_time_up_to_the_newest_record_of_any_task_counts_after_a_crash() {
+    let mut w = World::started();
+    let root = w.id;
+    let child = w.fork(root, |_| {});
+    w.id = root;
+    let call = w.reply("", &[read("f")])[0];
+    w.pass(20_000);
+    w.id = child;
+    w.reply("", &[read("f")]);
+    w.restart();
+    assert_eq!(w.seen().work.map(|work| work.ms), Some(20_000));
+    w.id = root;
+    assert_eq!(w.seen().work.map(|work| work.ms), Some(20_000));
+    w.pass(1_000);
+    w.finish(call, true);
+    assert_eq!(w.seen().work.map(|work| work.ms), Some(21_000), "the time without a daemon does not count");
+}
+
 #[test]
 fn a_crash_restarts_the_tasks_at_work_and_the_root() {
     let (mut w, [root, child, grandchild]) = three();
