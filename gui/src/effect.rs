@@ -129,6 +129,8 @@ pub mod field {
     /// The row in it that Enter in the search opens.
     pub const PICKED: &str = "picked";
     pub const TIMELINE: &str = "timeline";
+    /// The page beside the list.
+    pub const PAGE: &str = "page";
     /// The words of an intervention.
     pub const INTERVENTION: &str = "intervention";
 }

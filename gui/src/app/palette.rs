@@ -148,7 +148,7 @@ impl App {
         if is_offered && !is_back {
             return operate(focusable::is_focused(Id::new(field::FOLDER))).map(Message::TabPressed);
         }
-        operate(walk(is_back))
+        operate(walk(is_back, field::PAGE))
     }
 
     /// Tab was pressed, in the field of the folder or elsewhere.
@@ -156,6 +156,6 @@ impl App {
         if is_in_folder {
             return self.handle(Message::Fresh(fresh::Message::FolderCompleted));
         }
-        operate(walk(false))
+        operate(walk(false, field::PAGE))
     }
 }

@@ -2,12 +2,18 @@
 
 use super::{App, Message, Over, Page, Undo, list::ListPlacement};
 use crate::{
+    effect::field,
     keymap::Command,
     screen::{help, inbox},
     theme::{space, style},
     widget::{
-        Element, action, centred::centred, escape::escape, grip::grip, key, nothing, prose, scrolls,
-        secondary, told, whole::at_whole_pixels, word,
+        Element, action,
+        centred::centred,
+        escape::{escape, escape_from},
+        grip::grip,
+        key, nothing, prose, scrolls, secondary, told,
+        whole::at_whole_pixels,
+        word,
     },
     words,
 };
@@ -34,7 +40,8 @@ impl App {
             }
             (Page::Settings, _) => {
                 let page = self.preferences.view(self.catalog.models.as_ref(), &self.settings, look);
-                page.map(Message::Settings)
+                // One Escape leaves the page, also while a button has the keyboard.
+                escape_from(page.map(Message::Settings), Message::Key(Command::Escape))
             }
             (Page::Fresh | Page::Conversation, _) => {
                 let conversations = self.overview.conversations();
@@ -44,7 +51,7 @@ impl App {
         let right = column![
             self.bar(),
             self.banner(),
-            container(page).height(Fill),
+            container(page).id(field::PAGE).height(Fill),
             self.taken_back(),
             self.notice()
         ]

@@ -26,7 +26,8 @@ pub struct Screen {
     rules: Option<Rules>,
     sandbox: Option<SandboxStatus>,
     typing: Option<Typing>,
-    /// The provider whose key was typed last. Its button gets the keyboard when the key has been stored or removed.
+    /// The provider whose key was typed last. Its button gets the keyboard when the key has been stored or removed, or
+    /// the typing was cancelled.
     key_of: Option<String>,
     /// By provider.
     checks: HashMap<String, Check>,
@@ -148,7 +149,7 @@ impl Screen {
             Message::KeySubmitted => self.store_key(),
             Message::KeyCancelled => {
                 self.typing = None;
-                Vec::new()
+                vec![Effect::Focus(field::KEY_BUTTON)]
             }
             Message::KeyRemoved(provider) => {
                 self.typing = None;

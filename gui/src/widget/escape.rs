@@ -44,14 +44,19 @@ impl<Message> Wrap<Message> for Escape<Message> {
         content: &mut Inner<'_, '_, Message>,
         shell: &mut Shell<'_, Message>,
     ) {
-        let is_escape = matches!(
-            event,
-            Event::Keyboard(keyboard::Event::KeyPressed { key: Key::Named(Named::Escape), .. })
-        );
-        let is_meant = is_escape && (!self.only_focused || is_focused(content));
+        let repeats = match event {
+            Event::Keyboard(keyboard::Event::KeyPressed {
+                key: Key::Named(Named::Escape), repeat, ..
+            }) => Some(*repeat),
+            _ => None,
+        };
+        let is_meant = repeats.is_some() && (!self.only_focused || is_focused(content));
         match self.message.take_if(|_| is_meant) {
             Some(message) => {
-                shell.publish(message);
+                // A key that is held down closes one thing.
+                if repeats == Some(false) {
+                    shell.publish(message);
+                }
                 shell.capture_event();
             }
             None => content.update(event, shell),

@@ -1,4 +1,5 @@
-//! Tab: moves the keyboard to the next visible widget that takes it, and after the last one to none.
+//! Tab: moves the keyboard to the next visible widget that takes it. The page comes first, then what is drawn after it and before it, as
+//! the list, then none.
 
 use iced::{
     Rectangle, Vector,
@@ -8,10 +9,10 @@ use iced::{
     },
 };
 
-/// Moves to the next widget, or to the one before.
-pub fn walk<T: Send + 'static>(is_back: bool) -> impl Operation<T> {
+/// Moves to the next widget, or to the one before. The first is the first one in the container `page` or after it.
+pub fn walk<T: Send + 'static>(is_back: bool, page: &'static str) -> impl Operation<T> {
     let found = Found { is_back, ..Found::default() };
-    operation::then(Count { found, sight: Sight::default() }, |found| Step {
+    operation::then(Count { found, page: Id::new(page), sight: Sight::default() }, |found| Step {
         found,
         at: 0,
         sight: Sight::default(),
@@ -51,11 +52,28 @@ impl Sight {
 struct Found {
     is_back: bool,
     focused: Option<usize>,
+    /// The index of the first widget of the page.
+    first: usize,
     total: usize,
+}
+
+impl Found {
+    /// The index of the widget that gets the keyboard; `None`: no widget gets it.
+    fn wanted(&self) -> Option<usize> {
+        let place_of = |at: usize| (at + self.total - self.first) % self.total;
+        let place = match (self.focused.map(place_of), self.is_back) {
+            (None, false) => Some(0),
+            (None, true) => self.total.checked_sub(1),
+            (Some(place), false) => Some(place + 1),
+            (Some(place), true) => place.checked_sub(1),
+        };
+        place.filter(|place| *place < self.total).map(|place| (place + self.first) % self.total)
+    }
 }
 
 struct Count {
     found: Found,
+    page: Id,
     sight: Sight,
 }
 
@@ -64,6 +82,12 @@ impl Operation<Found> for Count {
         let outer = self.sight.enter();
         operate(self);
         self.sight.here = outer;
+    }
+
+    fn container(&mut self, id: Option<&Id>, _bounds: Rectangle) {
+        if id == Some(&self.page) {
+            self.found.first = self.found.total;
+        }
     }
 
     fn scrollable(
@@ -97,18 +121,6 @@ struct Step {
     sight: Sight,
 }
 
-impl Step {
-    /// The index of the next widget; `None` if there is none.
-    fn wanted(&self) -> Option<usize> {
-        match (self.found.focused, self.found.is_back) {
-            (None, false) => Some(0),
-            (None, true) => self.found.total.checked_sub(1),
-            (Some(at), false) => Some(at + 1),
-            (Some(at), true) => at.checked_sub(1),
-        }
-    }
-}
-
 impl<T> Operation<T> for Step {
     fn traverse(&mut self, operate: &mut dyn FnMut(&mut dyn Operation<T>)) {
         let outer = self.sight.enter();
@@ -129,7 +141,7 @@ impl<T> Operation<T> for Step {
 
     fn focusable(&mut self, _id: Option<&Id>, bounds: Rectangle, state: &mut dyn Focusable) {
         if state.is_focused() || self.sight.sees(bounds) {
-            if Some(self.at) == self.wanted() {
+            if Some(self.at) == self.found.wanted() {
                 state.focus();
             } else {
                 state.unfocus();

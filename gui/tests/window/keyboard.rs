@@ -88,9 +88,9 @@ fn a_question_mark_in_an_empty_field_opens_the_list_of_keys() {
 fn tab_reaches_all_buttons_and_enter_presses_them() {
     let mut person = nothing();
     person.named(Named::Escape);
-    // The buttons before: search, new, inbox, settings, fold, keys.
-    for _ in 0..3 {
-        person.named(Named::Tab);
+    // The buttons of the list, from its end: keys, fold, settings, inbox.
+    for _ in 0..4 {
+        person.press(Key::Named(Named::Tab), Modifiers::SHIFT);
     }
     person.named(Named::Enter);
     assert_eq!(person.app.page(), Page::Inbox);
@@ -99,6 +99,16 @@ fn tab_reaches_all_buttons_and_enter_presses_them() {
     }
     person.named(Named::Space);
     assert!(person.finds("open or close all details").is_some());
+}
+
+/// The list may be long.
+#[test]
+fn tab_begins_in_the_page_and_not_in_the_list() {
+    let mut person = before(Status::Thinking, &[]);
+    person.control(",");
+    person.named(Named::Tab);
+    person.named(Named::Enter);
+    assert_eq!(person.app.page(), Page::Conversation, "the button that closes the settings is their first");
 }
 
 #[test]

@@ -177,6 +177,21 @@ fn the_first_escape_clears_a_typed_key_and_the_second_leaves() {
 }
 
 #[test]
+fn the_keyboard_stays_with_a_provider_whose_key_is_cancelled() {
+    for by_mouse in [false, true] {
+        let mut person = open();
+        person.clicks("Set key…");
+        if by_mouse {
+            person.clicks("Cancel");
+        } else {
+            person.named(Named::Escape);
+        }
+        person.named(Named::Enter);
+        assert!(person.finds("Store and test").is_some(), "by the mouse: {by_mouse}");
+    }
+}
+
+#[test]
 fn notifications_and_rules_are_set_in_the_daemon() {
     let mut person = open();
     person.clicks("Off");

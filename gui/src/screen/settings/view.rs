@@ -8,8 +8,7 @@ use crate::{
     screen::composer::MAX_MODEL,
     theme::{SCALES, size, space, style},
     widget::{
-        Element, Look, action, centred::centred, code, escape::escape_from, field::field, pill::pill, prose,
-        secondary, word,
+        Element, Look, action, centred::centred, code, field::field, pill::pill, prose, secondary, word,
     },
     words,
 };
@@ -273,12 +272,12 @@ fn key_field<'a>(typing: &'a Typing, has_key: bool) -> Element<'a, Message> {
         let remove = Message::KeyRemoved(typing.provider.clone());
         action("Remove", None).style(style::danger).on_press(remove).into()
     });
-    let parts = row![field, store]
+    row![field, store]
         .extend(remove)
         .push(action("Cancel", None).style(style::quiet).on_press(Message::KeyCancelled))
         .spacing(space::S)
-        .align_y(Center);
-    escape_from(parts, Message::KeyCancelled)
+        .align_y(Center)
+        .into()
 }
 
 fn remembered<'a>(rule: &'a RememberedRule, look: Look) -> Element<'a, Message> {
