@@ -18,7 +18,9 @@ use iced::{
     advanced::text::highlighter::Format,
     keyboard::{Key, key::Named},
     widget::{
-        Row, column, container, row, text, text_editor,
+        Row, column, container, row, text,
+        text::Wrapping,
+        text_editor,
         text_editor::{Action, Binding, Content, Cursor, KeyPress, Motion, Position},
     },
 };
@@ -157,6 +159,7 @@ impl Screen {
             .height(Fill)
             .size(size::CODE)
             .line_height(size::LINE_HEIGHT)
+            .wrapping(Wrapping::WordOrGlyph)
             .padding(space::M)
             .font(font::CODE)
             .style(style::reader)

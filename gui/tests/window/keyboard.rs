@@ -68,6 +68,19 @@ fn undo_works_in_the_composer_and_in_a_one_line_field() {
     assert!(person.finds("log").is_none() && person.finds("log ").is_some());
 }
 
+/// For example a long address: all of it is seen.
+#[test]
+fn a_long_word_in_the_composer_continues_on_the_next_line() {
+    let mut person = before(Status::Thinking, &[]);
+    let word = "x".repeat(300);
+    person.writes(&word);
+    person.named(Named::ArrowUp);
+    person.writes("!");
+    let draft = person.app.conversation().unwrap().composer.draft();
+    let at = draft.find('!').unwrap();
+    assert!((50..250).contains(&at), "the line above ends after {at} letters");
+}
+
 #[test]
 fn a_question_mark_in_an_empty_field_opens_the_list_of_keys() {
     for search in [false, true] {

@@ -21,7 +21,7 @@ use crate::{
 use abide_client::protocol::task::{AgentTask, Mode};
 use iced::{
     Bottom, Center, Fill, Shrink, Theme, Top,
-    widget::{Column, Container, Row, Text, container, pick_list, row, stack, text_editor},
+    widget::{Column, Container, Row, Text, container, pick_list, row, stack, text::Wrapping, text_editor},
 };
 use std::fmt;
 
@@ -63,6 +63,7 @@ impl Composer {
             .id(field::COMPOSER)
             .size(size::PROSE)
             .line_height(size::LINE_HEIGHT)
+            .wrapping(Wrapping::WordOrGlyph)
             .padding([above, space::XS])
             .height(Shrink)
             .min_height(if is_row { space::EDITOR_ROW } else { space::EDITOR_LEAST })

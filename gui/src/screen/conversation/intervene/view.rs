@@ -15,7 +15,7 @@ use crate::{
 use abide_client::protocol::task::AgentTask;
 use iced::{
     Bottom, Center, Fill, Shrink,
-    widget::{Column, Container, container, row, space as gap, stack, text_editor},
+    widget::{Column, Container, container, row, space as gap, stack, text::Wrapping, text_editor},
 };
 
 const HINT: &str = "A comment, or new instructions";
@@ -101,6 +101,7 @@ impl Field {
             .id(field::INTERVENTION)
             .size(size::PROSE)
             .line_height(size::LINE_HEIGHT)
+            .wrapping(Wrapping::WordOrGlyph)
             .padding([above, space::XS])
             .height(Shrink)
             .min_height(space::EDITOR_ROW)
