@@ -397,10 +397,12 @@ impl Composer {
         }
     }
 
-    /// Starts a new task of this conversation with this text, which goes into no template.
-    pub fn say(&mut self, words: &str, conversation: ConversationId) -> Effect {
+    /// Starts a new task of this conversation with this text, which goes into no template. It has this mode, unless a mode or a persona
+    /// was picked for the next task.
+    pub fn say(&mut self, words: &str, conversation: ConversationId, mode: Option<Mode>) -> Effect {
         let params = self.task(words.to_owned(), Vec::new(), Some(conversation));
-        Effect::Ask(Request::Start(Box::new(StartTaskParams { template: None, ..params })))
+        let mode = params.mode.or(mode.filter(|_| params.persona.is_none()));
+        Effect::Ask(Request::Start(Box::new(StartTaskParams { template: None, mode, ..params })))
     }
 
     /// Prepares a new conversation. The text that was here comes back by Ctrl Z.

@@ -12,7 +12,7 @@ use abide_client::{
         message::{Message as Said, MessageKind, Role},
         method::task::StartTaskReply,
         notification::Snapshot,
-        task::{AgentTask, EndReason, Status},
+        task::{AgentTask, EndReason, Mode, Status},
     },
 };
 use abide_gui::{
@@ -51,10 +51,20 @@ fn after_a_stop_or_an_error_a_new_task_goes_on() {
             let asked = person.asked();
             let [Request::Start(params)] = &asked[..] else { panic!("{reason:?}: {asked:?}") };
             assert_eq!((params.conversation_id, &*params.message), (Some(CONVERSATION), prompt));
+            assert_eq!(params.mode, Some(Mode::Agent), "that of the task");
             person.control("r");
             assert_eq!(person.asked(), [], "a request is under way already");
         }
     }
+    let mut person = ended(EndReason::Stopped);
+    let (key, modifiers) = (Key::Character("m".into()), Modifiers::CTRL);
+    person.press(key, modifiers);
+    let picked = person.app.conversation().unwrap().composer.chosen().mode;
+    assert!(picked.is_some_and(|mode| mode != Mode::Agent), "{picked:?}");
+    person.control("r");
+    let asked = person.asked();
+    let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!(params.mode, picked, "a picked mode counts more");
     let mut person = ended(EndReason::Completed);
     person.control("r");
     assert_eq!(person.asked(), []);

@@ -13,7 +13,7 @@ use abide_client::{
     protocol::{
         Seq,
         message::{self, MessageKind, Role},
-        task::{AgentTask, EndReason},
+        task::{AgentTask, EndReason, Mode},
     },
     view::Entry,
 };
@@ -54,9 +54,10 @@ impl Again {
 
 impl Conversation {
     /// For the last task, if it ended incomplete and another one can begin.
-    fn again(&self) -> Option<Again> {
+    fn again(&self) -> Option<(Again, &AgentTask)> {
         let task = self.current().filter(|_| self.stance() == Stance::Ready)?;
-        Again::after(task).filter(|_| !self.composer.is_sending())
+        let again = Again::after(task).filter(|_| !self.composer.is_sending())?;
+        Some((again, task))
     }
 
     /// The button below the end of this task.
@@ -66,17 +67,18 @@ impl Conversation {
         guard: &Guard,
         look: Look,
     ) -> Option<Element<'a, Message>> {
-        let is_last = self.current().is_some_and(|last| last.id == task.id);
-        let again = self.again().filter(|_| is_last)?;
+        let (again, _) = self.again().filter(|(_, last)| last.id == task.id)?;
         let button = action(again.label(), Some(key("Ctrl R"))).style(style::secondary);
         let is_steady = guard.allows(Deed::AtFoot, look.now);
         Some(row![button.on_press_maybe(is_steady.then_some(Message::AgainPressed))].into())
     }
 
-    /// Starts a new task with the same history.
+    /// Starts a new task with the same history, in the same mode: one that had become an agent stays one. A chat takes the mode of the
+    /// conversation: it may be one only because its first reply was empty, and a chat has no tools.
     pub(super) fn begin_again(&mut self) -> Vec<Effect> {
-        let Some(again) = self.again() else { return Vec::new() };
-        vec![self.composer.say(again.prompt(), self.id)]
+        let Some((again, task)) = self.again() else { return Vec::new() };
+        let mode = Some(task.mode).filter(|mode| *mode != Mode::Chat);
+        vec![self.composer.say(again.prompt(), self.id, mode)]
     }
 
     /// Prepares a new conversation whose first prompt is this one, to be edited before it is sent.
