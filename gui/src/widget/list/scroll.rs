@@ -113,14 +113,16 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         let is_lower = height < self.height;
         self.height = height;
         let wanted = match self.anchor {
-            Anchor::End => self.furthest(),
-            Anchor::Row { key, above } => match self.places.iter().find(|place| place.key == key) {
-                Some(place) => place.top + above,
-                // It is gone: keep the offset.
-                None => self.offset,
-            },
+            Anchor::End => Some(self.furthest()),
+            Anchor::Row { key, above } => {
+                self.places.iter().find(|place| place.key == key).map(|place| place.top + above)
+            }
         };
-        self.offset = self.clamped(wanted);
+        self.offset = self.clamped(wanted.unwrap_or(self.offset));
+        if wanted.is_none() {
+            // The anchor is gone, for example an answered card: the offset stays, and another row, or the end, is the anchor.
+            self.scroll(0.0);
+        }
         // The button that leads back to the end takes its room when a row was scrolled into view.
         match (self.shown, self.anchor) {
             (Some(shown), Anchor::Row { key, .. }) if is_lower && key == shown => self.reveal(shown),
@@ -380,6 +382,27 @@ mod tests {
         scroll.show(None);
         scroll.show(Some(120));
         assert_eq!(scroll.view().map(|view| view.first), Some(118));
+    }
+
+    #[test]
+    fn when_the_anchor_is_gone_another_row_or_the_end_takes_its_place() {
+        let without = |keys: Range<u32>, gone: u32| {
+            let mut places = places(keys, 10.0);
+            places.retain(|place| place.key != gone);
+            for place in places.iter_mut().filter(|place| place.key > gone) {
+                place.top -= place.height;
+            }
+            places
+        };
+        let shown = |rows: u32, row| {
+            let mut scroll = list(0..rows, (0, 0));
+            scroll.show(Some(row));
+            assert_eq!(scroll.anchor, Anchor::Row { key: row, above: -12.5 });
+            scroll.lay_out(without(0..rows, row), (0, 0), 50.0);
+            scroll
+        };
+        assert_eq!(shown(20, 15).anchor, Anchor::Row { key: 13, above: 7.5 });
+        assert!(shown(19, 15).anchor_is_end(), "nothing more is below");
     }
 
     /// The rows of [`places`], with another height for one of them.
