@@ -78,6 +78,17 @@ fn the_lines_of_a_rewrite_are_all_counted_and_readable() {
 }
 
 #[test]
+fn of_a_diff_that_was_cut_the_least_number_of_more_lines_is_shown() {
+    let mut call = preset::call(10, "write", "notes.txt");
+    let mut diff: Vec<String> = (0..60).map(|n| format!("+line {n}")).collect();
+    diff[40] = "[… 5000 characters cut …]".into();
+    let diff = format!("--- a/notes.txt\n+++ b/notes.txt\n@@ -0,0 +1,600 @@\n{}", diff.join("\n"));
+    call.preview = Some(Box::new(Preview { path: "notes.txt".into(), diff, changed: None }));
+    let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
+    assert!(person.finds("… at least 45 more lines").is_some(), "{:?}", person.texts());
+}
+
+#[test]
 fn an_edit_that_changes_nothing_says_so() {
     let mut call = preset::call(10, "write", "notes.txt");
     let changed = Some(Changed { added: 0, removed: 0 });

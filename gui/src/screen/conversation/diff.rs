@@ -41,16 +41,20 @@ pub fn view<'a, Message: Clone + 'static>(
     if all.is_empty() {
         return secondary("It changes nothing.").into();
     }
-    let more = all.len().saturating_sub(max);
-    let shown = &all[..all.len() - more];
+    let (shown, rest) = all.split_at(max.min(all.len()));
     let last = shown.iter().filter_map(|line| line.number).max();
     #[expect(clippy::cast_precision_loss, reason = "a few digits")]
     let gutter = last.map(|last| last.to_string().len() as f32 * space::DIGIT);
     let language = syntax::of_path(&preview.path);
     let mut content =
         Column::with_children(shown.iter().map(|line| line_view(*line, gutter, language, look.tokens)));
-    if more > 0 {
-        let words = format!("… {}", words::counted(more as u64, "more line"));
+    if !rest.is_empty() {
+        // The mark of the cut is no line, and it may stand within one.
+        let (at_least, more) = match rest.iter().any(|line| line.kind == Kind::Cut) {
+            true => ("at least ", rest.len().saturating_sub(2)),
+            false => ("", rest.len()),
+        };
+        let words = format!("… {at_least}{}", words::counted(more as u64, "more line"));
         content = content.push(word(words, open()));
     }
     content.into()
