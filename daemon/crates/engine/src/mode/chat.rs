@@ -2,7 +2,7 @@
 
 use super::{Action, Answer, Rules};
 use crate::task::{Last, Task};
-use abide_protocol::transcript::StopReason;
+use abide_protocol::{shape::ToolUse, task::Phase, transcript::StopReason};
 
 pub(super) struct Chat;
 
@@ -13,6 +13,11 @@ impl Rules for Chat {
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
             Last::Text { .. } | Last::Results { .. } | Last::Nudged => Action::Finish(Answer::default()),
         }
+    }
+
+    /// It has no tools. A call all the same is no answer: without text the reply is empty.
+    fn tool_use(&self, _: Option<Phase>) -> ToolUse {
+        ToolUse::Forbidden
     }
 
     fn control_tools(&self) -> &'static [&'static str] {

@@ -9,7 +9,7 @@ use abide_protocol::{
     inbox::{Decision, Rule},
     message::CallOutcome,
     record::{By, RecordBody, Via},
-    task::{EndReason, Mode, Status},
+    task::{EndReason, Incomplete, Mode, Status},
     transcript::{Entry, StopReason},
 };
 
@@ -219,14 +219,16 @@ fn a_call_that_was_not_assessed_is_refused() {
 
 #[test]
 fn a_chat_is_done_after_one_reply_with_or_without_calls() {
-    for (calls, told) in [
-        (vec![], &["user", "reply"][..]),
-        (vec![read("f").denied("a chat has no tools")], &["user", "reply", "read:failed"]),
+    for (text, calls, incomplete) in [
+        ("Hello.", vec![], None),
+        ("Hello.", vec![read("f")], None),
+        ("", vec![complete("Hello.")], Some(Incomplete::Empty)),
     ] {
         let mut w = World::started_with(|head| head.mode = Mode::Chat);
-        w.reply("Hello.", &calls);
+        w.reply(text, &calls);
         assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), None));
-        assert_eq!(w.transcript(), told);
+        assert_eq!(w.seen().incomplete, incomplete, "{text:?}");
+        assert_eq!(w.transcript(), ["user", "reply"]);
         w.start(abide_protocol::record::TaskStarted { mode: Mode::Chat, ..head() }).unwrap();
         assert!(w.is_thinking());
     }
