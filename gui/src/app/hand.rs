@@ -207,12 +207,14 @@ impl App {
         decided.map_or_else(Task::none, |decided| self.card(decided))
     }
 
-    /// The selected card, if it is drawn and has a field for the answer, on a page without a composer.
+    /// The selected card, if it is drawn and has a field for the answer. The composer answers the question of a root; beside that of a
+    /// sub-task it gets the keyboard by the same key again.
     pub(super) fn chosen_field(&self) -> Option<PendingId> {
         let id = self.guard.chosen().filter(|id| self.guard.spot(*id).is_some())?;
         let item = self.waiting().find(|item| item.pending.id() == id)?;
         let is_question = matches!(item.pending, Pending::Question(_));
-        let is_here = self.page == Page::Inbox || self.is_below();
+        let is_first = item.sub_task().is_some() && !self.guard.has_caret();
+        let is_here = self.page == Page::Inbox || self.is_below() || is_first;
         (is_question && is_here).then_some(id)
     }
 

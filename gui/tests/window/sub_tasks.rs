@@ -313,6 +313,7 @@ fn a_page_of_a_sub_task_is_asked_for_and_kept_apart() {
 fn a_draft_of_the_conversation_survives_a_look_at_a_sub_task() {
     let mut person = before(&three());
     person.control("l");
+    person.control("l");
     person.writes("Half a thought");
     person.tell(Message::DraftDue);
     person.clicks("working");
@@ -432,11 +433,11 @@ fn the_inbox_names_the_sub_task_and_opens_its_timeline() {
 /// A person without a mouse need not walk through the whole list to the field.
 #[test]
 fn a_key_leads_to_the_field_for_the_answer() {
-    for is_inbox in [true, false] {
+    for page in ["the inbox", "the sub-task", "the conversation"] {
         let mut person = before(&three());
-        if is_inbox {
+        if page == "the inbox" {
             person.control("i");
-        } else {
+        } else if page == "the sub-task" {
             person.clicks("asks you");
             answers(&mut person, &three(), A, "A word of A.");
         }
@@ -445,13 +446,14 @@ fn a_key_leads_to_the_field_for_the_answer() {
         person.writes("in May");
         person.wait(1000);
         person.named(Named::Enter);
-        assert_eq!(person.asked(), [Request::Answer(A, QUESTION, Some("in May".into()))], "{is_inbox}");
+        assert_eq!(person.asked(), [Request::Answer(A, QUESTION, Some("in May".into()))], "{page}");
     }
 }
 
 #[test]
 fn the_question_of_a_sub_task_is_not_answered_by_the_composer_of_the_root() {
     let mut person = before(&three());
+    person.control("l");
     person.control("l");
     person.wait(1000);
     person.writes("not meant for it");
