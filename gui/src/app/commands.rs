@@ -102,6 +102,7 @@ impl App {
             Command::Escape if self.cards.begun(&self.guard).is_some() => {
                 return self.card(pending::Message::Cancelled);
             }
+            Command::Escape if self.sidebar.close_menu() => return self.perform_one(Effect::GiveKeyboard),
             Command::Escape if self.page == Page::Inbox => {
                 return self.perform_one(Effect::Back);
             }
@@ -113,7 +114,6 @@ impl App {
                 };
                 return self.handle(Message::Settings(back));
             }
-            Command::Escape if self.sidebar.close_menu() => {}
             Command::Escape if self.sidebar.clear_search() => return self.perform_one(Effect::GiveKeyboard),
             Command::Escape if self.is_covered() => self.cover = Cover::Nothing,
             // Letters of a field are not far from these keys.

@@ -203,7 +203,10 @@ impl Screen {
                     }
                 }
             }
-            Message::Selected(id) => vec![Effect::Open(id)],
+            Message::Selected(id) => {
+                self.menu = None;
+                vec![Effect::Open(id)]
+            }
             Message::FoundPressed(id, seq, task) => {
                 vec![Effect::GoTo(id, seq, task, self.search.query().to_owned())]
             }

@@ -292,6 +292,36 @@ fn the_key_at_stop_is_dim_while_escape_does_something_else() {
     }
 }
 
+/// Also if the first of two Escapes was pressed right before it was opened.
+#[test]
+fn one_escape_closes_a_menu_of_the_list_and_does_nothing_else() {
+    for has_caret in [false, true] {
+        let mut person = before(Status::Thinking, &[], preset::history());
+        if has_caret {
+            person.control("l");
+        } else {
+            person.named(Named::Escape);
+            person.named(Named::Escape);
+            assert!(person.finds("Esc again stops").is_some());
+        }
+        person.clicks_right("Fix flaky login test");
+        assert!(person.finds("Archive").is_some());
+        person.named(Named::Escape);
+        assert!(person.finds("Archive").is_none(), "a caret was drawn: {has_caret}");
+        assert_eq!(person.asked(), []);
+        person.writes("so");
+        assert_eq!(person.app.conversation().unwrap().composer.draft(), "so");
+    }
+}
+
+#[test]
+fn a_click_on_a_row_closes_its_menu() {
+    let mut person = before(Status::Thinking, &[], preset::history());
+    person.clicks_right("Fix flaky login test");
+    person.clicks("Fix flaky login test");
+    assert!(person.finds("Archive").is_none());
+}
+
 /// Whatever the task does or waits for, two Escapes stop it once no caret is drawn.
 #[test]
 fn a_task_is_stopped_by_keys_in_each_of_its_states() {

@@ -125,7 +125,8 @@ impl Screen {
             Message::Asked => {
                 let is_there = self.menu.as_ref().is_some_and(|menu| menu.id == id);
                 self.menu = if is_there { None } else { open(Stage::Open) };
-                Vec::new()
+                // A right click leaves the caret where it is, and Escape would first take the caret away.
+                vec![if is_there { Effect::GiveKeyboard } else { Effect::Unfocus }]
             }
             Message::Closed => {
                 self.menu = None;
