@@ -32,6 +32,9 @@ const PROGRAMS: [(&str, &str); 6] = [
     ("xclip", "xclip"),
 ];
 
+/// The property of the root window that the window manager sets when it has started.
+const MANAGED: &str = "ABIDE_TEST_MANAGED";
+
 /// How long a display may take to end.
 const GONE: Duration = Duration::from_secs(5);
 
@@ -73,7 +76,9 @@ impl Screen {
             .expect("Xvfb can be started");
         let number = log.first_line("the number of the display", &mut server).await;
         let display = format!(":{number}");
+        // Before it has started it may lose a window's request to be shown, so it says when it has.
         let manager = process::program("openbox")
+            .args(["--startup", &format!("xprop -root -format {MANAGED} 8s -set {MANAGED} yes")])
             .env("DISPLAY", &display)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -82,8 +87,8 @@ impl Screen {
             .expect("openbox can be started");
         let screen = Self { display, server, _manager: manager, kept: Mutex::default(), _turn: turn };
         wait::wait_seeing("the window manager", async || {
-            let check = screen.ask("xprop", &["-root", "_NET_SUPPORTING_WM_CHECK"]).await;
-            check.filter(|said| said.contains("window id")).ok_or_else(|| log.text())
+            let check = screen.ask("xprop", &["-root", MANAGED]).await;
+            check.filter(|said| said.contains("yes")).ok_or_else(|| log.text())
         })
         .await;
         Some(screen)
