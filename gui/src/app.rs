@@ -71,6 +71,8 @@ const TIGHT: f32 = 320.0;
 const NARROW: f32 = 560.0;
 /// How long a draft may be unsaved.
 const DRAFT: Duration = Duration::from_millis(100);
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// The window.
 #[derive(Debug)]
@@ -379,7 +381,8 @@ impl App {
         Subscription::batch(all)
     }
 
-    /// How often the window is redrawn because times on it change. When idle, nothing ticks and nothing is drawn.
+    /// How often the window is redrawn because times on it change. When nothing works or waits, only the ages in the list change: those of
+    /// the last hour every minute, older ones every hour.
     #[must_use]
     pub fn beat(&self) -> Option<Duration> {
         // A call may run beside one that waits for an approval.
@@ -394,9 +397,12 @@ impl App {
             None
         } else if self.overview.tasks().any(is_busy) {
             Some(Duration::from_secs(1))
-        } else {
+        } else if self.overview.tasks().next().is_some() {
             // Times of waiting and of a pause are shown in minutes.
-            self.overview.tasks().next().map(|_| Duration::from_secs(20))
+            Some(Duration::from_secs(20))
+        } else {
+            let newest = self.overview.conversations().first()?.updated_at;
+            Some(if Duration::from_millis(self.now.since(newest)) < HOUR { MINUTE } else { HOUR })
         }
     }
 

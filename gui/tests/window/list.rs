@@ -17,6 +17,7 @@ use iced_test::core::{
     Point, Rectangle,
     keyboard::{Key, Modifiers, key::Named},
 };
+use std::time::Duration;
 
 /// A conversation that was last used this many hours ago.
 fn used(n: u128, hours: i64, title: &str) -> Conversation {
@@ -382,4 +383,17 @@ fn each_waiting_thing_of_a_conversation_is_counted() {
     assert_eq!(person.app.title(), "(2) Abide");
     assert_eq!(person.finds_all("2").len(), 2, "beside the group and beside the inbox");
     assert!(person.finds("1 of 2 · approve: git push origin upgrade").is_some());
+}
+
+/// Also when nothing works or waits, and nothing else draws the window.
+#[test]
+fn the_ages_in_the_list_go_on() {
+    let mut person = with(vec![used(1, 0, "Fix it")]);
+    assert!(person.finds("now").is_some());
+    let minute = Duration::from_secs(60);
+    assert_eq!(person.app.beat(), Some(minute));
+    person.wait(180_000);
+    assert!(person.finds("3 min").is_some());
+    person.wait(7_200_000);
+    assert_eq!(person.app.beat(), Some(60 * minute), "older ones are shown in hours");
 }
