@@ -2,7 +2,7 @@
 
 use super::{App, Cover, Message, Page};
 use crate::{
-    effect::field,
+    effect::{Effect, field},
     guard::{Armed, Deed},
     keymap::Command,
     screen::{
@@ -14,7 +14,7 @@ use crate::{
 };
 use iced::{
     Center, Fill, Size, Task,
-    widget::{Id, Row, container, operation, row, space as gap, text},
+    widget::{Row, container, row, space as gap, text},
 };
 
 /// A narrower window has no room for both, in logical pixels.
@@ -96,8 +96,10 @@ impl App {
     /// Shows the list and moves the keyboard to its search.
     pub(super) fn search(&mut self) -> Task<Message> {
         self.show_list();
-        let effects = self.sidebar.search_again();
-        Task::batch([operation::focus(Id::new(field::SEARCH)), self.perform(effects)])
+        let mut effects = self.sidebar.search_again();
+        // What is typed next replaces an earlier search.
+        effects.push(Effect::FocusText(field::SEARCH));
+        self.perform(effects)
     }
 
     /// Pins the open conversation, or unpins it.

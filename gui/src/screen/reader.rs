@@ -100,7 +100,7 @@ impl Screen {
                 }
                 vec![Effect::Focus(field::READER)]
             }
-            Message::FindPressed => vec![Effect::Focus(field::FIND)],
+            Message::FindPressed => vec![Effect::FocusText(field::FIND)],
             Message::CopyPressed => vec![Effect::Copy(self.reading.text.clone())],
             Message::EditorPressed => vec![Effect::Edit(self.reading.clone())],
             // The window closes it.

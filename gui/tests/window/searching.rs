@@ -101,6 +101,14 @@ fn enter_waits_for_what_is_found_by_all_that_is_typed() {
 }
 
 #[test]
+fn the_key_of_the_search_selects_an_earlier_one() {
+    let mut person = found("so flaky");
+    person.control("k");
+    person.writes("login");
+    assert!(person.finds("login").is_some() && person.finds("flaky").is_none(), "{:?}", person.texts());
+}
+
+#[test]
 fn the_arrows_pick_what_enter_opens() {
     let mut person = found("so flaky");
     person.control("k");

@@ -94,7 +94,7 @@ impl Conversation {
     pub(super) fn begin_to_find(&mut self) -> Vec<Effect> {
         let had_caret = self.composer.has_caret();
         self.find.get_or_insert_with(|| Find { had_caret, ..Find::default() });
-        vec![Effect::Focus(field::FIND_HERE)]
+        vec![Effect::FocusText(field::FIND_HERE)]
     }
 
     pub(super) fn end_to_find(&mut self) -> Vec<Effect> {
