@@ -421,6 +421,10 @@ impl App {
             tracing::debug!(?deed, "not yet: it has not stood still for long enough");
             return Task::none();
         }
+        if is_of_menu(&message) {
+            // The Escape that closes the menu must not be the second one that stops a task.
+            self.guard.disarm(self.now);
+        }
         match message {
             Message::Overview(updates) => self.follow(updates),
             Message::Conversation(id, updates) => self.follow_open(id, updates),
@@ -677,4 +681,12 @@ impl App {
         }
         Task::none()
     }
+}
+
+/// Whether it opens or closes a menu, or is chosen there.
+const fn is_of_menu(message: &Message) -> bool {
+    matches!(
+        message,
+        Message::Sidebar(sidebar::Message::Menu(..)) | Message::Thread(conversation::Message::MenuPressed)
+    )
 }

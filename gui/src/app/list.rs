@@ -54,10 +54,6 @@ impl App {
             sidebar::Message::HelpPressed => self.command(Command::Help),
             sidebar::Message::HidePressed => self.command(Command::List),
             message => {
-                if matches!(message, sidebar::Message::Menu(..)) {
-                    // The Escape that closes the menu must not be the second one that stops a task.
-                    self.guard.disarm(self.now);
-                }
                 let effects = self.sidebar.update(message, &self.overview, self.look());
                 self.perform_deed(deed, effects)
             }
