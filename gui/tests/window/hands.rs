@@ -685,3 +685,19 @@ fn escape_closes_the_keys_and_not_the_renaming_beneath() {
     person.named(Named::Escape);
     assert!(person.finds("settings").is_none() && person.finds("Rename").is_some());
 }
+
+/// What a click begins on a card is cancelled by the next Escape, which is not the second one that stops the task.
+#[test]
+fn an_escape_cancels_what_was_begun_by_a_click_after_an_escape() {
+    for label in ["Always allow…", "Always reject…", "Reject…"] {
+        let mut person = before_approval();
+        person.named(Named::Escape);
+        assert!(person.finds("Esc again stops").is_some());
+        person.clicks(label);
+        person.wait(700);
+        assert!(person.finds("Cancel").is_some(), "{label}");
+        person.named(Named::Escape);
+        person.named(Named::Escape);
+        assert_eq!(person.asked(), [], "{label}");
+    }
+}
