@@ -26,8 +26,7 @@ pub struct Screen {
     rules: Option<Rules>,
     sandbox: Option<SandboxStatus>,
     typing: Option<Typing>,
-    /// The provider whose key was typed last. Its button gets the keyboard when the key has been stored or removed, or
-    /// the typing was cancelled.
+    /// The provider whose key was typed last. Its button gets the keyboard when the key was stored or removed, or the typing cancelled.
     key_of: Option<String>,
     /// By provider.
     checks: HashMap<String, Check>,

@@ -1,5 +1,5 @@
-//! Tab: moves the keyboard to the next visible widget that takes it. The page comes first, then what is drawn after it and before it, as
-//! the list, then none.
+//! Tab: moves the keyboard to the next visible widget that takes it. It begins with the page, goes on with what is below the page and
+//! with the list beside it, and after the last widget no widget has the keyboard.
 
 use iced::{
     Rectangle, Vector,
