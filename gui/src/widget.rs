@@ -15,6 +15,7 @@ pub mod reveal;
 pub mod spinner;
 pub mod tint;
 pub mod told;
+pub mod topped;
 pub mod walk;
 pub mod whole;
 pub mod wrap;

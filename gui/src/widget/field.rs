@@ -11,14 +11,15 @@ use crate::{
         elide::elided,
         nothing,
         told::is_focused,
+        topped::topped,
         wrap::{Inner, Wrap, wrapped},
     },
 };
 use iced::{
-    Event, Fill, Renderer, Theme,
-    advanced::{Shell, Widget},
+    Event, Fill,
+    advanced::Shell,
     keyboard::{self, Key, Modifiers},
-    widget::{TextInput, container, stack, text_input},
+    widget::{TextInput, container, text_input},
 };
 use std::borrow::Cow;
 
@@ -34,14 +35,13 @@ pub fn field<'a, Message: Clone + 'a>(
 ) -> Element<'a, Message> {
     let input = text_input("", value).size(size).padding(room).style(style::field).on_input(on_input.clone());
     let input = finish(input);
-    let width = Widget::<Message, Theme, Renderer>::size(&input).width;
     let hint = if value.is_empty() {
         let hint = elided(hint, size, font::PROSE).style(style::muted);
         container(hint).padding([0.0, room[1]]).center_y(Fill).into()
     } else {
         nothing()
     };
-    stack![wrapped(calm(input), Field { value, on_input }), hint].width(width).into()
+    topped(wrapped(calm(input), Field { value, on_input }), hint)
 }
 
 /// Whether a key undoes (true) or redoes (false); `None` for another key.

@@ -6,11 +6,11 @@
 use crate::{
     font,
     theme::{size, space, style},
-    widget::{Element, elide::elided},
+    widget::{Element, elide::elided, topped::topped},
 };
 use iced::{
-    Fill, Shrink,
-    widget::{PickList, container, stack},
+    Fill,
+    widget::{PickList, container},
 };
 use std::borrow::{Borrow, Cow};
 
@@ -29,5 +29,5 @@ where
         list.text_size(size::SECONDARY).padding([4.0, 8.0]).style(style::pill).menu_style(style::choices);
     let shown = elided(shown, size::SECONDARY, font::PROSE).style(style::muted);
     let shown = container(shown).padding(iced::padding::left(8).right(space::ARROW)).center_y(Fill);
-    stack![list, shown].width(Shrink).height(Shrink).into()
+    topped(list, shown)
 }

@@ -177,6 +177,27 @@ fn the_settings_of_a_new_conversation_fit_on_one_line_in_a_wide_window() {
     assert!((first - last).abs() < 4.0, "{first} and {last}");
 }
 
+/// A field that captured a click used to hide it from the fields after it.
+#[test]
+fn a_click_on_a_field_takes_the_keyboard_from_all_others() {
+    let mut person = Person::before(preset::empty());
+    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    let composer = person.finds_all("What shall the agent do?")[1];
+    let [folder, steps, search] =
+        ["Folder: a scratch one", "400", "Search"].map(|hint| person.finds(hint).unwrap());
+    let fields = [composer, folder, steps, search];
+    for from in fields {
+        for to in fields {
+            person.clicks_at(from.center());
+            person.clicks_at(to.center());
+            assert_eq!(person.focused(), 1, "{to:?} after {from:?}");
+        }
+    }
+    person.clicks_at(folder.center());
+    person.clicks("Model: local/smollm2 (set in config.toml)");
+    assert_eq!(person.focused(), 0, "a click beside the fields");
+}
+
 /// In the order in which the list of keys names them.
 const MODES: [(Mode, &str); 6] = [
     (Mode::Auto, "Auto: answers, or works with tools"),

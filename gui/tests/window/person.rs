@@ -414,6 +414,28 @@ impl Person {
         texts.0
     }
 
+    /// The number of fields and buttons that have the keyboard.
+    pub(crate) fn focused(&mut self) -> usize {
+        struct Focused(usize);
+        impl widget::Operation for Focused {
+            fn traverse(&mut self, operate: &mut dyn FnMut(&mut dyn widget::Operation)) {
+                operate(self);
+            }
+
+            fn focusable(
+                &mut self,
+                _id: Option<&widget::Id>,
+                _bounds: Rectangle,
+                state: &mut dyn widget::operation::Focusable,
+            ) {
+                self.0 += usize::from(state.is_focused());
+            }
+        }
+        let mut focused = Focused(0);
+        self.operate(&mut focused);
+        focused.0
+    }
+
     pub(crate) fn points(&mut self, at: Point) {
         self.pointer = mouse::Cursor::Available(at);
         self.input(Event::Mouse(mouse::Event::CursorMoved { position: at }));
@@ -427,9 +449,12 @@ impl Person {
     pub(crate) fn clicks(&mut self, text: &str) {
         let there = self.finds(text);
         assert!(there.is_some(), "{text:?} is not shown");
-        self.points(there.unwrap().center());
-        self.input(Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)));
-        self.input(Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Left)));
+        self.clicks_at(there.unwrap().center());
+    }
+
+    pub(crate) fn clicks_at(&mut self, at: Point) {
+        self.holds(at);
+        self.lets_go();
     }
 
     /// Presses the mouse button at a point.

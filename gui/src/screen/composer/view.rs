@@ -13,7 +13,9 @@ use crate::{
         field::field,
         key, nothing,
         pill::pill,
-        scrolls, secondary, told, word,
+        scrolls, secondary, told,
+        topped::topped,
+        word,
         writing::{Said, binding},
     },
     words,
@@ -21,7 +23,7 @@ use crate::{
 use abide_client::protocol::task::{AgentTask, Mode};
 use iced::{
     Bottom, Center, Fill, Shrink, Theme, Top,
-    widget::{Column, Container, Row, Text, container, pick_list, row, stack, text::Wrapping, text_editor},
+    widget::{Column, Container, Row, Text, container, pick_list, row, text::Wrapping, text_editor},
 };
 use std::fmt;
 
@@ -71,7 +73,7 @@ impl Composer {
             .style(style::editor(is_waiting))
             .key_binding(move |press| binding(&press, is_empty, has_selection, &meant))
             .on_action(Message::Edited);
-        let editor = stack![calm(editor), self.placeholder(stance, about, above)].width(Fill);
+        let editor = topped(calm(editor), self.placeholder(stance, about, above));
         let editor = told::caret(editor, self.has_caret, Message::Focused);
         let buttons = self.buttons(stance, about, look);
         let can_choose = matches!(stance, Stance::Ready) && is_low && !about.is_new;
@@ -217,7 +219,7 @@ impl Composer {
             // The field's border stays in view.
             container(path).padding(1).into()
         };
-        stack![input, end].width(space::FOLDER).into()
+        topped(input, end)
     }
 
     /// Names what is chosen of persona, template and tools. In the corner of the field it takes no room from the choices of most tasks.

@@ -8,14 +8,14 @@ use crate::{
     screen::composer,
     theme::{size, space, style},
     widget::{
-        Element, Look, action, calm::calm, elide::elided, key, nothing, press::Press, told, word,
-        writing::binding,
+        Element, Look, action, calm::calm, elide::elided, key, nothing, press::Press, told, topped::topped,
+        word, writing::binding,
     },
 };
 use abide_client::protocol::task::AgentTask;
 use iced::{
     Bottom, Center, Fill, Shrink,
-    widget::{Column, Container, container, row, space as gap, stack, text::Wrapping, text_editor},
+    widget::{Column, Container, container, row, space as gap, text::Wrapping, text_editor},
 };
 
 const HINT: &str = "A comment, or new instructions";
@@ -120,7 +120,7 @@ impl Field {
             let hint = elided(hint, size::PROSE, font::PROSE).style(style::muted);
             container(hint).padding([above, space::XS]).into()
         });
-        let editor = stack![calm(editor), hint].width(Fill);
+        let editor = topped(calm(editor), hint);
         let editor = told::caret(editor, self.has_caret, |is| to_thread(Message::Focused(is)));
         let can_send = !is_empty && self.sent.is_none();
         let button = |label, name, message: Message, look: Look| {
