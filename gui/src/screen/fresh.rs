@@ -22,7 +22,7 @@ use abide_client::{
     text::visible_line,
 };
 use iced::{
-    Center, Fill,
+    Bottom, Center, Fill,
     widget::{Column, Row, column, container, row, space as gap, text},
 };
 use std::collections::HashSet;
@@ -84,7 +84,12 @@ impl Screen {
             }
             Message::FolderCompleted => match self.found.first().cloned() {
                 // Offers the folders beneath it next.
-                Some(folder) => self.work_in(format!("{folder}/")),
+                Some(folder) => {
+                    let mut effects = self.work_in(format!("{folder}/"));
+                    // This moves the caret to the end, where the person types on.
+                    effects.push(Effect::Focus(field::FOLDER));
+                    effects
+                }
                 None => Vec::new(),
             },
             Message::DemoPressed(mode) => vec![Effect::Ask(Request::Start(Box::new(StartTaskParams {
@@ -160,15 +165,18 @@ impl Screen {
         let words = words.spacing(space::S).max_width(space::COLUMN);
         let composer = self.composer.view(self.stance(), &about, look).map(Message::Composer);
         let folders = self.folders(conversations, look);
-        // In a low window the input comes first.
+        // In a low window the input comes first. Else it begins in the middle, whatever is above and below it: where there is room for
+        // all, nothing moves while a person types.
         let page = if look.is_low {
             column![composer, folders, gap().height(space::S), words]
         } else {
-            column![words, gap().height(space::XL), composer, folders]
+            // (A row drops what has no width.)
+            let least = gap().width(0.01).height(look.half - look.margin() - space::XL);
+            column![row![words, least].align_y(Bottom), gap().height(space::XL), composer, folders]
         };
         let page = scrolls(centred(page, 0.0));
         let page = if look.is_low { page } else { page.anchor_bottom() };
-        container(page).center_y(Fill).padding(look.margin()).into()
+        container(page).height(Fill).padding(look.margin()).into()
     }
 
     /// Folders to pick from.

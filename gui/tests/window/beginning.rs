@@ -177,6 +177,44 @@ fn the_settings_of_a_new_conversation_fit_on_one_line_in_a_wide_window() {
     assert!((first - last).abs() < 4.0, "{first} and {last}");
 }
 
+#[test]
+fn nothing_moves_while_a_folder_is_typed() {
+    let long = |n| format!("/srv/a-folder-with-a-name-that-is-rather-long/{n}");
+    for height in [1440.0, 800.0, 390.0] {
+        let mut person = Person::before(preset::empty());
+        person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+        person.resizes(1280.0, height);
+        let before = person.finds("Attach…");
+        let is_in_the_middle = before.is_some_and(|at| (height / 2.0..height / 2.0 + 150.0).contains(&at.y));
+        assert!(is_in_the_middle || height < 400.0, "{height}: {before:?}");
+        person.clicks("Folder: a scratch one");
+        person.writes("/srv");
+        let found = (0..6).map(long).collect();
+        person.tell(Message::Fresh(fresh::Message::FoldersFound("/srv".into(), found)));
+        assert!(person.finds(&long(0)).is_some(), "{height}");
+        assert_eq!(person.finds("Attach…"), before, "{height}");
+        person.writes("/x");
+        assert!(person.finds(&long(0)).is_none(), "{height}");
+        assert_eq!(person.finds("Attach…"), before, "{height}");
+    }
+}
+
+#[test]
+fn typing_goes_on_after_a_completed_folder() {
+    let mut person = Person::before(preset::empty());
+    person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.writes("/sr");
+    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec!["/srv".into()])));
+    person.named(Named::Tab);
+    person.writes("web");
+    person.named(Named::Enter);
+    person.writes("Go.");
+    person.named(Named::Enter);
+    let asked = person.asked();
+    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
+    assert_eq!(task.workspace.as_deref(), Some("/srv/web"));
+}
+
 /// A field that captured a click used to hide it from the fields after it.
 #[test]
 fn a_click_on_a_field_takes_the_keyboard_from_all_others() {

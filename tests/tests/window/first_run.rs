@@ -10,7 +10,7 @@ use abide_tests::{
 };
 
 /// The position of "Play the demo" in a window of 1280 by 800.
-const DEMO: (usize, usize) = (482, 446);
+const DEMO: (usize, usize) = (482, 344);
 /// The position of "Start it", at the right of the banner.
 const START: (usize, usize) = (1232, 17);
 
