@@ -49,8 +49,8 @@ fn page<'a>(
     height: f32,
 ) -> Element<'a, Message> {
     let above = if look.is_low { space::S } else { space::XL };
-    let mut content =
-        column![text("Inbox").size(size::TITLE).font(font::STRONG)].spacing(above.min(space::L));
+    let title = text("Inbox").size(size::TITLE).font(font::STRONG);
+    let mut content = column![title].spacing(above.min(space::L)).width(Fill);
     if overview.waiting() == 0 {
         content = content.push(secondary(
             "Nothing waits for you. Questions and approvals of all conversations come here.",

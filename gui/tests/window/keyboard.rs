@@ -324,6 +324,17 @@ fn the_keyboard_begins_with_the_first_card_of_the_inbox() {
     assert_eq!(*id, QuestionId(preset::id(61)));
 }
 
+#[test]
+fn the_title_of_the_inbox_stays_in_place_when_nothing_waits_any_more() {
+    let titles = [before(Status::WaitingApproval, &[preset::approval()]), before(Status::Thinking, &[])];
+    let [waits, rests] = titles.map(|mut person| {
+        person.control("i");
+        // The button of the list has the same word.
+        person.finds_all("Inbox").into_iter().map(|at| at.x).fold(0.0, f32::max)
+    });
+    assert!(waits > 300.0 && (waits - rests).abs() < 0.5, "{waits} and {rests}");
+}
+
 /// A button without an effect is drawn as disabled.
 #[test]
 fn an_empty_reply_cannot_be_sent_from_the_inbox() {
