@@ -158,17 +158,20 @@ fn an_answer_cannot_be_edited_as_a_prompt() {
 }
 
 #[test]
-fn the_edit_button_covers_no_text() {
-    let said = "A long prompt that takes all of the room that it can get in a narrow window. ".repeat(4);
-    let messages = vec![preset::said(1, Role::User, said.trim())];
-    let (overview, conversation) =
-        preset::waits(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
-    let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
-    person.open(CONVERSATION, conversation);
-    for width in [500.0, 640.0, 1280.0] {
-        person.resizes(width, 600.0);
-        let (button, words) = (person.finds("Edit and send again"), person.finds(said.trim()));
-        assert!(!button.unwrap().intersects(&words.unwrap()), "{width}: {button:?} {words:?}");
+fn the_edit_button_is_beside_its_prompt() {
+    let long = "A long prompt that takes all of the room that it can get in a narrow window. ".repeat(4);
+    for said in ["A short one.", long.trim()] {
+        let messages = vec![preset::said(1, Role::User, said)];
+        let (overview, conversation) =
+            preset::waits(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
+        let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
+        person.open(CONVERSATION, conversation);
+        for width in [500.0, 640.0, 1280.0] {
+            person.resizes(width, 600.0);
+            let (button, words) = (person.finds("Edit and send again").unwrap(), person.finds(said).unwrap());
+            let between = words.x - (button.x + button.width);
+            assert!((0.0..40.0).contains(&between), "{width}: {button:?} {words:?}");
+        }
     }
 }
 

@@ -223,13 +223,15 @@ impl Conversation {
                 let words = prose(drawable(visible(&message.text)).into_owned());
                 let words = container(words).padding([space::S + 2.0, 14.0]).style(style::bubble);
                 // Beside the button that appears under the pointer.
-                let words = container(words.max_width(space::BUBBLE)).align_right(Fill);
+                let words = container(words.max_width(space::BUBBLE));
                 let words = words.padding(iced::padding::left(space::AGAIN));
-                if !is_prompt(message) {
-                    return words.into();
-                }
-                let again = word("Edit and send again", Message::EditAgainPressed(message.seq));
-                hover(words, container(again.style(style::secondary)).align_bottom(Fill))
+                let words = if is_prompt(message) {
+                    let again = word("Edit and send again", Message::EditAgainPressed(message.seq));
+                    hover(words, container(again.style(style::secondary)).align_bottom(Fill))
+                } else {
+                    words.into()
+                };
+                container(words).align_right(Fill).into()
             }
             (Role::Agent, MessageKind::Question) => {
                 let question: Element<'a, Message> = match self.documents.of(message.seq) {
