@@ -230,7 +230,7 @@ pub static MAP: [(&str, &[Entry]); 6] = [
             does(Command::ToggleDetails, "Ctrl O", "open or close all details"),
             does(Command::AsText, "Ctrl T", "as text, to select and copy"),
             does(Command::Copy, "Ctrl C", "copy what is selected"),
-            does(Command::Find, "Ctrl F", "find in this conversation, or in the text that is read"),
+            does(Command::Find, "Ctrl F", "find in the messages, or in the text that is read"),
             does(Command::CopyAll, "Ctrl Shift C", "copy all"),
             does(Command::PageUp, "PgUp", "scroll up"),
             does(Command::PageDown, "PgDn", "scroll down"),

@@ -117,11 +117,11 @@ fn a_search_without_a_match_says_so_and_an_empty_one_is_not_sent() {
     person.writes("y");
     assert_eq!(person.asked(), [asks("xy")]);
     answers(&mut person, "xy", &[]);
-    assert!(person.finds("not found").is_some());
+    assert!(person.finds("no message has it").is_some());
     person.named(Named::Enter);
     assert_eq!(person.asked(), []);
     person.named(Named::Backspace);
-    assert!(person.finds("not found").is_none());
+    assert!(person.finds("no message has it").is_none());
 }
 
 /// Without an open conversation, the key searches all conversations.

@@ -1,5 +1,5 @@
-//! The search within a conversation. The daemon searches all of it, including what is not loaded; the window steps from match to
-//! match, newest first.
+//! The search within a conversation. The daemon searches all messages, including those that are not loaded; the window steps from match
+//! to match, newest first.
 
 use super::{Conversation, Goal, Message, Row, marks::Phrases};
 use crate::{
@@ -83,7 +83,7 @@ impl Find {
         match (self.hits.is_empty(), self.asked.is_some()) {
             _ if self.query().chars().count() < SHORTEST => String::new(),
             (_, true) => "…".to_owned(),
-            (true, false) => "not found".to_owned(),
+            (true, false) => "no message has it".to_owned(),
             (false, false) => format!("{} of {}{messages}{within}", self.at + 1, self.hits.len()),
         }
     }
@@ -198,9 +198,13 @@ impl Conversation {
     pub(super) fn find_bar(&self, look: Look) -> Option<Element<'_, Message>> {
         let find = self.find.as_ref()?;
         let shape = (size::SECONDARY, [4.0, 8.0]);
-        let input = field("Find in this conversation", shape, &find.query, Message::FindChanged, |input| {
-            input.id(field::FIND_HERE).on_submit(Message::FoundStepped(1))
-        });
+        let input = field(
+            "Find in the messages of this conversation",
+            shape,
+            &find.query,
+            Message::FindChanged,
+            |input| input.id(field::FIND_HERE).on_submit(Message::FoundStepped(1)),
+        );
         let input = wrapped(input, Keys);
         let step = |label, name, by| {
             let name = (!look.is_low).then(|| key(name).into());
