@@ -2,6 +2,7 @@
 
 use crate::{ApprovalId, CallId, ConversationId, JsonText, QuestionId, TaskId, Timestamp, transcript::Risk};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use strum::VariantNames;
 
 /// An open item of the inbox.
@@ -181,13 +182,25 @@ pub struct Changed {
     pub removed: u64,
 }
 
-/// A remembered decision: this tool with these very arguments in this workspace.
+/// A remembered decision: this tool with these very arguments in this workspace, whatever reason a `shell` call gives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rule {
     pub tool: String,
     pub arguments: JsonText,
     pub workspace: String,
+}
+
+impl Rule {
+    /// The rule that a decision "always" about this call remembers. Why a `shell` call wants to leave the sandbox is no part of it:
+    /// that changes nothing about what runs, and a model words it anew each time.
+    #[must_use]
+    pub fn of(tool: &str, arguments: &JsonText, workspace: &str) -> Self {
+        let mut value = if tool == "shell" { arguments.value() } else { Value::Null };
+        let had_reason = value.as_object_mut().is_some_and(|fields| fields.remove("reason").is_some());
+        let arguments = if had_reason { JsonText::from(value) } else { arguments.clone() };
+        Self { tool: tool.to_owned(), arguments, workspace: workspace.to_owned() }
+    }
 }
 
 /// A rule as text, which stands in a workspace.
@@ -245,5 +258,30 @@ impl Decision {
     #[must_use]
     pub const fn is_always(self) -> bool {
         matches!(self, Self::AllowAlways | Self::RejectAlways)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_of_a_shell_call_is_no_part_of_its_rule() {
+        let outside = r#"{"command":"make","outside":true}"#;
+        let table = [
+            ("shell", r#"{"command": "make", "outside": true, "reason": "It needs the network."}"#, outside),
+            ("shell", r#"{"reason": ["odd"], "command": "make", "outside": true}"#, outside),
+            // All else stays as it is.
+            ("shell", r#"{"command": "make", "outside": true}"#, r#"{"command": "make", "outside": true}"#),
+            ("shell", r#"["reason"]"#, r#"["reason"]"#),
+            ("mail", r#"{"to": "me", "reason": "late"}"#, r#"{"to": "me", "reason": "late"}"#),
+        ];
+        for (tool, arguments, expected) in table {
+            let rule = Rule::of(tool, &JsonText::parse(arguments).unwrap(), "/w");
+            assert_eq!(
+                (rule.tool.as_str(), rule.arguments.as_str(), rule.workspace.as_str()),
+                (tool, expected, "/w")
+            );
+        }
     }
 }

@@ -110,7 +110,8 @@ fn decided(approval: &Approval, most: usize) -> String {
 pub(crate) fn remembering(approval: &Approval) -> String {
     let (tool, place) = (rule_tool(approval), rule_place(approval));
     let or = if approval.wider.is_empty() { "" } else { "; or one of these rules:" };
-    let words = format!("\"always\" would remember: {tool} with exactly this, in {place}{or}");
+    let reason = if approval.rule.arguments == approval.arguments { "" } else { ", whatever its reason" };
+    let words = format!("\"always\" would remember: {tool} with exactly this{reason}, in {place}{or}");
     let mut out = format!("  {}", paint(FAINT, &words));
     for (number, wider) in approval.wider.iter().enumerate() {
         let (text, matches) = (text::one_line(&wider.text), text::one_line(&wider.matches));
@@ -249,7 +250,7 @@ pub(crate) fn inbox(items: &[InboxItem], now: Timestamp) -> String {
 mod tests {
     use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::JsonText;
+    use abide_client::protocol::{JsonText, inbox::Rule};
     use insta::assert_snapshot;
 
     fn plain(text: &str) -> String {
@@ -280,6 +281,7 @@ mod tests {
         leaves.arguments = JsonText::from(
             serde_json::json!({ "command": "rm -rf build", "outside": true, "reason": reason }),
         );
+        leaves.rule = Rule::of(&leaves.tool, &leaves.arguments, &leaves.workspace);
         assert_snapshot!(plain(&approval(&leaves)), @r#"
         Approve shell, high risk?
           rm -rf build
@@ -287,7 +289,7 @@ mod tests {
           in:      /home/me/app
           sandbox: none: it can do all that you can
           asks:    it leaves the sandbox; the agent says: “It needs the network.”
-          "always" would remember: shell with exactly this, in /home/me/app
+          "always" would remember: shell with exactly this, whatever its reason, in /home/me/app
         "#);
         // A reason that is shown cut or escaped is shown whole, too.
         leaves.arguments = JsonText::from(serde_json::json!({ "command": "ls", "reason": "It\nneeds it." }));
@@ -310,9 +312,9 @@ mod tests {
     fn code_is_shown_line_by_line() {
         let mut python = fixture::approval();
         python.tool = "python".into();
-        python.rule.tool = "python".into();
         python.summary = "for n in range(3): … (2 lines)".into();
         python.arguments = JsonText::parse(r#"{"code":"for n in range(3):\n    print(n)\n"}"#).unwrap();
+        python.rule = Rule::of(&python.tool, &python.arguments, &python.workspace);
         assert_snapshot!(plain(&approval(&python)), @r#"
         Approve python, high risk?
           for n in range(3): … (2 lines)
@@ -329,6 +331,7 @@ mod tests {
     fn an_edit_shows_its_diff_instead_of_the_text() {
         let mut edit = fixture::approval();
         edit.arguments = JsonText::parse(r#"{"path":"a.txt","content":"x\ny\n"}"#).unwrap();
+        edit.rule = Rule::of(&edit.tool, &edit.arguments, &edit.workspace);
         edit.preview = Some(Box::new(Preview {
             path: "a.txt".into(),
             diff: "--- a.txt\n+++ a.txt\n@@ -1 +1,2 @@\n-w\n+x\n+y".into(),

@@ -360,7 +360,10 @@ impl Cards {
             let undo = if look.has_caps { " Settings (Ctrl ,) can forget it." } else { "" };
             let what = match self.begun_for(approval.id).and_then(|begun| begun.rule.as_deref()) {
                 Some(rule) => visible_line(rule).into_owned(),
-                None => format!("{tool} with exactly these arguments"),
+                None if approval.rule.arguments == approval.arguments => {
+                    format!("{tool} with exactly these arguments")
+                }
+                None => format!("{tool} with this, whatever its reason"),
             };
             secondary(format!("“Always”: {what}, in {place}.{undo}")).into()
         });

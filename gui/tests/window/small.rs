@@ -11,7 +11,7 @@ use abide_client::{
     Update,
     protocol::{
         JsonText,
-        inbox::{Approval, Decision, Pending, Preview, Question},
+        inbox::{Approval, Decision, Pending, Preview, Question, Rule},
         task::Status,
         transcript::Risk,
     },
@@ -53,8 +53,10 @@ fn long_command() -> Pending {
     let lines =
         (0..60).map(|n| format!("echo line {n} of a script that somebody wrote \\n")).collect::<String>();
     approval(|approval| {
-        approval.arguments = JsonText::parse(format!("{{\"command\":\"{lines}\"}}")).unwrap();
+        let outside = r#""outside":true,"reason":"It needs the network.""#;
+        approval.arguments = JsonText::parse(format!(r#"{{"command":"{lines}",{outside}}}"#)).unwrap();
         approval.workspace = "/home/me/src/a-folder-with-a-long-name/and-another-one-below-it".into();
+        approval.rule = Rule::of("shell", &approval.arguments, &approval.workspace);
     })
 }
 

@@ -63,6 +63,30 @@ async fn allow_always_covers_this_tool_with_these_arguments_in_this_workspace() 
     assert_eq!(witness.marks(), ["same", "same", "same", "same"], "neither asked: one allowed, one denied");
 }
 
+/// A model words its reason anew each time.
+#[tokio::test]
+async fn allow_always_covers_a_command_outside_of_the_sandbox_whatever_its_reason() {
+    let world = World::start().await;
+    let witness = world.witness();
+    let outside = |mark: &str, reason: &str| {
+        let command = witness.command(mark);
+        Turn::new().call("shell", json!({ "command": command, "outside": true, "reason": reason }))
+    };
+    let script = [
+        outside("same", "It needs the network."),
+        outside("same", "It fetches the page."),
+        outside("other", "It needs the network."),
+        Turn::done("Done."),
+    ];
+    let task = world.run_asking("reasons", script).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    assert!(world.decide(task, Decision::AllowAlways).await);
+    world
+        .wait("the other call to ask", task, |t| t.step_count == 3 && t.status == Status::WaitingApproval)
+        .await;
+    assert_eq!(witness.marks(), ["same", "same"]);
+}
+
 #[tokio::test]
 async fn of_two_decisions_at_once_one_counts() {
     let world = World::start().await;

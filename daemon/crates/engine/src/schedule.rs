@@ -77,11 +77,7 @@ fn request_approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &
         preview: assessed.preview.clone(),
         risk: assessed.risk,
         sandbox: assessed.sandbox.clone(),
-        rule: Rule {
-            tool: assessed.tool.clone(),
-            arguments: arguments.clone(),
-            workspace: task.head.workspace.clone(),
-        },
+        rule: Rule::of(&assessed.tool, &arguments, &task.head.workspace),
         digest: assessed.digest.clone(),
         wider: assessed.wider.clone(),
         why: assessed.why.clone(),

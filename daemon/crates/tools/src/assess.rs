@@ -111,7 +111,7 @@ impl<'a> Assessor<'a> {
             self.overlay.write(&edit.spot, edit.after);
         }
         let tier = if is_broad { Tier::Ask } else { tier };
-        let remembered = (self.scope.remembered)(&rule(block, self.scope.workspace));
+        let remembered = self.remembered(block);
         assessed.rule = ruling.rule().map(str::to_owned);
         let permission = permission::decide(remembered, &ruling, self.scope.approvals, tier, &bounds);
         if permission == Permission::Ask {
@@ -132,6 +132,17 @@ impl<'a> Assessor<'a> {
             assessed.direct = direct;
         }
         Ok(permission)
+    }
+
+    /// A person's remembered decision on the call.
+    fn remembered(&self, block: &CallBlock) -> Option<bool> {
+        let arguments = JsonText::parse(block.arguments.clone()).unwrap_or_else(|_| JsonText::empty());
+        let rule = Rule::of(&block.tool, &arguments, self.scope.workspace);
+        (self.scope.remembered)(&rule).or_else(|| {
+            // An older version remembered a reason too.
+            let has_reason = rule.arguments != arguments;
+            has_reason.then(|| (self.scope.remembered)(&Rule { arguments, ..rule })).flatten()
+        })
     }
 
     /// The rules that an approval of the call offers. None where they would not allow it.
@@ -190,12 +201,6 @@ fn arguments(text: &str) -> Result<Value, CallError> {
     let text = if text.trim().is_empty() { "{}" } else { text };
     let value: Value = serde_json::from_str(text).map_err(|error| CallError::NotJson(error.to_string()))?;
     if value.is_object() { Ok(value) } else { Err(CallError::NotAnObject) }
-}
-
-/// The rule that a decision "always" about this call remembers.
-fn rule(block: &CallBlock, workspace: &str) -> Rule {
-    let arguments = JsonText::parse(block.arguments.clone()).unwrap_or_else(|_| JsonText::empty());
-    Rule { tool: block.tool.clone(), arguments, workspace: workspace.to_owned() }
 }
 
 /// Each part follows its length, so that no two different calls give the same text.

@@ -64,8 +64,7 @@ pub struct Scope<'a> {
     /// The task's frozen tools, control tools included.
     pub allowed: &'a [ToolSpec],
     pub approvals: Approvals,
-    /// A person's remembered decision: `Some(true)` allows, `Some(false)` denies. The rule's arguments are the call's, byte for
-    /// byte.
+    /// A person's remembered decision on the rule of a call: `Some(true)` allows, `Some(false)` denies.
     pub remembered: &'a dyn Fn(&Rule) -> Option<bool>,
     /// The rules that stand in this workspace.
     pub rules: &'a Book,

@@ -2,7 +2,7 @@ use super::Draft;
 use crate::{history::History, input::Refusal, mint::Mint};
 use abide_protocol::{
     ApprovalId,
-    inbox::Decision,
+    inbox::{Decision, Rule},
     message::CallOutcome,
     record::{ApprovalDecided, By, NewRecord, RecordBody, RuleRemembered},
     transcript::ToolResult,
@@ -41,7 +41,9 @@ pub(super) fn accept(
     let mut draft = Draft::of(task, mint);
     draft.push(RecordBody::ApprovalDecided(ApprovalDecided { approval_id: id, call_id, decision, note, by }));
     if decision.is_always() {
-        let remembered = RuleRemembered { rule: approval.rule.clone(), allow: decision.allows(), text: rule };
+        // The approval may be of an older version, whose rules had the reason.
+        let call = Rule::of(&approval.rule.tool, &approval.rule.arguments, &approval.rule.workspace);
+        let remembered = RuleRemembered { rule: call, allow: decision.allows(), text: rule };
         draft.push(RecordBody::RuleRemembered(remembered));
     }
     if !decision.allows()
