@@ -44,7 +44,7 @@ async fn the_model_is_asked_again_and_no_call_of_the_cut_reply_runs() {
     assert_eq!(witness.marks(), ["before", "after"]);
     let (messages, _) = world.messages(task.conversation_id).await;
     let said: Vec<_> = messages.iter().filter(|m| m.role == Role::Agent).map(|m| m.text.as_str()).collect();
-    assert_eq!(said, ["I will now run it."], "the cut reply leaves nothing behind");
+    assert_eq!(said, ["I will now run it.", "Done."], "the cut reply leaves nothing behind");
     watcher
         .facts_until("the end", |f| {
             matches!(f.body(), Some(abide_client::protocol::record::RecordBody::TaskEnded(_)))

@@ -24,7 +24,7 @@ async fn the_task_is_stopped_and_only_a_tombstone_stays() {
         let left: Vec<_> =
             ledger::of(&world.daemon.home(), task.conversation_id).into_iter().map(|l| l.kind).collect();
         assert_eq!(left, ["conversation_deleted"]);
-        assert_eq!(world.texts(kept.conversation_id).await.len(), 1, "the others are untouched");
+        assert_eq!(world.texts(kept.conversation_id).await.len(), 2, "the others are untouched");
         world.crash_and_restart().await;
     }
 }

@@ -157,6 +157,9 @@ async fn facts_come_in_the_order_of_the_flow() {
         .collect();
     assert_eq!(
         kinds,
-        ["reply", "assessed", "started", "finished", "asked", "reply", "assessed", "finished", "ended"],
+        [
+            "reply", "assessed", "started", "finished", "asked", "reply", "assessed", "finished", "message",
+            "ended"
+        ],
     );
 }

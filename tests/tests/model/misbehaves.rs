@@ -67,7 +67,7 @@ async fn survives_all(provider: &str) {
         let (messages, _) = world.messages(task.conversation_id).await;
         let said: Vec<_> =
             messages.iter().filter(|m| m.role == Role::Agent).map(|m| m.text.as_str()).collect();
-        assert_eq!(said, ["Let me run it, once."], "{name}: said once, whole");
+        assert_eq!(said, ["Let me run it, once.", "Done."], "{name}: said once, whole");
         let failures = ledger::of(&world.daemon.home(), task.conversation_id)
             .iter()
             .filter(|l| l.kind == "model_failed")

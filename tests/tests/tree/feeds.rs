@@ -134,7 +134,7 @@ async fn the_feed_of_a_conversation_is_free_of_what_its_sub_tasks_say() {
         limit: None,
     };
     let page = world.client.call::<method::ListMessages>(params(below)).await.expect("its messages");
-    assert_eq!(texts(&page.messages), ["[k:below] Look closer.", "I look.", OF_SUB_TASK]);
+    assert_eq!(texts(&page.messages), ["[k:below] Look closer.", "I look.", OF_SUB_TASK, "Looked at."]);
     assert_eq!(page.calls.len(), 2);
     assert!(page.events.iter().any(|event| matches!(event.kind, EventKind::TaskEnded(_))));
     let snapshot = async |scope| {
@@ -145,7 +145,7 @@ async fn the_feed_of_a_conversation_is_free_of_what_its_sub_tasks_say() {
     assert_eq!(texts(&now.messages), of_root);
     assert_eq!(now.tasks.iter().map(|task| task.id).collect::<Vec<_>>(), [above, below], "the tree");
     assert_eq!(snapshot(Scope::Task(below)).await.messages, page.messages);
-    assert_eq!(unread().await, before + 1, "the root's word");
+    assert_eq!(unread().await, before + 2, "the root's word and its summary");
     let read = MarkReadParams { conversation_id: id.clone(), seq: now.seq };
     let read = world.client.call::<method::MarkRead>(read).await.expect("a mark").conversation;
     assert_eq!(read.unread, 0);

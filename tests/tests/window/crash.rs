@@ -37,7 +37,7 @@ async fn in_mid_stream(world: &World, window: &Window<'_>) -> Begun {
 async fn ends_well(world: &mut World, window: &Window<'_>, begun: Begun) {
     begun.gate.open();
     assert_eq!(world.wait_end(begun.task).await.status, Status::Completed);
-    let shown = window.reads("That was winter.").await;
+    let shown = window.reads("— completed").await;
     let (messages, calls) = world.messages(begun.task.conversation_id).await;
     let mut from = 0;
     for message in &messages {

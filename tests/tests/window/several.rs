@@ -31,7 +31,7 @@ async fn an_answer_in_one_window_removes_the_card_from_all() {
     for window in &windows {
         window.wait_picture("no card any more", |p| p.count(CARD) == 0).await;
         window.wait_title("with nothing that waits", |t| !t.starts_with('(')).await;
-        texts.push(window.reads("Tea it is.").await);
+        texts.push(window.reads("— completed").await);
     }
     assert_eq!(texts[0].matches("Tea it is.").count(), 1, "{}", texts[0]);
     assert!(texts.iter().all(|text| *text == texts[0]), "{texts:#?}");

@@ -120,7 +120,8 @@ async fn sub_tasks_are_answered_corrected_and_deleted_in_their_timelines() {
     assert!(!shown.contains("You:\ndelete"), "no word that the person did not write: {shown}");
     window.keep_picture("tree-deleted").await;
     to_root(&window).await;
-    let shown = window.reads("— completed\nThe shed is planned.").await;
+    window.reads("Agent:\nThe shed is planned.").await;
+    let shown = window.reads("— completed").await;
     assert_eq!(shown.matches("[sub-task]").count(), 3, "{shown}");
     let results = world.model.last_request("shed").expect("a request").text();
     assert!(

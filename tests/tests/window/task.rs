@@ -52,7 +52,8 @@ async fn a_task_is_typed_streamed_answered_approved_and_completed() {
     window.approve("shell").await;
     assert_eq!(world.wait_end(task).await.end_reason, Some(EndReason::Completed));
     assert_eq!(witness.count("painted"), 1);
-    let shown = window.reads("— completed\nAll is painted.").await;
+    let shown = window.reads("— completed").await;
+    assert!(shown.contains("Agent:\nAll is painted."), "{shown}");
     window.keep_picture("complete").await;
     let (messages, _) = world.messages(task.conversation_id).await;
     assert!(messages.iter().any(|m| m.role == Role::User && m.text == "blue"), "{messages:#?}");

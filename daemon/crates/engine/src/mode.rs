@@ -51,9 +51,11 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// An answer that is not a message of its own. A blank text is none.
-    fn of(text: &str) -> Self {
-        Self { text: Some(text.to_owned()).filter(|text| !text.trim().is_empty()), is_message: false }
+    /// The answer of this task with this text. A blank text is none. It is a message unless the agent has just said the same.
+    fn of(task: &Task, text: &str) -> Self {
+        let text = Some(text.to_owned()).filter(|text| !text.trim().is_empty());
+        let is_message = text.as_ref().is_some_and(|text| text.trim() != task.said.trim());
+        Self { text, is_message }
     }
 }
 

@@ -36,6 +36,10 @@ pub struct Task {
     pub files: Manifest,
     /// The last event that the mode decides about.
     pub last: Last,
+    /// The text of the newest reply, as people saw it. It may be blank.
+    pub(crate) shown: String,
+    /// What the agent said last, in a reply or an update.
+    pub(crate) said: String,
     /// The number of steps begun.
     pub step: u32,
     pub usage: Usage,
@@ -187,8 +191,6 @@ pub(crate) struct Pass {
     pub(crate) observe: ObserveBlock,
     /// What the newest summary has decided.
     pub(crate) summary: SummarizeBlock,
-    /// The text that people saw of the newest reply.
-    pub(crate) shown: String,
     /// A line for each result of the step.
     pub(crate) results: Vec<String>,
 }
@@ -268,6 +270,8 @@ impl Task {
             inquiry: Inquiry::default(),
             files: Manifest::named(&head.files),
             last: Last::Start,
+            shown: String::new(),
+            said: String::new(),
             step: 0,
             usage: Usage::default(),
             limits: head.limits,

@@ -333,7 +333,10 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
             task.paused = None;
             task.held = None;
         }
-        RecordBody::Update(update) => report(task, &update.text),
+        RecordBody::Update(update) => {
+            report(task, &update.text);
+            said(task, &update.text);
+        }
         RecordBody::ModeChosen(chosen) => task.mode = chosen.mode,
         RecordBody::Notice(n) => task.budget_alerted |= n.about == NoticeKind::BudgetNear,
         // Applied to the conversation or the transcript, or changing no state.
@@ -376,6 +379,9 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
         // The text of a reply that nothing was read in is in the transcript.
         _ => report(task, r.text.as_deref().unwrap_or_default()),
     }
+    let shown = r.shown();
+    said(task, &shown);
+    task.shown = shown;
     if let Some(phase) = r.phase {
         read_control(&mut task.pass, phase, r);
     }
@@ -390,7 +396,7 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
     let native = r.reply.calls().map(|block| call(block, false));
     let calls: Vec<Call> = native.chain(r.calls.iter().map(|block| call(block, true))).collect();
     if calls.is_empty() {
-        let text = r.shown();
+        let text = task.shown.clone();
         if r.reply.stop_reason == StopReason::Length {
             task.cut_streak += 1;
         } else {
@@ -408,9 +414,14 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
     Arc::new(r.reply.clone())
 }
 
+fn said(task: &mut Task, text: &str) {
+    if !text.trim().is_empty() {
+        text.clone_into(&mut task.said);
+    }
+}
+
 /// Keeps what a phase's reply has decided. An observation without a block replaces the one of the step before.
 fn read_control(pass: &mut Pass, phase: Phase, r: &record::ReplyRecord) {
-    pass.shown = r.shown();
     match &r.control {
         Some(ControlBlock::Reason(block)) => pass.reason = block.clone(),
         Some(ControlBlock::Observe(block)) => pass.observe = block.clone(),

@@ -26,13 +26,15 @@ impl Rules for Agent {
     fn next(&self, task: &Task) -> Action {
         match &task.last {
             Last::Start | Last::Nudged | Last::Results { complete: None } => Action::Think(None),
-            Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(summary)),
+            Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(task, summary)),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
             Last::Text { text, stop: StopReason::Length, .. } if task.cut_streak >= CUT_STREAK => {
-                Action::Finish(Answer::of(text))
+                Action::Finish(Answer::of(task, text))
             }
             Last::Text { stop: StopReason::Length, .. } => Action::Nudge(CUT),
-            Last::Text { text, .. } if task.text_streak >= TEXT_STREAK => Action::Finish(Answer::of(text)),
+            Last::Text { text, .. } if task.text_streak >= TEXT_STREAK => {
+                Action::Finish(Answer::of(task, text))
+            }
             Last::Text { .. } => Action::Nudge(GO_ON),
         }
     }

@@ -27,14 +27,14 @@ impl Rules for Plan {
     fn next(&self, task: &Task) -> Action {
         match &task.last {
             Last::Start | Last::Nudged | Last::Results { complete: None } => Action::Think(Some(Phase::Plan)),
-            Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(summary)),
+            Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(task, summary)),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
             Last::Text { text, stop: StopReason::Length, .. } if task.cut_streak >= agent::CUT_STREAK => {
-                Action::Finish(Answer::of(text))
+                Action::Finish(Answer::of(task, text))
             }
             Last::Text { stop: StopReason::Length, .. } => Action::Nudge(CUT),
             Last::Text { text, .. } if task.text_streak >= agent::TEXT_STREAK => {
-                Action::Finish(Answer::of(text))
+                Action::Finish(Answer::of(task, text))
             }
             Last::Text { .. } => Action::Nudge(MALFORMED),
         }

@@ -88,7 +88,9 @@ fn is_over(task: &Task) -> bool {
 /// The final answer, else the last observation, else the text that was shown with it.
 fn answer(task: &Task) -> Answer {
     let observed = &task.pass.observe;
-    let texts = [&observed.final_answer, &observed.observation, &task.pass.shown];
-    let text = texts.into_iter().find(|text| !text.trim().is_empty());
-    Answer { text: text.cloned(), is_message: text.is_some_and(|text| text.trim() != task.pass.shown.trim()) }
+    let texts = [&observed.final_answer, &observed.observation, &task.shown];
+    texts
+        .into_iter()
+        .find(|text| !text.trim().is_empty())
+        .map_or_else(Answer::default, |text| Answer::of(task, text))
 }

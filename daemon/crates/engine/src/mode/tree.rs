@@ -154,8 +154,9 @@ fn after_summarize(task: &Task, last: &Last) -> Action {
 
 /// The summary's answer, else the text that was shown with it.
 fn answer(task: &Task) -> Answer {
-    let pass = &task.pass;
-    let texts = [&pass.summary.answer, &pass.shown];
-    let text = texts.into_iter().find(|text| !text.trim().is_empty());
-    Answer { text: text.cloned(), is_message: text.is_some_and(|text| text.trim() != pass.shown.trim()) }
+    let texts = [&task.pass.summary.answer, &task.shown];
+    texts
+        .into_iter()
+        .find(|text| !text.trim().is_empty())
+        .map_or_else(Answer::default, |text| Answer::of(task, text))
 }

@@ -1,7 +1,7 @@
 //! The modes with phases, and `auto`.
 
 use crate::{
-    plan::{Plan, ask, complete, read},
+    plan::{Plan, ask, complete, read, update},
     world::{World, prompts, tool},
 };
 use abide_engine::{Turn, control, declares_tools, default_steps};
@@ -306,6 +306,44 @@ fn auto_is_a_chat_if_its_first_reply_has_no_call_and_else_an_agent() {
     let mut cut = started(Mode::Auto);
     cut.reply_as(StopReason::Length, "I wri", &[read("1")]);
     assert_eq!((cut.end(), cut.seen().mode), (None, Mode::Agent), "its call was cut");
+}
+
+#[test]
+fn a_summary_that_no_reply_has_said_is_a_message() {
+    let summary = "It is done.";
+    let table: [(&str, &[&str]); 3] =
+        [("", &[summary]), ("It is done. ", &["It is done. "]), ("Nearly.", &["Nearly.", summary])];
+    for (words, messages) in table {
+        let mut agent = started(Mode::Agent);
+        agent.reply(words, &[complete(summary)]);
+        assert_eq!((agent.end(), agent.summary()), (Some(EndReason::Completed), Some(summary)));
+        assert_eq!(said(&agent), messages, "{words:?}");
+    }
+    // It was said before the last reply: by text alone, by a reply whose call was refused, by an update.
+    let mut nudged = started(Mode::Agent);
+    nudged.reply(summary, &[]);
+    nudged.reply("", &[complete(summary)]);
+    assert_eq!((nudged.end(), &said(&nudged)[..]), (Some(EndReason::Completed), &[summary.to_owned()][..]));
+    let mut refused = started(Mode::Agent);
+    let calls = refused.reply(summary, &[read("f"), complete(summary)]);
+    refused.finish(calls[0], false);
+    refused.reply("", &[complete(summary)]);
+    assert_eq!((refused.end(), &said(&refused)[..]), (Some(EndReason::Completed), &[summary.to_owned()][..]));
+    let mut updated = started(Mode::Agent);
+    updated.reply("", &[update(summary)]);
+    updated.reply("", &[complete(summary)]);
+    assert_eq!((updated.end(), said(&updated).len()), (Some(EndReason::Completed), 0), "the update alone");
+    // The words of a plan without any are the daemon's.
+    let table: [(&str, &[&str]); 2] = [
+        (r#"{"is_complete": true, "reasoning": "It is done."}"#, &[summary]),
+        (r#"{"is_complete": true}"#, &["Done."]),
+    ];
+    for (text, messages) in table {
+        let mut planned = started(Mode::Plan);
+        planned.reply(text, &[]);
+        assert_eq!((planned.end(), planned.summary()), (Some(EndReason::Completed), Some(messages[0])));
+        assert_eq!(said(&planned), messages);
+    }
 }
 
 #[test]
