@@ -8,10 +8,11 @@ use abide_client::{
     Update,
     protocol::{
         Seq, Timestamp,
-        event::{Event, EventKind, StepEvent},
-        message::{CallView, Message as Said, Role},
+        event::{Event, EventKind, ModelFailedEvent, StepEvent},
+        message::{CallView, Message as Said, MessageKind, Role},
         notification::Snapshot,
-        task::{ActiveCall, AgentTask, CallState, EndReason, PauseReason, Status},
+        record::ModelErrorKind,
+        task::{ActiveCall, AgentTask, CallState, EndReason, Mode, PauseReason, Status},
     },
 };
 use abide_gui::{Message, request::Request};
@@ -50,6 +51,41 @@ fn a_pending_pause_is_shown_and_can_be_withdrawn() {
             }
             assert_eq!(person.asked(), [Request::Resume(TASK)], "{status:?}");
         }
+    }
+}
+
+/// They stand above the reply that is under way.
+#[test]
+fn words_that_the_agent_has_not_read_are_named() {
+    let step = Event {
+        seq: Seq(94),
+        task_id: Some(TASK),
+        at: NOW,
+        kind: EventKind::StepBegan(StepEvent { step: 6 }),
+    };
+    let comment = Said { kind: MessageKind::Intervention, ..preset::said(95, Role::User, "Mind the gap.") };
+    let reply = preset::said(96, Role::Agent, "I look.");
+    let next = Event { seq: Seq(97), ..step.clone() };
+    let failed =
+        ModelFailedEvent { kind: ModelErrorKind::Network, message: "reset".into(), retry_at: Some(NOW) };
+    let failed = Event { kind: EventKind::ModelFailed(failed), ..next.clone() };
+    for (events, mode, is_named) in [
+        (vec![step.clone()], Mode::Agent, true),
+        // A chat ends with its reply.
+        (vec![step.clone()], Mode::Chat, false),
+        (vec![step.clone(), next], Mode::Agent, false),
+        // The next attempt has the words.
+        (vec![step, failed], Mode::Agent, false),
+    ] {
+        let mut history = preset::history();
+        history.messages.extend([comment.clone(), reply.clone()]);
+        history.events.extend(events.clone());
+        let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
+        let tasks =
+            |tasks: Vec<AgentTask>| tasks.into_iter().map(|task| AgentTask { mode, ..task }).collect();
+        let mut person = Person::before(Snapshot { tasks: tasks(overview.tasks), ..overview });
+        person.open(CONVERSATION, Snapshot { tasks: tasks(conversation.tasks), ..conversation });
+        assert_eq!(person.finds("Has not read your words yet").is_some(), is_named, "{mode:?} {events:?}");
     }
 }
 

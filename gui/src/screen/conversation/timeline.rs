@@ -32,7 +32,7 @@ use abide_client::{
         inbox::Pending,
         message::{self, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
-        task::{AgentTask, Status},
+        task::{AgentTask, Mode, Status},
     },
     text::{visible, visible_line},
     view::{Entry, Stream},
@@ -203,6 +203,29 @@ impl Conversation {
         self.rows.iter().rev().any(|row| matches!(row, Row::Live(..)))
     }
 
+    /// Whether a person has written to the task since its last request to a model. What is written stands above the reply that is under
+    /// way, and so may be out of view. A chat ends with its reply, and an attempt after a failed one has read it or will at once.
+    fn is_unread(&self, task: &AgentTask) -> bool {
+        if matches!(task.mode, Mode::Auto | Mode::Chat) {
+            return false;
+        }
+        let mut is_written = false;
+        for entry in self.view.timeline().rev().filter(|entry| entry.task_id() == Some(task.id)) {
+            match entry {
+                Entry::Message(m) => {
+                    is_written |= m.kind == MessageKind::Intervention && m.role == Role::User;
+                }
+                Entry::Event(event) => match event.kind {
+                    EventKind::StepBegan(_) | EventKind::PhaseBegan(_) => return is_written,
+                    EventKind::ModelFailed(_) => return false,
+                    _ => {}
+                },
+                Entry::Call(_) => {}
+            }
+        }
+        false
+    }
+
     pub(super) fn task(&self, id: TaskId) -> Option<&AgentTask> {
         self.view.task(id).or_else(|| self.earlier.iter().find(|task| task.id == id))
     }
@@ -295,7 +318,8 @@ impl Conversation {
         let pause =
             task.pausing().map(|words| secondary(words::sentence(words)).style(style::needs_you).into());
         let mark = if stands(task) { dot(|tokens| tokens.faint) } else { working(look) };
-        let parts = [mark, words].into_iter().chain(pause);
+        let unread = self.is_unread(task).then(|| secondary("Has not read your words yet").into());
+        let parts = [mark, words].into_iter().chain(unread).chain(pause);
         yielding::row(parts, 1, space::S + 2.0)
     }
 }
