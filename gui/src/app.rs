@@ -526,9 +526,14 @@ impl App {
         self.perform(effects)
     }
 
+    /// Whether a person sees the new messages of the open conversation. A sub-task's timeline has none of them.
+    fn is_seen(&self, open: &Conversation) -> bool {
+        self.page == Page::Conversation && open.sub_task().is_none() && self.is_focused
+    }
+
     /// Folds updates into the open conversation.
     fn follow_open(&mut self, id: ConversationId, updates: Vec<Update>) -> Task<Message> {
-        let is_seen = self.is_focused && self.page == Page::Conversation && self.behind.is_none();
+        let is_seen = self.open.as_ref().is_some_and(|open| self.is_seen(open));
         let seen = is_seen.then(|| self.unread(id));
         let effects = match self.conversation_mut().filter(|open| open.id() == id) {
             Some(open) => open.follow(updates, seen),
@@ -567,6 +572,9 @@ impl App {
                         let archived = self.sidebar.connected();
                         tasks.push(self.perform_one(archived));
                         tasks.push(self.tell_focus());
+                        if self.open.as_ref().is_some_and(|open| self.is_seen(open)) {
+                            tasks.push(self.mark_read());
+                        }
                         tasks.push(self.point_out());
                     }
                     OverviewChange::Inbox => tasks.push(self.point_out()),

@@ -79,7 +79,7 @@ impl App {
             Effect::Tray(wanted) => self.show_tray(wanted),
             Effect::Back => {
                 self.page = self.page_behind();
-                Task::batch([self.tell_focus(), self.give_keyboard()])
+                Task::batch([self.mark_read(), self.tell_focus(), self.give_keyboard()])
             }
             Effect::KeepPins => {
                 self.settings.pinned.clone_from(&self.sidebar.pinned);

@@ -104,7 +104,7 @@ impl App {
             Some(above) => self.open_task(above),
             None => {
                 self.close_sub_task();
-                self.perform_one(Effect::Unfocus)
+                Task::batch([self.mark_read(), self.perform_one(Effect::Unfocus)])
             }
         }
     }

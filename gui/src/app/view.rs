@@ -4,7 +4,7 @@ use super::{App, Message, Over, Page, Undo, list::ListPlacement};
 use crate::{
     effect::field,
     keymap::Command,
-    screen::{help, inbox},
+    screen::{help, inbox, sidebar::Open},
     theme::{space, style},
     widget::{
         Element, action,
@@ -27,7 +27,8 @@ impl App {
     #[must_use]
     pub fn view(&self) -> Element<'_, Message> {
         let look = self.look();
-        let selected = self.open.as_ref().filter(|_| self.page == Page::Conversation).map(|open| open.id());
+        let open = self.open.as_ref().filter(|_| self.page == Page::Conversation);
+        let open = open.map(|open| Open { id: open.id(), is_seen: self.is_seen(open) });
         let page = match (self.page, &self.open) {
             (Page::Conversation, Some(open)) => {
                 let known = self.known(open.id());
@@ -56,7 +57,7 @@ impl App {
             self.notice()
         ]
         .width(Fill);
-        let list = |width| self.sidebar.view(&self.overview, selected, width, look).map(Message::Sidebar);
+        let list = |width| self.sidebar.view(&self.overview, open, width, look).map(Message::Sidebar);
         let placement = self.list_placement();
         let beside = match placement {
             ListPlacement::Beside(width) => [list(width), grip(Message::ListDragged, Message::ListDropped)],

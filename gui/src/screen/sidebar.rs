@@ -162,10 +162,18 @@ impl Groups {
     }
 }
 
+/// The conversation beside the list.
+#[derive(Debug, Clone, Copy)]
+pub struct Open {
+    pub id: ConversationId,
+    /// A person sees its new messages. The daemon counts them as unread until they are marked as read, which the window then asks for.
+    pub is_seen: bool,
+}
+
 /// The rows that stand out.
 #[derive(Debug, Clone, Copy)]
 struct Rows {
-    open: Option<ConversationId>,
+    open: Option<Open>,
     /// Enter in the search opens it.
     picked: Option<ConversationId>,
 }
@@ -380,7 +388,7 @@ impl Screen {
     pub fn view<'a>(
         &'a self,
         overview: &OverviewView,
-        selected: Option<ConversationId>,
+        open: Option<Open>,
         width: f32,
         look: Look,
     ) -> Element<'a, Message> {
@@ -403,7 +411,7 @@ impl Screen {
         .padding(space::M);
         let listed = groups.drawn().count();
         let picked = self.picked(listed, overview);
-        let rows = Rows { open: selected, picked: picked.and_then(|at| groups.drawn().nth(at)) };
+        let rows = Rows { open, picked: picked.and_then(|at| groups.drawn().nth(at)) };
         let list = self.list(groups, rows, look);
         let among_found = picked.and_then(|at| at.checked_sub(listed));
         let mut list = list.push(self.search.view(overview, among_found, look));
@@ -489,8 +497,11 @@ impl Screen {
     /// A conversation, with its menu while that is open.
     fn line<'a>(&'a self, line: Line, rows: Rows, look: Look) -> Element<'a, Message> {
         let id = line.id;
+        let open = rows.open.filter(|open| open.id == id);
+        let unread = if open.is_some_and(|open| open.is_seen) { 0 } else { line.unread };
+        let line = Line { unread, ..line };
         let state = RowState {
-            is_open: rows.open == Some(id),
+            is_open: open.is_some(),
             is_new: self.flashing.contains_key(&id),
             is_picked: rows.picked == Some(id),
         };

@@ -5,17 +5,21 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION, NOW},
 };
-use abide_client::protocol::{
-    ConversationId, Timestamp,
-    conversation::{Conversation, LatestTask},
-    inbox::{Pending, Question},
-    notification::Snapshot,
-    task::{AgentTask, EndReason, Incomplete, Status, Work},
+use abide_client::{
+    Update,
+    protocol::{
+        ConversationId, Timestamp,
+        conversation::{Conversation, LatestTask},
+        inbox::{Pending, Question},
+        notification::{ConversationUpdate, Notification, Snapshot},
+        task::{AgentTask, EndReason, Incomplete, Status, Work},
+    },
 };
-use abide_gui::request::Request;
+use abide_gui::{Message, app::WindowEvent, request::Request};
 use iced_test::core::{
     Point, Rectangle,
     keyboard::{Key, Modifiers, key::Named},
+    window,
 };
 use std::time::Duration;
 
@@ -46,6 +50,18 @@ fn working() -> Person {
     person.wait(1000);
     person.asked();
     person
+}
+
+/// The daemon counts a new message as unread until the window has marked it.
+#[test]
+fn a_message_that_is_seen_at_once_is_not_shown_as_unread() {
+    let mut person = working();
+    let now = Conversation { unread: 7, ..preset::conversation(&preset::task(Status::Thinking)) };
+    let now = ConversationUpdate { conversation_id: CONVERSATION, conversation: Some(now) };
+    person.tell(Message::Overview(vec![Update::Notification(Notification::ConversationUpdate(now))]));
+    assert!(person.finds("7").is_none());
+    person.tell(Message::Window(window::Id::unique(), WindowEvent::Unfocused));
+    assert!(person.finds("7").is_some(), "nobody looks");
 }
 
 #[test]
