@@ -116,6 +116,9 @@ impl ForkServer {
     ///
     /// If that fails, the process is ended; the next call starts another.
     pub(crate) fn helper(&self, plan: &Plan) -> io::Result<Helper> {
+        // The expected command is here.
+        let is_late = |wanted: &Wanted| matches!(wanted, Wanted::First(expected) if plan.conversation == Some(expected.conversation));
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).retain(|wanted| !is_late(wanted));
         let mut running = self.process(plan).lock().unwrap_or_else(PoisonError::into_inner);
         if plan.confinement.place() == Place::Apart {
             end_outdated(&mut running);
@@ -140,14 +143,18 @@ impl ForkServer {
 
     /// Requests the helpers that are wanted. `plan` makes the plan of an expected command; without one, none is requested. Blocking.
     pub(crate) fn ask_for_wanted(&self, plan: impl Fn(&Expected) -> Option<Plan>) {
-        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        // Others note what they want meanwhile, without waiting.
-        let next = || self.wanted.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        while let Some(wanted) = next() {
+        loop {
+            // For one helper at a time: a release does not wait for those of others. What others want they note without waiting.
+            let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+            let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let Some(wanted) = wanted else { return };
             // The spare helpers are for commands that would wait.
             let (plan, ask): (_, Ask) = match wanted {
                 Wanted::Again(plan) => (Some(plan), |server, plan| server.fork_for(plan)),
-                Wanted::First(expected) => (plan(&expected), Running::ask),
+                Wanted::First(expected) if self.lacks(expected.conversation) => {
+                    (plan(&expected), Running::ask)
+                }
+                Wanted::First(_) => continue,
             };
             if let Some(plan) = plan {
                 let running = self.process(&plan).lock().unwrap_or_else(PoisonError::into_inner);
@@ -156,15 +163,14 @@ impl ForkServer {
         }
     }
 
-    /// Whether no helper waits for a command of this conversation, nor may one be requested just now.
-    pub(crate) fn lacks(&self, conversation: ConversationId) -> bool {
-        let is_meant = |plan: &Plan| plan.conversation == Some(conversation);
-        let (Ok(_asking), Ok(running)) = (self.asking.try_lock(), self.apart.try_lock()) else {
-            return false;
-        };
-        let has_one =
-            |server: &Running| server.asked.iter().any(|asked| asked.plan.as_ref().is_some_and(is_meant));
-        running.as_ref().is_some_and(|server| !has_one(server))
+    /// As [`Self::lacks`], but does not block: while somebody else uses the process it is true, perhaps without need.
+    pub(crate) fn may_lack(&self, conversation: ConversationId) -> bool {
+        self.apart.try_lock().map_or(true, |running| lacks(running.as_ref(), conversation))
+    }
+
+    /// Whether no helper waits for a command of this conversation, although there is a process that forks some. Blocking.
+    fn lacks(&self, conversation: ConversationId) -> bool {
+        lacks(self.apart.lock().unwrap_or_else(PoisonError::into_inner).as_ref(), conversation)
     }
 
     /// Requests helpers apart that are confined later, so that the first command of a workspace need not wait for their namespaces.
@@ -368,6 +374,11 @@ impl Drop for ForkServer {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+fn lacks(running: Option<&Running>, conversation: ConversationId) -> bool {
+    let is_meant = |plan: &Plan| plan.conversation == Some(conversation);
+    running.is_some_and(|server| !server.asked.iter().any(|asked| asked.plan.as_ref().is_some_and(is_meant)))
 }
 
 /// How a helper is requested.

@@ -83,7 +83,7 @@ impl Runner {
         (outcome, result)
     }
 
-    /// Requests a helper for the first of these calls that runs in the full sandbox without being asked about, if none waits.
+    /// Requests a helper for the first of these calls that runs in the full sandbox without being asked about, unless one waits.
     pub(crate) fn expect(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -96,7 +96,7 @@ impl Runner {
             call.sandbox == sandbox.name()
                 && !matches!(call.permission, Permission::Ask | Permission::Denied(_))
         };
-        if !calls.iter().any(is_coming) || !self.helpers.lacks(conversation) {
+        if !calls.iter().any(is_coming) || !self.helpers.may_lack(conversation) {
             return;
         }
         let workspace = workspace.to_owned();

@@ -1,6 +1,6 @@
 //! Helpers of the full sandbox that are made before a command needs them.
 
-use crate::ground::{CONVERSATION, Ground, Running, data, processes, token, wait_until};
+use crate::ground::{CONVERSATION, Ground, PATIENCE, Running, data, processes, token, wait_until};
 use abide_protocol::{ConversationId, record::CallAssessed, task::Approvals};
 use abide_tools::Place;
 use rustix::{
@@ -8,7 +8,7 @@ use rustix::{
     process::geteuid,
 };
 use serde_json::json;
-use std::{collections::BTreeSet, fs, path::Path, slice::from_ref};
+use std::{collections::BTreeSet, fs, path::Path, slice::from_ref, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 /// Prints the namespace of users of the command. The process that forks its helper is in it, too.
@@ -70,6 +70,23 @@ async fn an_expected_command_finds_its_sandbox_made_and_a_release_takes_it_back(
     ground.tools.release(other);
     assert!(!ground.path(PLACEHOLDER).exists());
     assert!(ground.finish(call).await.result.ok);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_is_expected_while_another_sandbox_is_made_gets_its_own() {
+    let ground = Ground::new();
+    let call = shell(&ground);
+    fs::create_dir(ground.path("other")).unwrap();
+    ground.tools.expect(CONVERSATION, &ground.workspace(), from_ref(&call), &ground.sandbox);
+    // Without a pause: the sandbox is still being made when its placeholders come.
+    let begun = Instant::now();
+    while !ground.path(PLACEHOLDER).exists() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain until its placeholders were made");
+    }
+    let other = ConversationId(uuid::Uuid::from_u128(100));
+    let workspace = ground.path("other").display().to_string();
+    ground.tools.expect(other, &workspace, from_ref(&call), &ground.sandbox);
+    wait_until("the placeholders of the other", || ground.path("other").join(PLACEHOLDER).exists()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
