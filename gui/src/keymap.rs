@@ -206,7 +206,7 @@ pub static MAP: [(&str, &[Entry]); 6] = [
             does(Command::Stop, "Esc Esc", "stop the task"),
             does(Command::PauseOrResume, "Ctrl P", "pause, go on"),
             does(Command::FocusInput, "Ctrl L", "to the input, or the answer's field"),
-            does(Command::FileChanges, "Ctrl Shift U", "file changes; again: take them back"),
+            does(Command::FileChanges, "Ctrl Shift U", "file changes; again: undo them (take them back)"),
         ],
     ),
     (

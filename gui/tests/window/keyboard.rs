@@ -448,7 +448,8 @@ fn the_palette_has_the_actions_of_menus_and_buttons() {
         ("go on", "Ctrl R"),
         ("edit and send again", "Ctrl Shift E"),
         ("file changes", "Ctrl Shift U"),
-        ("take back", "Ctrl Shift U"),
+        ("take them back", "Ctrl Shift U"),
+        ("undo", "Ctrl Shift U"),
     ] {
         let mut person = before(Status::Thinking, &[]);
         let (key, modifiers) = with_shift("P");
