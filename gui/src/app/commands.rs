@@ -114,7 +114,7 @@ impl App {
                 };
                 return self.handle(Message::Settings(back));
             }
-            Command::Escape if self.sidebar.clear_search() => return self.perform_one(Effect::GiveKeyboard),
+            Command::Escape if self.clear_search() => return self.perform_one(Effect::GiveKeyboard),
             Command::Escape if self.is_covered() => self.cover = Cover::Nothing,
             // Letters of a field are not far from these keys.
             Command::StopTask | Command::Delete if self.guard.has_caret() && self.is_below() => {}

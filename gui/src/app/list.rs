@@ -54,9 +54,27 @@ impl App {
             sidebar::Message::HelpPressed => self.command(Command::Help),
             sidebar::Message::HidePressed => self.command(Command::List),
             message => {
+                if matches!(&message, sidebar::Message::QueryChanged(query) if query.is_empty()) {
+                    self.end_search();
+                }
                 let effects = self.sidebar.update(message, &self.overview, self.look());
                 self.perform_deed(deed, effects)
             }
+        }
+    }
+
+    /// Clears the search; false if there was none.
+    pub(super) fn clear_search(&mut self) -> bool {
+        let is_cleared = self.sidebar.clear_search();
+        if is_cleared {
+            self.end_search();
+        }
+        is_cleared
+    }
+
+    fn end_search(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.end_search();
         }
     }
 

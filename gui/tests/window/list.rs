@@ -65,6 +65,20 @@ fn a_message_that_is_seen_at_once_is_not_shown_as_unread() {
 }
 
 #[test]
+fn what_came_while_another_page_was_open_is_read_on_the_way_back() {
+    let mut person = working();
+    person.control("i");
+    let now = Conversation { unread: 7, ..preset::conversation(&preset::task(Status::Thinking)) };
+    let now = ConversationUpdate { conversation_id: CONVERSATION, conversation: Some(now) };
+    person.tell(Message::Overview(vec![Update::Notification(Notification::ConversationUpdate(now))]));
+    assert!(person.finds("7").is_some());
+    person.sent();
+    person.named(Named::Escape);
+    assert!(person.finds("7").is_none());
+    assert!(person.sent().iter().any(|sent| matches!(sent, Request::MarkRead(CONVERSATION, _))));
+}
+
+#[test]
 fn ended_conversations_are_grouped_by_day() {
     let mut person =
         with(vec![used(3, 0, "the new one"), used(2, 24, "of yesterday"), used(1, 90, "the old one")]);

@@ -206,6 +206,26 @@ fn a_match_within_a_word_is_bold_and_what_is_beside_it_is_not() {
 }
 
 #[test]
+fn what_was_found_is_marked_until_the_search_is_cleared() {
+    for by_key in [true, false] {
+        let mut person = found("so flaky");
+        person.named(Named::ArrowDown);
+        person.named(Named::Enter);
+        let messages = vec![preset::said(2, Role::Agent, "The test is so flaky.")];
+        let snapshot = Snapshot { conversations: vec![known()], messages, ..preset::empty() };
+        person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+        assert_eq!(drawn::marks(&mut person).len(), 1);
+        if by_key {
+            person.named(Named::Escape);
+            person.named(Named::Escape);
+        } else {
+            person.clicks("Clear");
+        }
+        assert_eq!(drawn::marks(&mut person), [], "by key: {by_key}");
+    }
+}
+
+#[test]
 fn the_keyboard_comes_back_when_a_search_is_cleared() {
     let question = Pending::Question(preset::question());
     let (overview, conversation) = preset::waits(Status::WaitingUser, &[question], preset::history());

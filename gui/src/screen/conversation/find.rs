@@ -191,6 +191,13 @@ impl Conversation {
         })
     }
 
+    /// The search in the list is over: what it had found here is no longer marked.
+    pub fn end_search(&mut self) {
+        if self.find.is_none() {
+            self.unmark();
+        }
+    }
+
     fn unmark(&mut self) {
         (self.found, self.goal) = (None, None);
     }
