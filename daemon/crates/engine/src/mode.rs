@@ -57,6 +57,11 @@ impl Answer {
         let is_message = text.as_ref().is_some_and(|text| text.trim() != task.said.trim());
         Self { text, is_message }
     }
+
+    /// The answer of this task with the first of these texts that is not blank.
+    fn first_of(task: &Task, texts: &[&str]) -> Self {
+        Self::of(task, texts.iter().find(|text| !text.trim().is_empty()).unwrap_or(&""))
+    }
 }
 
 /// The rules of a mode. All functions are pure.

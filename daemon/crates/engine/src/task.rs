@@ -38,7 +38,7 @@ pub struct Task {
     pub last: Last,
     /// The text of the newest reply, as people saw it. It may be blank.
     pub(crate) shown: String,
-    /// What the agent said last, in a reply or an update.
+    /// The newest text of a reply or an update that is not blank.
     pub(crate) said: String,
     /// The number of steps begun.
     pub step: u32,

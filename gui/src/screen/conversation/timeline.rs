@@ -203,8 +203,8 @@ impl Conversation {
         self.rows.iter().rev().any(|row| matches!(row, Row::Live(..)))
     }
 
-    /// Whether a person has written to the task since its last request to a model. What is written stands above the reply that is under
-    /// way, and so may be out of view. A chat ends with its reply, and an attempt after a failed one has read it or will at once.
+    /// Whether the newest request to the model lacks a person's intervention. The intervention stands above the reply that is streamed,
+    /// and may be out of view. A chat makes no other request, and the attempt after a failed one has the intervention.
     fn is_unread(&self, task: &AgentTask) -> bool {
         if matches!(task.mode, Mode::Auto | Mode::Chat) {
             return false;

@@ -414,6 +414,7 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
     Arc::new(r.reply.clone())
 }
 
+/// Keeps this text of a reply or an update, unless it is blank.
 fn said(task: &mut Task, text: &str) {
     if !text.trim().is_empty() {
         text.clone_into(&mut task.said);

@@ -88,9 +88,5 @@ fn is_over(task: &Task) -> bool {
 /// The final answer, else the last observation, else the text that was shown with it.
 fn answer(task: &Task) -> Answer {
     let observed = &task.pass.observe;
-    let texts = [&observed.final_answer, &observed.observation, &task.shown];
-    texts
-        .into_iter()
-        .find(|text| !text.trim().is_empty())
-        .map_or_else(Answer::default, |text| Answer::of(task, text))
+    Answer::first_of(task, &[&observed.final_answer, &observed.observation, &task.shown])
 }

@@ -154,9 +154,5 @@ fn after_summarize(task: &Task, last: &Last) -> Action {
 
 /// The summary's answer, else the text that was shown with it.
 fn answer(task: &Task) -> Answer {
-    let texts = [&task.pass.summary.answer, &task.shown];
-    texts
-        .into_iter()
-        .find(|text| !text.trim().is_empty())
-        .map_or_else(Answer::default, |text| Answer::of(task, text))
+    Answer::first_of(task, &[&task.pass.summary.answer, &task.shown])
 }
