@@ -60,7 +60,7 @@ pub enum ErrorKind {
     /// Too many requests wait; try again.
     Overloaded,
     NotFound,
-    /// An id's prefix or suffix fits several.
+    /// A part of an id fits several.
     Ambiguous,
     /// A `clientMessageId` was used with another payload.
     Conflict,

@@ -18,7 +18,7 @@ pub struct CreateConversationParams {
     pub persona: Option<String>,
 }
 
-/// Names a conversation by its id or any unique prefix or suffix of it.
+/// Names a conversation by its id or any unique prefix or suffix of it or of its last eight digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationParams {

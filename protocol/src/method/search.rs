@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 pub struct SearchParams {
     pub query: String,
-    /// Only in this conversation, named by its id or any unique prefix or suffix of it.
+    /// Only in this conversation, named by its id or any unique prefix or suffix of it or of its last eight digits.
     #[serde(default)]
     pub conversation_id: Option<String>,
     /// The page of messages that come before this one; absent: the newest.

@@ -1,11 +1,12 @@
-//! Finds things by any unique prefix or suffix of their id.
+//! Finds things by a unique part of their id: its beginning, its end, or the beginning of the last eight digits, which are what people
+//! see.
 
 use crate::{Store, error::ReadError};
 use abide_protocol::{ApprovalId, ConversationId, MAX_CANDIDATES, QuestionId, TaskId, inbox::PendingId};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use uuid::Uuid;
 
-/// The result of looking for a prefix or suffix.
+/// The result of looking for a part of an id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup<T> {
     One(T),
@@ -45,7 +46,8 @@ fn find<T>(
         }
         Err(_) => {
             let sql = format!(
-                "SELECT {columns_from} (hex(id) LIKE ?1 || '%' OR hex(id) LIKE '%' || ?1) ORDER BY id DESC LIMIT {MAX_CANDIDATES}"
+                "SELECT {columns_from} (hex(id) LIKE ?1 || '%' OR hex(id) LIKE '%' || ?1 OR substr(hex(id), -8) LIKE ?1 || '%')
+                 ORDER BY id DESC LIMIT {MAX_CANDIDATES}"
             );
             let mut statement = connection.prepare_cached(&sql)?;
             statement.query_map([digits], &read)?.collect::<Result<Vec<_>, _>>()?
@@ -86,8 +88,8 @@ pub(crate) fn external_task(connection: &Connection, id: &str) -> rusqlite::Resu
 }
 
 impl Store {
-    /// The task with this external id, or whose id begins or ends with this, with or without hyphens, in any case. Only a whole id
-    /// comes before an external one: more of an external id cannot be typed.
+    /// The task with this external id, or with this as a part of its id, with or without hyphens, in any case. Only a whole id comes
+    /// before an external one: more of an external id cannot be typed.
     pub async fn find_task(&self, typed: &str) -> Result<Lookup<TaskId>, ReadError> {
         let (typed, digits) = (typed.trim().to_owned(), digits(typed));
         self.read(move |connection| {
@@ -112,7 +114,7 @@ impl Store {
         self.read(move |connection| Ok(external_task(connection, &id)?)).await
     }
 
-    /// The conversation whose id begins or ends with this.
+    /// The conversation with this as a part of its id.
     pub async fn find_conversation(&self, typed: &str) -> Result<Lookup<ConversationId>, ReadError> {
         let Some(digits) = digits(typed) else { return Ok(Lookup::None) };
         self.read(move |connection| {
@@ -134,7 +136,7 @@ impl Store {
         .await
     }
 
-    /// The question or approval whose id begins or ends with this: an open one, else a closed one, so that a late answer is told the
+    /// The question or approval with this as a part of its id: an open one, else a closed one, so that a late answer is told the
     /// first.
     pub async fn find_pending(&self, typed: &str) -> Result<Lookup<PendingRef>, ReadError> {
         let Some(digits) = digits(typed) else { return Ok(Lookup::None) };

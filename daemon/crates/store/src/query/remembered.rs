@@ -83,7 +83,7 @@ impl Store {
         .await
     }
 
-    /// The remembered decision whose id begins or ends with this, in any case.
+    /// The remembered decision with this as the beginning or the end of its id, or as the beginning of the last eight digits, in any case.
     pub async fn find_rule(&self, typed: &str) -> Result<Lookup<RuleId>, ReadError> {
         let digits = typed.trim().to_ascii_uppercase();
         if !(1..=64).contains(&digits.len()) || !digits.chars().all(|c| c.is_ascii_hexdigit()) {
@@ -91,7 +91,8 @@ impl Store {
         }
         self.read(move |connection| {
             let sql = format!(
-                "SELECT digest FROM rules WHERE hex(digest) LIKE ?1 || '%' OR hex(digest) LIKE '%' || ?1
+                "SELECT digest FROM rules
+                 WHERE hex(digest) LIKE ?1 || '%' OR hex(digest) LIKE '%' || ?1 OR substr(hex(digest), -8) LIKE ?1 || '%'
                  ORDER BY seq DESC LIMIT {MAX_CANDIDATES}"
             );
             let mut statement = connection.prepare_cached(&sql)?;

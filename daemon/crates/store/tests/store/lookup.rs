@@ -7,7 +7,7 @@ use abide_protocol::{
 use abide_store::{Append, Lookup, PendingRef};
 
 #[tokio::test]
-async fn any_unique_prefix_or_suffix_is_enough() {
+async fn a_unique_part_of_an_id_is_enough() {
     let home = Home::new();
     let store = home.open();
     let text = |id: &str| ConversationId(id.parse().unwrap());
@@ -28,6 +28,11 @@ async fn any_unique_prefix_or_suffix_is_enough() {
         // The end of one id and the beginning of another.
         ("beef", Lookup::Many(vec![c, a])),
         ("beef4", Lookup::One(c)),
+        // The beginning of what is shown of an id.
+        ("000ff", Lookup::One(b)),
+        ("000f", Lookup::One(b)),
+        ("0000be", Lookup::One(a)),
+        ("00ff", Lookup::None),
         ("7cde", Lookup::None),
         ("01234567-89ab-7cde-8f01-00000000bee0", Lookup::None),
         ("", Lookup::None),

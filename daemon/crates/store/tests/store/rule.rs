@@ -235,7 +235,7 @@ async fn rules_are_listed_newest_first_page_by_page_and_found_by_a_part_of_their
         let page = store.rules(before, 2).await.unwrap();
         pages += 1;
         for rule in page.rules {
-            let found = [&rule.id[..12], &rule.id[52..], &rule.id.to_ascii_uppercase()];
+            let found = [&rule.id[..12], &rule.id[52..], &rule.id[56..62], &rule.id.to_ascii_uppercase()];
             for part in found {
                 let lookup = store.find_rule(part).await.unwrap();
                 assert!(matches!(lookup, Lookup::One(id) if id.to_string() == rule.id), "{part}");
