@@ -4,7 +4,7 @@ use super::{App, Message, Over, Page, Undo, list::ListPlacement};
 use crate::{
     effect::field,
     keymap::Command,
-    screen::{help, inbox, sidebar::Open},
+    screen::{help, inbox, palette::Palette, sidebar::Open},
     theme::{space, style},
     widget::{
         Element, action,
@@ -19,7 +19,7 @@ use crate::{
 };
 use abide_client::{protocol::update::UpdateStage, view::Connection};
 use iced::{
-    Center, Fill, padding,
+    Center, Fill, Top, padding,
     widget::{Row, Stack, center, column, container, mouse_area, opaque, row, rule, space as gap, stack},
 };
 
@@ -87,7 +87,12 @@ impl App {
             Over::Closing => Some(self.closing()),
         };
         let veil = over.map(|over| {
-            opaque(mouse_area(center(opaque(over)).style(style::veil)).on_press(Message::OverClosed))
+            let place = center(opaque(over)).style(style::veil);
+            let place = match &self.over {
+                Over::Palette(_) => place.align_y(Top).padding(padding::top(Palette::top(self.size.height))),
+                Over::Nothing | Over::Help | Over::Closing => place,
+            };
+            opaque(mouse_area(place).on_press(Message::OverClosed))
         });
         let whole = Stack::new().push(whole).extend(reader).extend(veil).width(Fill).height(Fill);
         // Reports whether a caret or a focus ring is drawn, also in what covers the rest.

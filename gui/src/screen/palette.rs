@@ -19,6 +19,8 @@ use iced::{
 const ROWS: usize = 10;
 /// The height of a row, in logical pixels.
 const ROW: f32 = 33.0;
+/// The height of the palette with all rows that it draws at once, in logical pixels.
+const HEIGHT: f32 = 62.0 + 10.0 * ROW;
 
 /// What it offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,6 +166,13 @@ impl Palette {
                 })
                 .collect(),
         }
+    }
+
+    /// How far from the window's top it begins, in logical pixels: as if it had all of its rows, so that it stays where it is while they
+    /// become fewer.
+    #[must_use]
+    pub fn top(window: f32) -> f32 {
+        ((window - HEIGHT) / 2.0).max(0.0)
     }
 
     #[must_use]

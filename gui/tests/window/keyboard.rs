@@ -172,6 +172,27 @@ fn a_row_of_the_palette_can_be_clicked() {
     assert!(person.finds("What to do").is_none(), "it is closed");
 }
 
+/// The picked row and the field have a border in the colour of focus.
+#[test]
+fn the_palette_stays_where_it_is_while_fewer_rows_fit() {
+    for (width, height) in [(1280.0, 800.0), (640.0, 420.0)] {
+        let mut person = nothing();
+        person.resizes(width, height);
+        let (key, modifiers) = with_shift("P");
+        person.press(key, modifiers);
+        let top = |person: &mut Person| {
+            let focus = person.app.theme().palette().primary;
+            let all = drawn::bordered(person, focus, 200.0);
+            all.iter().map(|bounds| bounds.y).fold(f32::INFINITY, f32::min)
+        };
+        let all = top(&mut person);
+        assert!(all.is_finite() && all < height / 2.0, "{all}");
+        person.writes("smaller");
+        assert!((top(&mut person) - all).abs() < 0.1, "{width}x{height}");
+        assert!(person.finds_whole("Ctrl -"), "{width}x{height}");
+    }
+}
+
 #[test]
 fn the_palette_runs_an_action_and_decides_nothing() {
     let open = |person: &mut Person| {
