@@ -411,7 +411,10 @@ impl App {
         if self.is_live() {
             self.heard = self.now;
         }
+        let was_covered = self.is_covered();
         let task = self.handle(message);
+        // The message may give the keyboard to what covers the page.
+        let task = self.cover_changed(was_covered).chain(task);
         Task::batch([task, self.watch()])
     }
 

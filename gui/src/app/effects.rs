@@ -144,6 +144,11 @@ impl App {
             let is_answered_here = matches!(item.pending, Pending::Question(_)) && item.sub_task().is_none();
             open == Some(item.conversation_id) && !is_answered_here
         });
+        if self.is_covered() {
+            // The page gets it when it is seen again.
+            self.had_caret = !takes_keys;
+            return self.perform_one(Effect::Unfocus);
+        }
         self.perform_one(if takes_keys { Effect::Unfocus } else { Effect::Focus(field::COMPOSER) })
     }
 

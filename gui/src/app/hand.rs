@@ -16,7 +16,7 @@ use crate::{
     screen::{composer::Stance, conversation, inbox, pending},
 };
 use abide_client::protocol::{
-    Timestamp,
+    ConversationId, TaskId, Timestamp,
     inbox::{Decision, InboxItem, Pending, PendingId},
     transcript::Risk,
 };
@@ -53,8 +53,7 @@ impl App {
         self.guard.offer(&waiting, self.now);
         self.done.take_if(|done| done.until <= self.now);
         self.guard.stand(self.footing(), self.now);
-        let sub_task = self.open.as_ref().and_then(|open| open.sub_task());
-        let place = (self.page, self.open.as_ref().map(|open| open.id()), sub_task);
+        let place = self.place_now();
         if std::mem::replace(&mut self.place, place) != place {
             self.notice = None;
         }
@@ -70,6 +69,11 @@ impl App {
             tokio::time::sleep(wait).await;
             Message::Settled
         })
+    }
+
+    pub(super) fn place_now(&self) -> (Page, Option<ConversationId>, Option<TaskId>) {
+        let sub_task = self.open.as_ref().and_then(|open| open.sub_task());
+        (self.page, self.open.as_ref().map(|open| open.id()), sub_task)
     }
 
     pub(super) fn settled(&mut self) -> Task<Message> {

@@ -1,5 +1,5 @@
-//! What covers the page: the list of keys, the palette, a text that is read, the question whether to close. When it closes, the composer
-//! gets the caret back that it had before.
+//! What covers the page: the list of keys, the palette, a text that is read, the question whether to close, and in a small window the
+//! list or the tree. When it closes, the composer gets the caret back that it had before.
 
 use super::{App, Message, Over, Page};
 use crate::{
@@ -42,6 +42,22 @@ impl App {
         self.over != Over::Nothing || self.reader.is_some()
     }
 
+    /// Takes the caret from a page that the list or the tree begins to cover, and gives it back when the same page is seen again.
+    pub(super) fn cover_changed(&mut self, was_covered: bool) -> Task<Message> {
+        match (was_covered, self.is_covered()) {
+            (false, true) => {
+                self.keep_caret();
+                self.perform_one(Effect::Unfocus)
+            }
+            (true, false) if self.place_now() == self.place => self.give_caret_back(),
+            (true, false) => {
+                self.had_caret = false;
+                Task::none()
+            }
+            (true, true) | (false, false) => Task::none(),
+        }
+    }
+
     fn keep_caret(&mut self) {
         if !self.is_overlaid() {
             self.had_caret |= match (self.page, &self.open) {
@@ -57,7 +73,7 @@ impl App {
             Task::none()
         } else if self.reader.is_some() {
             self.perform_one(Effect::Focus(field::READER))
-        } else if std::mem::take(&mut self.had_caret) {
+        } else if !self.is_covered() && std::mem::take(&mut self.had_caret) {
             self.perform_one(Effect::Focus(field::COMPOSER))
         } else {
             Task::none()

@@ -170,6 +170,42 @@ fn in_a_narrow_window_the_list_lies_over_the_page() {
     assert!(person.finds("NEEDS YOU").is_none());
 }
 
+/// The composer under the list has no caret, and gets it back with the page.
+#[test]
+fn while_the_list_lies_over_the_page_no_field_of_the_page_has_the_caret() {
+    for closed_by in ["its key", "Escape", "a click beside it"] {
+        let mut person = working();
+        person.resizes(500.0, 600.0);
+        person.control("l");
+        person.writes("now");
+        assert_eq!(person.focused(), 1);
+        person.control("b");
+        assert!(person.finds("WORKING").is_some());
+        assert_eq!(person.focused(), 0, "the composer is covered");
+        person.writes("unseen");
+        assert_eq!(person.app.conversation().unwrap().composer.draft(), "now");
+        person.clicks("Search");
+        assert_eq!(person.focused(), 1, "one caret is drawn");
+        person.writes("flaky");
+        assert_eq!(person.app.conversation().unwrap().composer.draft(), "now");
+        // The first Escape leaves the field, the second one clears it.
+        person.named(Named::Escape);
+        person.named(Named::Escape);
+        assert!(person.finds("Search").is_some(), "the list still covers the page");
+        assert_eq!(person.focused(), 0);
+        match closed_by {
+            "its key" => person.control("b"),
+            "Escape" => person.named(Named::Escape),
+            _ => person.clicks_at(Point::new(490.0, 300.0)),
+        }
+        assert!(person.finds("Search").is_none(), "{closed_by}");
+        assert_eq!(person.focused(), 1, "{closed_by}");
+        person.wait(1000);
+        person.writes(" then");
+        assert_eq!(person.app.conversation().unwrap().composer.draft(), "now then", "{closed_by}");
+    }
+}
+
 #[test]
 fn no_frame_requests_another_one_at_rest() {
     let (overview, conversation) =
