@@ -664,7 +664,8 @@ impl App {
                 effects.retain(|effect| self.page == Page::Settings || !matches!(effect, Effect::Focus(_)));
                 let open = self.open.iter_mut().chain(&mut self.behind);
                 effects.extend(open.flat_map(|open| open.answered(request, &answer)));
-                return self.perform(effects);
+                let performed = self.perform(effects);
+                return Task::batch([performed, self.find_sub_task()]);
             }
             Err(failure) => {
                 let is_courtesy = match request {

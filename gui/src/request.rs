@@ -9,10 +9,10 @@ use abide_client::protocol::{
     checkpoint::UndoFrom,
     inbox::Decision,
     method::{
-        ArchiveConversation, CheckModel, DecideApproval, DeleteConversation, Focus, ForgetRule, GetConfig,
-        GetConversation, Intervene, ListConversations, ListMessages, ListModels, ListPersonas, ListRules,
-        ListTasks, ListTemplates, ListTools, MarkRead, PauseTask, ResumeTask, Search, SetKey, StartTask,
-        Status, StopTask, TaskChanges, UndoTask, UpdateConfig, UpdateConversation, UpdateDaemon,
+        AgentTree, ArchiveConversation, CheckModel, DecideApproval, DeleteConversation, Focus, ForgetRule,
+        GetConfig, GetConversation, Intervene, ListConversations, ListMessages, ListModels, ListPersonas,
+        ListRules, ListTasks, ListTemplates, ListTools, MarkRead, PauseTask, ResumeTask, Search, SetKey,
+        StartTask, Status, StopTask, TaskChanges, UndoTask, UpdateConfig, UpdateConversation, UpdateDaemon,
         UserResponse,
         catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
         config::{ConfigReply, GetConfigParams, UpdateConfigParams},
@@ -29,8 +29,8 @@ use abide_client::protocol::{
         rule::{ForgetRuleParams, ListRulesParams, ListRulesReply},
         search::{SearchParams, SearchReply},
         task::{
-            InterveneParams, ListTasksParams, StartTaskParams, StartTaskReply, TaskChangesParams,
-            TaskChangesReply, TaskParams,
+            AgentTreeParams, InterveneParams, ListTasksParams, StartTaskParams, StartTaskReply,
+            TaskChangesParams, TaskChangesReply, TaskParams,
         },
     },
     task::AgentTask,
@@ -67,8 +67,10 @@ pub enum Request {
     Changes(TaskId, UndoFrom),
     /// Takes that back.
     Undo(TaskId, UndoFrom),
-    /// All tasks of a conversation, to show how they ended.
+    /// All root tasks of a conversation, to show how they ended.
     Tasks(ConversationId),
+    /// The tasks of a conversation with all sub-tasks, to show those of earlier root tasks.
+    SubTasks(ConversationId),
     /// The conversation with this id, or with a unique part of it.
     Conversation(String),
     Update(UpdateConversationParams),
@@ -241,15 +243,8 @@ impl Daemon {
             }
             Request::Older(of, before, messages) => self.page(of, None, before, messages).await,
             Request::Between(of, after, before) => self.page(of, Some(after), before, PAGE).await,
-            Request::Tasks(id) => {
-                let params = ListTasksParams {
-                    conversation_id: Some(id),
-                    all: true,
-                    limit: Some(1000),
-                    ..ListTasksParams::default()
-                };
-                Ok(Answer::Tasks(id, self.call::<ListTasks>(params).await?.tasks))
-            }
+            Request::Tasks(id) => self.tasks(id).await,
+            Request::SubTasks(id) => self.sub_tasks(id).await,
             Request::Conversation(conversation_id) => {
                 let reply = self.call::<GetConversation>(ConversationParams { conversation_id }).await?;
                 Ok(Answer::Conversation(reply.conversation.id))
@@ -343,6 +338,26 @@ impl Daemon {
         let params = DecideApprovalParams { approval_id: id.to_string(), decision, note, rule };
         let reply = self.call::<DecideApproval>(params).await?;
         Ok(in_force(reply.won || reply.decision == decision))
+    }
+
+    async fn tasks(self, id: ConversationId) -> Result<Answer, Failure> {
+        let params = ListTasksParams {
+            conversation_id: Some(id),
+            all: true,
+            limit: Some(1000),
+            ..ListTasksParams::default()
+        };
+        Ok(Answer::Tasks(id, self.call::<ListTasks>(params).await?.tasks))
+    }
+
+    async fn sub_tasks(self, id: ConversationId) -> Result<Answer, Failure> {
+        let params = AgentTreeParams {
+            conversation_id: Some(id.to_string()),
+            all: true,
+            ..AgentTreeParams::default()
+        };
+        let agents = self.call::<AgentTree>(params).await?.agents;
+        Ok(Answer::Tasks(id, agents.into_values().map(|agent| agent.task).collect()))
     }
 
     async fn page(

@@ -119,6 +119,7 @@ impl App {
 
     pub(super) fn open_conversation(&mut self, id: ConversationId) {
         self.close_sub_task();
+        self.sought = None;
         if self.open.as_ref().is_none_or(|open| open.id() != id) {
             self.keep_left();
             self.open = Some(Box::new(Conversation::new(id, &self.local.draft(Some(id)))));

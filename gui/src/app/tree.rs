@@ -48,7 +48,7 @@ impl App {
     pub(super) fn open_task(&mut self, id: TaskId) -> Task<Message> {
         let Some(conversation) = self.behind.as_deref().or(self.open.as_deref()) else { return Task::none() };
         (self.page, self.cover) = (Page::Conversation, Cover::Nothing);
-        if conversation.fold().task(id).is_some_and(|task| task.parent_id.is_none()) {
+        if conversation.task(id).is_some_and(|task| task.parent_id.is_none()) {
             self.close_sub_task();
             let read = self.mark_read();
             return Task::batch([read, self.perform_one(Effect::Unfocus)]);
@@ -81,17 +81,21 @@ impl App {
 
     /// Shows the message that was searched for in its own timeline, once it is known to be a sub-task's.
     pub(super) fn find_sub_task(&mut self) -> Task<Message> {
-        let Some(conversation) = self.conversation() else { return Task::none() };
-        let known = conversation.fold();
-        if *known.connection() == Connection::Opening {
+        let Some(id) = self.sought.as_ref().and_then(|sought| sought.task) else { return Task::none() };
+        let Some(conversation) = self.conversation_mut() else { return Task::none() };
+        if *conversation.fold().connection() == Connection::Opening {
             return Task::none();
         }
-        let is_below = |id: TaskId| known.task(id).is_some_and(|task| task.parent_id.is_some());
-        let below = self.sought.as_ref().and_then(|sought| sought.task).filter(|id| is_below(*id));
-        let Some((sought, task)) = self.sought.take().zip(below) else { return Task::none() };
-        if let Some(conversation) = self.conversation_mut() {
+        let Some(task) = conversation.task(id) else {
+            // It is one of an earlier root task, or such a root task: the reply tells.
+            let asked = conversation.ask_for_sub_tasks();
+            return asked.map_or_else(Task::none, |asked| self.perform_one(asked));
+        };
+        let below = task.parent_id.is_some().then_some(id);
+        if below.is_some() {
             conversation.forget_goal();
         }
+        let Some((sought, task)) = self.sought.take().zip(below) else { return Task::none() };
         let opened = self.open_task(task);
         let effects =
             self.open.as_mut().map(|open| open.go_to(sought.seq, &sought.query)).unwrap_or_default();

@@ -66,6 +66,8 @@ pub struct Conversation {
     view: ConversationView,
     /// Its tasks as the daemon lists them: the fold does not have those that ended before it began.
     earlier: Vec<AgentTask>,
+    /// The sub-tasks of earlier root tasks were requested since the last snapshot.
+    asked_sub_tasks: bool,
     rows: Vec<Row>,
     /// How many of the rows live output does not change.
     settled: usize,
@@ -247,6 +249,7 @@ impl Conversation {
             sub_task: None,
             view: ConversationView::new(id),
             earlier: Vec::new(),
+            asked_sub_tasks: false,
             rows: Vec::new(),
             settled: 0,
             heads: Vec::new(),
@@ -554,7 +557,9 @@ impl Conversation {
                     return vec![further];
                 }
                 self.project();
-                return self.seek();
+                let mut effects = self.seek();
+                effects.extend(self.ask_for_forked());
+                return effects;
             }
             (Request::Changes(of, from), Answer::Changes(reply)) => self.know_changes(*of, *from, reply),
             (_, Answer::Rules(page)) => {
@@ -562,7 +567,8 @@ impl Conversation {
             }
             (Request::Find(id, _), Answer::Found(reply)) if *id == self.id => return self.found(Some(reply)),
             (_, Answer::Tasks(id, tasks)) if *id == self.id => {
-                self.earlier.clone_from(tasks);
+                self.earlier.retain(|known| tasks.iter().all(|task| task.id != known.id));
+                self.earlier.extend_from_slice(tasks);
                 self.project();
             }
             _ => {}

@@ -140,6 +140,7 @@ impl Person {
                     | Request::Rules(_)
                     | Request::Focus(_)
                     | Request::Tasks(_)
+                    | Request::SubTasks(_)
                     | Request::Older(..)
                     | Request::Between(..)
                     | Request::MarkRead(..)

@@ -6,7 +6,7 @@ mod interventions;
 use crate::{
     display::Display,
     person::Person,
-    preset::{CONVERSATION, QUESTION, TASK, said},
+    preset::{self, CONVERSATION, QUESTION, TASK, said},
 };
 use abide_client::{
     Update,
@@ -15,7 +15,7 @@ use abide_client::{
         message::{Message as Said, MessageKind, Role},
         method::conversation::ListMessagesReply,
         notification::Snapshot,
-        task::Status,
+        task::{AgentTask, Status},
     },
 };
 use abide_gui::{
@@ -260,6 +260,66 @@ fn a_sub_task_is_one_line_in_the_timeline_above_it() {
     person.clicks("asks you");
     answers(&mut person, &nodes, A, "A word of A.");
     assert!(person.finds("A word of A.").is_some());
+}
+
+/// A snapshot has the sub-tasks of the newest root task only.
+#[test]
+fn sub_tasks_of_an_earlier_root_task_keep_their_lines() {
+    let mut nodes = vec![
+        Node::root(Status::Completed),
+        Node::new(1, TASK, Status::Completed, "Option A"),
+        Node::new(2, A, Status::Completed, "Deeper"),
+    ];
+    nodes[1].forked_by(61);
+    let known = fixture::tree(&nodes);
+    let newest = AgentTask { id: child(100), ..preset::task(Status::Thinking) };
+    let snapshot = Snapshot { tasks: vec![newest], ..snapshot(&nodes) };
+    let mut person = Person::before(overview(&nodes));
+    person.open(CONVERSATION, snapshot.clone());
+    let named = format!("sub-task {}", A.short());
+    assert!(person.texts().iter().any(|text| text.starts_with(&named)), "{:?}", person.texts());
+    let wanted = Request::SubTasks(CONVERSATION);
+    assert!(person.sent().contains(&wanted));
+    person.tell(Message::Answered(wanted.clone(), Ok(Answer::Tasks(CONVERSATION, known))));
+    assert!(!person.sent().contains(&wanted), "it is requested once");
+    assert!(person.finds("Option A").is_some(), "{:?}", person.texts());
+    assert!(person.finds("Deeper").is_none(), "it belongs to the timeline of the sub-task");
+    assert!(person.finds("fork").is_none());
+    // The daemon was away: its snapshot has less than is known.
+    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot.clone()))]));
+    assert!(person.finds("Option A").is_some());
+    assert!(person.sent().contains(&wanted), "there may be others now");
+    person.clicks("Option A");
+    let of_task = Snapshot {
+        messages: vec![Said { task_id: Some(A), ..said(51, Role::Agent, "A word of A.") }],
+        calls: Vec::new(),
+        ..snapshot
+    };
+    person.tell(Message::SubTask(A, vec![Update::Snapshot(Box::new(of_task))]));
+    assert!(person.finds("A word of A.").is_some());
+    assert_eq!(person.app.conversation().unwrap().sub_task(), None, "the conversation stays behind it");
+    // The part of the path that leads up to the root task, beside the same title in the list.
+    let crumb = person.finds_all("Fix flaky login test").into_iter().find(|crumb| crumb.x > 300.0).unwrap();
+    person.clicks_at(crumb.center());
+    assert!(person.finds("A word of A.").is_none());
+    assert!(person.finds("Option A").is_some());
+}
+
+#[test]
+fn a_message_of_a_sub_task_of_an_earlier_root_task_is_shown_in_its_timeline() {
+    let nodes = vec![Node::root(Status::Completed), Node::new(1, TASK, Status::Completed, "Option A")];
+    let known = fixture::tree(&nodes);
+    let newest = AgentTask { id: child(100), ..preset::task(Status::Completed) };
+    let snapshot = Snapshot { tasks: vec![newest], ..snapshot(&nodes) };
+    let mut person = Person::before(overview(&nodes));
+    person.tell(Message::Sidebar(sidebar::Message::FoundPressed(CONVERSATION, Seq(51), Some(A))));
+    person.sent();
+    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+    let wanted = Request::SubTasks(CONVERSATION);
+    assert_eq!(person.sent().iter().filter(|sent| **sent == wanted).count(), 1);
+    person.tell(Message::Answered(wanted.clone(), Ok(Answer::Tasks(CONVERSATION, known))));
+    answers(&mut person, &nodes, A, "A word of A.");
+    assert!(person.finds("A word of A.").is_some(), "{:?}", person.texts());
 }
 
 /// The columns of several lines are straight, however long their figures are.

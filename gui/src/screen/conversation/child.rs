@@ -3,7 +3,7 @@
 use super::{Conversation, Message};
 use crate::{
     font,
-    screen::tree::{family, line},
+    screen::tree::line,
     theme::{size, space, style},
     widget::{Element, dot, elide::elided, press::press, secondary, word, yielding},
 };
@@ -23,13 +23,20 @@ use std::collections::HashMap;
 pub(super) struct Forks(HashMap<CallId, Vec<TaskId>>);
 
 impl Forks {
-    /// A `fork` says in its result which sub-task it started; one that code started is known by its time.
-    pub(super) fn of(view: &ConversationView, task: TaskId) -> Self {
+    /// Those of the calls of this sub-task, or of all root tasks. A `fork` says in its result which sub-task it started; one that code
+    /// started is known by its time. `earlier` are tasks that the fold lacks.
+    pub(super) fn of(view: &ConversationView, earlier: &[AgentTask], of: Option<TaskId>) -> Self {
         let mut forks = Self::default();
-        let below = family::below(view, task);
+        let is_below = |task: &&AgentTask| match of {
+            Some(of) => task.parent_id == Some(of),
+            None => task.depth == 1,
+        };
+        let all = view.tasks().chain(earlier.iter().filter(|task| view.task(task.id).is_none()));
+        let mut below: Vec<&AgentTask> = all.filter(is_below).collect();
         if below.is_empty() {
             return forks;
         }
+        below.sort_by_key(|task| (task.started_at, task.id));
         let calls = view.timeline().filter_map(|entry| match entry {
             Entry::Call(call) if matches!(&*call.tool, "fork" | "python") => Some(call),
             _ => None,
@@ -37,7 +44,8 @@ impl Forks {
         let (named, code): (Vec<&CallView>, Vec<&CallView>) = calls.partition(|call| call.tool == "fork");
         for task in below {
             let handle = task.id.short();
-            let ran = || code.iter().rev().find(|call| ran_at(call, task));
+            let is_its = |call: &&&CallView| task.parent_id == Some(call.task_id);
+            let ran = || code.iter().rev().filter(is_its).find(|call| ran_at(call, task));
             if let Some(call) = named.iter().find(|call| has_started(call, &handle)).or_else(ran) {
                 forks.0.entry(call.call_id).or_default().push(task.id);
             }

@@ -7,7 +7,7 @@
 
 use super::{
     Conversation, Gap, Goal, Row,
-    projection::{now, rows},
+    projection::{current_task, now, rows},
     thought::thoughts,
 };
 use crate::{
@@ -17,7 +17,11 @@ use crate::{
 };
 use abide_client::{
     Update,
-    protocol::{Seq, inbox::PendingId, message::Role},
+    protocol::{
+        Seq,
+        inbox::PendingId,
+        message::{CallView, Role},
+    },
     view::{Change, Entry},
 };
 
@@ -79,12 +83,30 @@ impl Conversation {
         self.gap = first.filter(|_| messages.count() + 1 >= SNAPSHOT).map(Gap::from_start);
         if self.sub_task.is_none() {
             effects.push(Effect::Ask(Request::Tasks(self.id)));
+            self.asked_sub_tasks = false;
+            effects.extend(self.ask_for_forked());
         }
         if self.goal.is_none() && self.looked.is_none() {
             // The conversation opens at the oldest waiting card.
             let oldest = self.waiting().next().map(|item| item.pending.id());
             self.goal = oldest.map(|id| Goal::Row(Row::Card(id)));
         }
+    }
+
+    /// Requests the sub-tasks of earlier root tasks, once: a snapshot has those of the newest root task only.
+    pub fn ask_for_sub_tasks(&mut self) -> Option<Effect> {
+        let is_first = !std::mem::replace(&mut self.asked_sub_tasks, true);
+        is_first.then_some(Effect::Ask(Request::SubTasks(self.id)))
+    }
+
+    /// Requests them if the timeline has calls that may have started some.
+    pub(super) fn ask_for_forked(&mut self) -> Option<Effect> {
+        let newest = current_task(&self.view, None).map(|task| task.id);
+        let may_start =
+            |call: &CallView| matches!(&*call.tool, "fork" | "python") && Some(call.task_id) != newest;
+        let is_missing = self.sub_task.is_none()
+            && self.view.timeline().any(|entry| matches!(entry, Entry::Call(call) if may_start(call)));
+        is_missing.then(|| self.ask_for_sub_tasks()).flatten()
     }
 
     /// The question whose picked choice is the draft: without the question the draft means nothing.

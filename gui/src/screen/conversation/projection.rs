@@ -67,7 +67,7 @@ pub(super) fn rows(
 ) -> (Vec<Row>, Vec<Row>) {
     let mut rows = Vec::with_capacity(view.timeline().len() + 8);
     let open = Open::of(view, of);
-    let forks = current_task(view, of).map(|task| Forks::of(view, task.id)).unwrap_or_default();
+    let forks = Forks::of(view, earlier, of);
     let mut shown = HashSet::new();
     let mut told_ends = HashSet::new();
     let mut last_of = HashMap::new();

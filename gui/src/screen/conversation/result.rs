@@ -1,10 +1,13 @@
 //! A call's result, as its card shows it.
 
 use crate::words;
-use abide_client::protocol::{
-    JsonText,
-    message::{CallOutcome, CallView},
-    transcript::ToolResult,
+use abide_client::{
+    protocol::{
+        JsonText,
+        message::{CallOutcome, CallView},
+        transcript::ToolResult,
+    },
+    text::visible_line,
 };
 use serde_json::{Map, Value};
 
@@ -32,13 +35,17 @@ pub(super) fn told_whole(call: &CallView, result: &ToolResult, head: &str) -> St
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// The result of `wait` in words: its own form is for the model, and the sub-tasks' own lines have the rest.
+/// The result of `fork` and `wait` in words: its own form is for the model, and the sub-tasks' own lines have the rest.
 #[must_use]
 pub(super) fn of_sub_tasks(call: &CallView, result: &ToolResult) -> Option<String> {
-    if call.tool != "wait" {
+    if !matches!(&*call.tool, "fork" | "wait") {
         return None;
     }
     let result: Value = serde_json::from_str(&result.message).ok()?;
+    if call.tool == "fork" {
+        let handle = result.get("handle")?.as_str()?;
+        return Some(format!("sub-task {}", visible_line(handle)));
+    }
     let all = result.as_array().map_or_else(|| std::slice::from_ref(&result), Vec::as_slice);
     let ended = all.iter().filter(|one| one.get("endReason").is_some()).count();
     all.iter().all(|one| one.get("handle").is_some()).then(|| match (ended, all.len()) {

@@ -16,7 +16,8 @@ impl Conversation {
     #[must_use]
     pub fn of_sub_task(&self, task: TaskId) -> Self {
         // Until its own fold has begun, what is known of it and of the tasks above it is shown.
-        let earlier = family::path(&self.view, task).cloned().collect();
+        let mut earlier = self.earlier.clone();
+        earlier.extend(family::path(&self.view, task).cloned());
         Self { sub_task: Some(task), earlier, ..Self::new(self.id, "") }
     }
 

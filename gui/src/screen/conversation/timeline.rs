@@ -138,7 +138,7 @@ impl Conversation {
                 }
                 None => gap().into(),
             },
-            Row::Child(id) => match self.view.task(id) {
+            Row::Child(id) => match self.task(id) {
                 Some(task) => self.child(task),
                 None => gap().into(),
             },
@@ -226,7 +226,9 @@ impl Conversation {
         false
     }
 
-    pub(super) fn task(&self, id: TaskId) -> Option<&AgentTask> {
+    /// A task of the conversation, if it is known.
+    #[must_use]
+    pub fn task(&self, id: TaskId) -> Option<&AgentTask> {
         self.view.task(id).or_else(|| self.earlier.iter().find(|task| task.id == id))
     }
 

@@ -157,11 +157,3 @@ pub fn path(view: &ConversationView, id: TaskId) -> impl Iterator<Item = &AgentT
     let above = |task: &&AgentTask| task.parent_id.and_then(|parent| view.task(parent));
     std::iter::successors(view.task(id), above)
 }
-
-/// The sub-tasks right below this task, in the order in which they began.
-#[must_use]
-pub fn below(view: &ConversationView, id: TaskId) -> Vec<&AgentTask> {
-    let mut all: Vec<&AgentTask> = view.tasks().filter(|task| task.parent_id == Some(id)).collect();
-    all.sort_by_key(|task| (task.started_at, task.id));
-    all
-}
