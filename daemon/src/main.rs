@@ -16,7 +16,7 @@ use abide_daemon::{
 };
 use abide_fail_point::{Point, pass};
 use anyhow::Context as _;
-use std::{ffi::OsString, path::Path, process::ExitCode, sync::Arc, time::Duration};
+use std::{ffi::OsString, io::Write as _, path::Path, process::ExitCode, sync::Arc, time::Duration};
 use tokio::{runtime::Runtime, sync::watch};
 
 const USAGE: &str = "abided: the Abide daemon. `abide` starts it when it is needed.
@@ -167,10 +167,15 @@ fn helper_program() -> std::io::Result<std::path::PathBuf> {
     if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
 }
 
-#[expect(clippy::print_stdout, reason = "the answer to --help and --version")]
+/// Prints a line of a command's result. A reader that has read enough, as `head` does, is no failure.
 fn say(words: &str) -> ExitCode {
-    println!("{words}");
-    ExitCode::SUCCESS
+    match writeln!(std::io::stdout(), "{words}") {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            complain(&format!("error: this could not be printed: {error}"));
+            ExitCode::FAILURE
+        }
+        Ok(()) | Err(_) => ExitCode::SUCCESS,
+    }
 }
 
 #[expect(clippy::print_stderr, reason = "tells the user why the daemon does not run")]

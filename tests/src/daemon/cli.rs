@@ -79,6 +79,22 @@ impl Cli {
         }
     }
 
+    /// Runs it to its end with nobody who reads its stdout, like `head` that has read enough.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub async fn run_unread(&self, arguments: &[&str]) -> CliOutput {
+        let mut child = self.command(arguments).stdin(Stdio::null()).spawn().expect("abide can be started");
+        drop(child.stdout.take());
+        let what = format!("`abide {}` to end", arguments.join(" "));
+        let output = wait::within(&what, child.wait_with_output()).await.expect("abide can be waited for");
+        CliOutput {
+            code: output.status.code(),
+            stdout: String::new(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
     /// Runs it to its end, which must be a success; returns its stdout.
     ///
     /// # Panics

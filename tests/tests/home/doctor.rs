@@ -29,6 +29,18 @@ async fn doctor_checks_everything_beside_a_running_daemon() {
 }
 
 #[tokio::test]
+async fn a_reader_that_has_read_enough_is_no_failure() {
+    let world = World::start().await;
+    let cli = world.daemon.cli();
+    for command in
+        [&["doctor"][..], &["doctor", "--json"], &["prompts"], &["config", "reference"], &["ps", "--all"]]
+    {
+        let output = cli.run_unread(command).await;
+        assert_eq!((output.code, &*output.stderr), (Some(0), ""), "{command:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_rebuild_finds_no_difference_and_a_backup_is_complete() {
     let mut world = World::start().await;
     let first = [Turn::say("Well."), Turn::shell("true"), Turn::done("Done.")];
