@@ -31,7 +31,7 @@ pub(super) struct Planned {
     pub(super) target: Option<Entry>,
     /// What it is.
     pub(super) current: Option<Entry>,
-    /// Somebody else has changed it after the task, so an undo keeps it.
+    /// It has something of somebody else, so an undo keeps it.
     pub(super) is_kept: bool,
 }
 
@@ -39,21 +39,32 @@ pub(super) struct Planned {
 /// first one that is taken back to the present.
 ///
 /// The target of a file is what it was before the task's first change. So what somebody else changed before that is kept without a
-/// word: the task has changed it knowingly. What somebody else changed after that is kept too, and named.
+/// word: the task has changed it knowingly. What somebody else changed after that is kept too, and named, unless they have brought the
+/// file back to what the task had left.
 pub(super) fn plan<'a>(changes: impl IntoIterator<Item = (ChangedBy, &'a [Change])>) -> Vec<Planned> {
-    let mut files = BTreeMap::<&[u8], Planned>::new();
+    // With what the task, or an undo of it, has left of each file.
+    let mut files = BTreeMap::<&[u8], (Planned, &Option<Entry>)>::new();
     for (by, changes) in changes {
         for Change { path, before, after } in changes {
-            if let Some(file) = files.get_mut(&**path) {
+            if let Some((file, left)) = files.get_mut(&**path) {
+                if by != ChangedBy::Others {
+                    // The task has built on what somebody else has changed.
+                    file.is_kept |= file.current != **left;
+                    *left = after;
+                }
                 file.current.clone_from(after);
-                file.is_kept |= by == ChangedBy::Others;
             } else if by != ChangedBy::Others {
                 let (target, current) = (before.clone(), after.clone());
-                files.insert(path, Planned { path: path.clone(), target, current, is_kept: false });
+                let file = Planned { path: path.clone(), target, current, is_kept: false };
+                files.insert(path, (file, after));
             }
         }
     }
-    files.into_values().filter(|file| file.target != file.current).collect()
+    let decided = files.into_values().map(|(file, left)| {
+        let is_kept = file.is_kept || file.current != *left;
+        Planned { is_kept, ..file }
+    });
+    decided.filter(|file| file.target != file.current).collect()
 }
 
 /// The changes of `git diff-tree -r -z --raw --no-abbrev` in one comparison, after the line of its trees. `None`: they are not of
@@ -118,6 +129,11 @@ mod tests {
             ("a", &[(Others, "p"), (Step(2), "b")], Some(("p", "b", false))),
             ("a", &[(Step(1), "b"), (Others, "p")], Some(("a", "p", true))),
             ("a", &[(Step(1), "b"), (Others, "p"), (Step(3), "c")], Some(("a", "c", true))),
+            // Somebody has brought it back to what the task had left.
+            ("a", &[(Step(1), "b"), (Others, "p"), (Others, "b")], Some(("a", "b", false))),
+            ("a", &[(Step(1), "b"), (Others, "p"), (Step(3), "c"), (Others, "b")], Some(("a", "b", true))),
+            ("a", &[(Step(1), "b"), (Others, "p"), (Step(3), "c"), (Others, "p")], Some(("a", "p", true))),
+            ("a", &[(Step(1), "b"), (Others, "p"), (Undo, "p"), (Others, "b")], Some(("a", "b", false))),
             // The person has taken it back.
             ("a", &[(Step(1), "b"), (Others, "a")], None),
             // An undo is taken back like a step.
