@@ -37,16 +37,17 @@ pub(crate) enum ApprovalKey {
 }
 
 impl ApprovalKey {
-    pub(crate) const LABEL: &str = "y allow once · a always · n reject · d detach: ";
+    pub(crate) const LABEL: &str = "y allow once · A always · n reject · d detach: ";
     pub(crate) const LABEL_OF_WORDS: &str = "high risk: write yes, always, no or detach: ";
     pub(crate) const NOT_A_WORD: &str = "nothing is decided: a high risk takes a whole word";
 
-    /// Any other key is `None`: an approval is never given by accident.
+    /// Any other key is `None`: an approval is never given by accident. The window's keys mean the same here: there, `a` allows once and
+    /// only Shift makes it lasting.
     pub(crate) const fn of(key: u8) -> Option<Self> {
         match key {
-            b'y' | b'Y' => Some(Self::Once),
-            b'a' | b'A' => Some(Self::Always),
-            b'n' | b'N' => Some(Self::Reject),
+            b'y' | b'Y' | b'a' => Some(Self::Once),
+            b'A' => Some(Self::Always),
+            b'n' | b'N' | b'r' => Some(Self::Reject),
             b'd' | b'D' | END_OF_INPUT => Some(Self::Detach),
             _ => None,
         }
@@ -75,6 +76,8 @@ pub(crate) enum Typed {
     Nothing,
     /// Neither a choice nor allowed as text.
     NotAChoice,
+    /// A number that no choice has, where the choices are words: a slip of the finger, not an answer.
+    NoSuchNumber,
 }
 
 impl Typed {
@@ -85,12 +88,24 @@ impl Typed {
         }
         match abide_client::choice(question, line) {
             Some(choice) => Self::Answer(choice.to_owned()),
+            None if is_number(line) && !question.choices.is_empty() && !has_numbers(&question.choices) => {
+                Self::NoSuchNumber
+            }
             None if question.kind.takes_words() || question.choices.is_empty() => {
                 Self::Answer(line.to_owned())
             }
             None => Self::NotAChoice,
         }
     }
+}
+
+fn is_number(line: &str) -> bool {
+    line.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether another number may be an answer, too.
+fn has_numbers(choices: &[String]) -> bool {
+    choices.iter().any(|choice| choice.contains(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -100,13 +115,17 @@ mod tests {
     use abide_client::protocol::inbox::QuestionKind;
 
     #[test]
-    fn only_the_four_keys_decide() {
+    fn a_key_means_what_it_means_in_the_window() {
         use ApprovalKey as K;
         let table = [
             (b'y', Some(K::Once)),
             (b'Y', Some(K::Once)),
-            (b'a', Some(K::Always)),
+            (b'a', Some(K::Once)),
+            (b'A', Some(K::Always)),
             (b'n', Some(K::Reject)),
+            (b'r', Some(K::Reject)),
+            // The window's key for a lasting rejection, which this prompt does not offer.
+            (b'R', None),
             (b'd', Some(K::Detach)),
             (4, Some(K::Detach)),
             (b'\n', None),
@@ -145,14 +164,19 @@ mod tests {
         let table = [
             ("2", Typed::Answer("blue".into())),
             (" RED \n", Typed::Answer("red".into())),
-            ("3", Typed::Answer("3".into())),
-            ("0", Typed::Answer("0".into())),
+            ("3", Typed::NoSuchNumber),
+            ("0", Typed::NoSuchNumber),
+            ("3 of them", Typed::Answer("3 of them".into())),
             ("green\n", Typed::Answer("green".into())),
             ("  \n", Typed::Nothing),
         ];
         for (line, typed) in table {
             assert_eq!(Typed::at(&question, line), typed, "{line:?}");
         }
+        let of_numbers = Question { choices: vec!["8080".into(), "9090".into()], ..question.clone() };
+        assert_eq!(Typed::at(&of_numbers, "7070"), Typed::Answer("7070".into()));
+        let open = Question { choices: Vec::new(), ..question };
+        assert_eq!(Typed::at(&open, "3"), Typed::Answer("3".into()));
     }
 
     #[test]

@@ -85,11 +85,12 @@ fn not_open(id: &str) -> CommandError {
         .hinted("`abide inbox` lists what waits; an approval takes `abide approve` or `abide reject`")
 }
 
-/// Whether `given` is a beginning or end of `id`.
+/// Whether `given` is a beginning or end of `id`, or the beginning of its last eight digits.
 pub(crate) fn fits(id: &str, given: &str) -> bool {
     let plain = |s: &str| s.replace('-', "").to_ascii_lowercase();
     let (id, given) = (plain(id), plain(given));
-    !given.is_empty() && (id.starts_with(&given) || id.ends_with(&given))
+    let short = id.get(id.len().saturating_sub(8)..).unwrap_or_default();
+    !given.is_empty() && (id.starts_with(&given) || id.ends_with(&given) || short.starts_with(&given))
 }
 
 async fn words(question: &Question, given: &[String]) -> Result<String, CommandError> {
@@ -98,6 +99,14 @@ async fn words(question: &Question, given: &[String]) -> Result<String, CommandE
         Typed::Answer(answer) => Ok(answer),
         Typed::Nothing => Err(CommandError::usage("no answer was given, the question stays open")
             .hinted("to decline it: --decline")),
+        Typed::NoSuchNumber => {
+            let words = format!("there is no choice {}, the question stays open", line.trim());
+            Err(CommandError::usage(words).hinted(format!(
+                "it has {}: {}",
+                question.choices.len(),
+                question.choices.join(", ")
+            )))
+        }
         Typed::NotAChoice => {
             Err(CommandError::usage(format!("this question takes: {}", question.choices.join(", "))))
         }

@@ -169,6 +169,7 @@ impl Follow<'_> {
                     return Ok(PromptEnd::Answered);
                 }
                 Some(Typed::Nothing) => {}
+                Some(Typed::NoSuchNumber) => self.say("no choice has this number")?,
                 Some(Typed::NotAChoice) => self.say("this question takes one of its answers, or a number")?,
             }
         }

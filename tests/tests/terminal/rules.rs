@@ -27,7 +27,7 @@ async fn a_wider_rule_is_chosen_counts_for_the_next_command_and_is_forgotten() {
     assert!(screen.contains("shell(ls *)"), "{screen}");
     let is_wider = |line: &&str| line.contains("shell(ls *)");
     let number = screen.lines().find(is_wider).and_then(|line| line.split_whitespace().next());
-    terminal.press(&["a"]).await;
+    terminal.press(&["A"]).await;
     terminal.shows("remember which?").await;
     terminal.press(&["9", "Enter"]).await;
     terminal.shows("type the number of a rule").await;
