@@ -250,7 +250,7 @@ pub struct AgentTreeParams {
     /// As in [`TaskParams`].
     pub task_id: Option<String>,
     pub conversation_id: Option<String>,
-    /// Ended tasks too. (The named task is always there.)
+    /// Ended tasks too. (The named task is always there, and if it has ended all of its sub-tasks.)
     pub all: bool,
 }
 

@@ -144,7 +144,9 @@ fn tree(connection: &Connection, of: TreeOf, with_ended: bool) -> Result<Vec<Age
         TreeOf::Conversation(id) => ("conversation = ?1".to_owned(), Some(id.0)),
         TreeOf::Task(id) => (format!("id IN ({TREE})"), Some(id.0)),
     };
-    let ended = if with_ended { "" } else { "AND (ended = 0 OR id = ?1)" };
+    // All sub-tasks of a task that has ended have ended, too.
+    let ended =
+        if with_ended { "" } else { "AND (ended = 0 OR id = ?1 OR (SELECT ended FROM tasks WHERE id = ?1))" };
     let sql = format!("{SELECT} WHERE {filter} {ended} ORDER BY started_at DESC, id DESC LIMIT {MOST}");
     let agent = |task: AgentTask| {
         let title = match task.parent_id {

@@ -145,7 +145,7 @@ async fn a_tree_has_the_newest_words_that_people_said_to_each_task() {
     ];
     let mut records = vec![record(2, Some(2), started_beneath(1))];
     records.extend((3..).zip(bodies).map(|(n, body)| record(n, Some(1), body)));
-    store.append(Append { tasks: vec![projection(below)], ..append(id, records) }).await.unwrap();
+    store.append(Append { tasks: vec![projection(below.clone())], ..append(id, records) }).await.unwrap();
     start(&store, id, 9, Status::Completed).await;
 
     let agents = store.tree(TreeOf::Conversation(id), false).await.unwrap();
@@ -162,6 +162,13 @@ async fn a_tree_has_the_newest_words_that_people_said_to_each_task() {
         (TreeOf::Conversation(conversation(9)), true, 0),
     ] {
         assert_eq!(store.tree(of, with_ended).await.unwrap().len(), count, "{of:?}");
+    }
+
+    let ended = AgentTask { status: Status::Completed, ..below };
+    let tasks = vec![projection(ended), projection(task(id, 1, Status::Completed, Vec::new()))];
+    store.append(Append { tasks, ..append(id, vec![record(20, Some(2), answered(7))]) }).await.unwrap();
+    for (of, count) in [(TreeOf::Task(task_id(1)), 2), (TreeOf::Conversation(id), 0)] {
+        assert_eq!(store.tree(of, false).await.unwrap().len(), count, "{of:?} after their end");
     }
 }
 
