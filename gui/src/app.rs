@@ -395,6 +395,9 @@ impl App {
         if !self.is_live() {
             // While disconnected, nothing is known about running tasks.
             None
+        } else if self.config.refused.is_some() {
+            // The person is about to mend it.
+            Some(Duration::from_secs(1))
         } else if self.overview.tasks().any(is_busy) {
             Some(Duration::from_secs(1))
         } else if self.overview.tasks().next().is_some() {

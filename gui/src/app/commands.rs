@@ -271,6 +271,10 @@ impl App {
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation).map(|open| open.id());
         let after = waiting.iter().position(|id| Some(*id) == open).map_or(0, |at| at + 1);
         match waiting.get(after).or(waiting.first()) {
+            Some(id) if Some(*id) == open => {
+                let shown = self.show(*id);
+                Task::batch([shown, self.bring_into_view()])
+            }
             Some(id) => self.show(*id),
             None => Task::none(),
         }

@@ -236,7 +236,7 @@ impl App {
     }
 
     /// Scrolls to the selected card: a card must be seen before its keys work.
-    fn bring_into_view(&mut self) -> Task<Message> {
+    pub(super) fn bring_into_view(&mut self) -> Task<Message> {
         self.guard.out_of_sight().map_or_else(Task::none, |id| self.show_card(id))
     }
 

@@ -72,6 +72,22 @@ fn the_choices_of_a_sub_task_s_question_are_visible_in_a_small_window() {
     }
 }
 
+#[test]
+fn the_key_for_what_waits_brings_its_card_into_view() {
+    let mut nodes = three();
+    nodes[2].status = Status::WaitingApproval;
+    let mut person = before(&nodes);
+    person.resizes(640.0, 420.0);
+    person.wait(1000);
+    for _ in 0..5 {
+        person.named(Named::PageUp);
+    }
+    assert!(!person.finds_whole("9–12 March"));
+    person.control("j");
+    person.wait(1000);
+    assert!(person.finds_whole("9–12 March"), "{:?}", person.texts());
+}
+
 /// The place of a text from the top.
 fn y(person: &mut Person, text: &str) -> f32 {
     let there = person.finds(text);
