@@ -8,7 +8,7 @@ use crate::{
     verdict::Verdict,
 };
 use abide_client::protocol::{
-    self, Candidate, ErrorKind, MAX_CANDIDATES,
+    self, Candidate, ErrorKind, MAX_CANDIDATES, TaskId,
     inbox::{InboxItem, Pending, Question},
     method::{
         Inbox, UserResponse,
@@ -55,11 +55,9 @@ fn find<'a>(items: &'a [InboxItem], id: &str) -> Result<Option<(&'a InboxItem, &
         Pending::Approval(_) => None,
     });
     let questions: Vec<_> = questions.collect();
-    let own = |(item, q): &&(&InboxItem, &Question)| {
-        fits(&q.id.to_string(), id) || fits(&item.task_id.to_string(), id)
-    };
-    let below =
-        |(item, _): &&(&InboxItem, &Question)| item.root_id.is_some_and(|root| fits(&root.to_string(), id));
+    let own =
+        |(item, q): &&(&InboxItem, &Question)| fits(&q.id.to_string(), id) || fits_task(item.task_id, id);
+    let below = |(item, _): &&(&InboxItem, &Question)| item.root_id.is_some_and(|root| fits_task(root, id));
     let mut fitting: Vec<_> = questions.iter().filter(own).copied().collect();
     if fitting.is_empty() {
         fitting = questions.iter().filter(below).copied().collect();
@@ -85,12 +83,17 @@ fn not_open(id: &str) -> CommandError {
         .hinted("`abide inbox` lists what waits; an approval takes `abide approve` or `abide reject`")
 }
 
-/// Whether `given` is a beginning or end of `id`, or the beginning of its last eight digits.
+/// Whether `given` is a beginning or end of `id`.
 pub(crate) fn fits(id: &str, given: &str) -> bool {
     let plain = |s: &str| s.replace('-', "").to_ascii_lowercase();
     let (id, given) = (plain(id), plain(given));
-    let short = id.get(id.len().saturating_sub(8)..).unwrap_or_default();
-    !given.is_empty() && (id.starts_with(&given) || id.ends_with(&given) || short.starts_with(&given))
+    !given.is_empty() && (id.starts_with(&given) || id.ends_with(&given))
+}
+
+/// The same of a task, or whether it is the beginning of its last eight digits.
+pub(crate) fn fits_task(id: TaskId, given: &str) -> bool {
+    let is_as_shown = !given.is_empty() && id.short().starts_with(&given.to_ascii_lowercase());
+    is_as_shown || fits(&id.to_string(), given)
 }
 
 async fn words(question: &Question, given: &[String]) -> Result<String, CommandError> {
@@ -100,12 +103,8 @@ async fn words(question: &Question, given: &[String]) -> Result<String, CommandE
         Typed::Nothing => Err(CommandError::usage("no answer was given, the question stays open")
             .hinted("to decline it: --decline")),
         Typed::NoSuchNumber => {
-            let words = format!("there is no choice {}, the question stays open", line.trim());
-            Err(CommandError::usage(words).hinted(format!(
-                "it has {}: {}",
-                question.choices.len(),
-                question.choices.join(", ")
-            )))
+            let words = format!("no choice has the number {}; the question stays open", line.trim());
+            Err(CommandError::usage(words).hinted(format!("its choices: {}", question.choices.join(", "))))
         }
         Typed::NotAChoice => {
             Err(CommandError::usage(format!("this question takes: {}", question.choices.join(", "))))

@@ -53,8 +53,7 @@ async fn open(daemon: &mut Daemon, id: &str) -> Result<Option<Approval>, Command
     let items = daemon.call::<Inbox>(InboxParams::default()).await?.items;
     let mut fitting = items.into_iter().filter_map(|item| match item.pending {
         Pending::Approval(a)
-            if super::answer::fits(&a.id.to_string(), id)
-                || super::answer::fits(&item.task_id.to_string(), id) =>
+            if super::answer::fits(&a.id.to_string(), id) || super::answer::fits_task(item.task_id, id) =>
         {
             Some(a)
         }

@@ -4,7 +4,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Ids may be given by any unique prefix or suffix of them or of their last eight digits.
+/// Ids may be given by any unique prefix or suffix; a task's also by one of its last eight digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserResponseParams {
@@ -30,7 +30,7 @@ pub struct UserResponseReply {
     pub first_at: Option<Timestamp>,
 }
 
-/// The approval's id, a unique prefix or suffix of it or of its last eight digits, or a task's with exactly one approval open.
+/// The approval's id, a unique prefix or suffix of it, or a task's with exactly one approval open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DecideApprovalParams {

@@ -32,11 +32,18 @@ fn digits(typed: &str) -> Option<String> {
     fits.then_some(digits)
 }
 
+/// The condition of a beginning or an end of an id.
+const BEGINS_OR_ENDS: &str = "hex(id) LIKE ?1 || '%' OR hex(id) LIKE '%' || ?1";
+/// The same, or of a beginning of its last eight digits.
+const AS_SHOWN_TOO: &str =
+    "hex(id) LIKE ?1 || '%' OR hex(id) LIKE '%' || ?1 OR substr(hex(id), -8) LIKE ?1 || '%'";
+
 /// Finds ids in a table with a column `id`. A whole id uses the index; a part of one scans all ids, about a thousand in a millisecond.
 fn find<T>(
     connection: &Connection,
     columns_from: &str,
     digits: &str,
+    condition: &str,
     read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Lookup<T>> {
     let mut found = match Uuid::parse_str(digits) {
@@ -45,10 +52,7 @@ fn find<T>(
             statement.query_map([id], &read)?.collect::<Result<Vec<_>, _>>()?
         }
         Err(_) => {
-            let sql = format!(
-                "SELECT {columns_from} (hex(id) LIKE ?1 || '%' OR hex(id) LIKE '%' || ?1 OR substr(hex(id), -8) LIKE ?1 || '%')
-                 ORDER BY id DESC LIMIT {MAX_CANDIDATES}"
-            );
+            let sql = format!("SELECT {columns_from} ({condition}) ORDER BY id DESC LIMIT {MAX_CANDIDATES}");
             let mut statement = connection.prepare_cached(&sql)?;
             statement.query_map([digits], &read)?.collect::<Result<Vec<_>, _>>()?
         }
@@ -93,8 +97,9 @@ impl Store {
     pub async fn find_task(&self, typed: &str) -> Result<Lookup<TaskId>, ReadError> {
         let (typed, digits) = (typed.trim().to_owned(), digits(typed));
         self.read(move |connection| {
-            let of =
-                |digits: &str| find(connection, "id FROM tasks WHERE", digits, |row| row.get(0).map(TaskId));
+            let of = |digits: &str| {
+                find(connection, "id FROM tasks WHERE", digits, AS_SHOWN_TOO, |row| row.get(0).map(TaskId))
+            };
             let (whole, part) =
                 digits.into_iter().partition::<Vec<_>, _>(|digits| Uuid::parse_str(digits).is_ok());
             if let Some(Lookup::One(task)) = whole.first().map(|digits| of(digits)).transpose()? {
@@ -118,7 +123,7 @@ impl Store {
     pub async fn find_conversation(&self, typed: &str) -> Result<Lookup<ConversationId>, ReadError> {
         let Some(digits) = digits(typed) else { return Ok(Lookup::None) };
         self.read(move |connection| {
-            Ok(find(connection, "id FROM conversations WHERE", &digits, |row| {
+            Ok(find(connection, "id FROM conversations WHERE", &digits, AS_SHOWN_TOO, |row| {
                 row.get(0).map(ConversationId)
             })?)
         })
@@ -136,14 +141,21 @@ impl Store {
         .await
     }
 
-    /// The question or approval with this as a part of its id: an open one, else a closed one, so that a late answer is told the
+    /// The question or approval whose id begins or ends with this (the beginning of what is shown of it is too little: it may be that of a
+    /// task, and something is decided by it): an open one, else a closed one, so that a late answer is told the
     /// first.
     pub async fn find_pending(&self, typed: &str) -> Result<Lookup<PendingRef>, ReadError> {
         let Some(digits) = digits(typed) else { return Ok(Lookup::None) };
         self.read(move |connection| {
-            let open = find(connection, &format!("{PENDING} item IS NOT NULL AND"), &digits, pending)?;
+            let open = find(
+                connection,
+                &format!("{PENDING} item IS NOT NULL AND"),
+                &digits,
+                BEGINS_OR_ENDS,
+                pending,
+            )?;
             match open {
-                Lookup::None => Ok(find(connection, PENDING, &digits, pending)?),
+                Lookup::None => Ok(find(connection, PENDING, &digits, BEGINS_OR_ENDS, pending)?),
                 one_or_many => Ok(one_or_many),
             }
         })

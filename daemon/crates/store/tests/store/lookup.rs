@@ -100,4 +100,8 @@ async fn open_items_come_before_closed_ones() {
     wait(4, vec![]).await;
     assert_eq!(store.find_pending("abcd").await.unwrap(), both(false));
     assert_eq!(store.find_pending("abc").await.unwrap(), Lookup::None);
+    // What is shown of it, but not whole: it may be meant as a task.
+    let shown = ask(1).id.short();
+    assert_eq!(store.find_pending(&shown[..6]).await.unwrap(), Lookup::None);
+    assert!(matches!(store.find_pending(&shown).await.unwrap(), Lookup::One(_) | Lookup::Many(_)));
 }
