@@ -41,8 +41,8 @@ impl ApprovalKey {
     pub(crate) const LABEL_OF_WORDS: &str = "high risk: write yes, always, no or detach: ";
     pub(crate) const NOT_A_WORD: &str = "nothing is decided: a high risk takes a whole word";
 
-    /// Any other key is `None`: an approval is never given by accident. The window's keys mean the same here: there, `a` allows once and
-    /// only Shift makes it lasting.
+    /// Any other key is `None`: an approval is never given by accident. The window's letters mean the same: `a` allows once, and
+    /// what is lasting takes another letter and Enter.
     pub(crate) const fn of(key: u8) -> Option<Self> {
         match key {
             b'y' | b'Y' | b'a' => Some(Self::Once),

@@ -232,23 +232,25 @@ impl Follow<'_> {
         Ok(PromptEnd::Answered)
     }
 
-    /// Which rule "always" remembers; `None` is the very call. Asked only if the approval offers others.
+    /// Which rule "always" remembers; `None` is the very call. It asks also if the approval offers no other rule: one key alone, perhaps
+    /// under Caps Lock, remembers nothing.
     async fn ask_rule(
         &mut self,
         approval: &Approval,
     ) -> Result<Result<Option<String>, PromptEnd>, CommandError> {
-        if approval.wider.is_empty() {
-            return Ok(Ok(None));
-        }
+        let label = if approval.wider.is_empty() {
+            "remember exactly this? (Enter: yes) "
+        } else {
+            "remember which? (Enter: exactly this) "
+        };
         let id = PendingId::Approval(approval.id);
         loop {
-            let line =
-                match self.read_input(id, Input::Line("remember which? (Enter: exactly this) ")).await? {
-                    PromptResult::Interrupted => return Ok(Err(self.left()?)),
-                    PromptResult::Withdrawn => return Ok(Err(self.withdrawn()?)),
-                    PromptResult::Typed(Keys::Line(Some(line))) => line,
-                    PromptResult::Typed(_) => return Ok(Err(PromptEnd::Detached)),
-                };
+            let line = match self.read_input(id, Input::Line(label)).await? {
+                PromptResult::Interrupted => return Ok(Err(self.left()?)),
+                PromptResult::Withdrawn => return Ok(Err(self.withdrawn()?)),
+                PromptResult::Typed(Keys::Line(Some(line))) => line,
+                PromptResult::Typed(_) => return Ok(Err(PromptEnd::Detached)),
+            };
             let line = line.trim();
             if line.is_empty() {
                 return Ok(Ok(None));
@@ -257,7 +259,11 @@ impl Follow<'_> {
             if let Some(wider) = number.and_then(|number| approval.wider.get(number)) {
                 return Ok(Ok(Some(wider.text.clone())));
             }
-            self.say("type the number of a rule, or press Enter for exactly this")?;
+            self.say(if approval.wider.is_empty() {
+                "press Enter to remember exactly this; Ctrl-C decides nothing"
+            } else {
+                "type the number of a rule, or press Enter for exactly this"
+            })?;
         }
     }
 
