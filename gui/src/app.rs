@@ -668,11 +668,23 @@ impl App {
                 let open = self.open.iter_mut().chain(&mut self.behind);
                 effects.extend(open.flat_map(|open| open.answered(request, &answer)));
                 let performed = self.perform(effects);
-                return Task::batch([performed, self.find_sub_task()]);
+                if !matches!(request, Request::Tasks(_) | Request::SubTasks(_)) {
+                    return performed;
+                }
+                let found = self.find_sub_task();
+                if matches!(request, Request::SubTasks(_)) {
+                    // No other reply will have it.
+                    self.sought = None;
+                }
+                return Task::batch([performed, found]);
             }
             Err(failure) => {
                 let is_courtesy = match request {
-                    Request::Focus(_) | Request::MarkRead(..) | Request::Models | Request::Presets => true,
+                    Request::Focus(_)
+                    | Request::MarkRead(..)
+                    | Request::Models
+                    | Request::Presets
+                    | Request::SubTasks(_) => true,
                     Request::Config => self.page != Page::Settings,
                     Request::Archived { .. } => !self.sidebar.archived_failed(),
                     _ => false,
@@ -681,6 +693,9 @@ impl App {
                     tracing::debug!(%failure, "a request without consequence failed");
                 } else {
                     self.notice = Some(failure.message);
+                }
+                if matches!(request, Request::SubTasks(_)) {
+                    self.sought = None;
                 }
                 if matches!(request, Request::Search(_)) {
                     let effects = self.sidebar.searched(None);

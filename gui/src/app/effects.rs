@@ -48,6 +48,11 @@ impl App {
             }
             Effect::Read(reading) => self.read(reading),
             Effect::Edit(reading) => self.edit(reading),
+            Effect::Focus(field::COMPOSER) if self.is_covered() => {
+                // It gets the caret when it is seen again.
+                self.had_caret = true;
+                operate(unfocus())
+            }
             Effect::Focus(id) => operation::focus(Id::new(id)),
             Effect::FocusText(id) => operation::focus(Id::new(id)).chain(operation::select_all(Id::new(id))),
             Effect::GiveKeyboard => self.give_keyboard(),
@@ -56,7 +61,7 @@ impl App {
             Effect::OpenTask(id) => self.open_task(id),
             Effect::Up => self.go_up(),
             Effect::ToggleTree => self.toggle_tree(),
-            Effect::GoTo(id, seq, task, query) => self.go_to(id, Sought { task, seq, query }),
+            Effect::GoTo(id, seq, task, query) => self.go_to(Sought { conversation: id, task, seq, query }),
             Effect::Choose(choice) => Self::choose_file(choice),
             Effect::ChooseSetup => self.choose_setup(),
             Effect::EditFile(file) => Self::edit_file(file),
@@ -119,7 +124,6 @@ impl App {
 
     pub(super) fn open_conversation(&mut self, id: ConversationId) {
         self.close_sub_task();
-        self.sought = None;
         if self.open.as_ref().is_none_or(|open| open.id() != id) {
             self.keep_left();
             self.open = Some(Box::new(Conversation::new(id, &self.local.draft(Some(id)))));
@@ -145,11 +149,6 @@ impl App {
             let is_answered_here = matches!(item.pending, Pending::Question(_)) && item.sub_task().is_none();
             open == Some(item.conversation_id) && !is_answered_here
         });
-        if self.is_covered() {
-            // The page gets it when it is seen again.
-            self.had_caret = !takes_keys;
-            return self.perform_one(Effect::Unfocus);
-        }
         self.perform_one(if takes_keys { Effect::Unfocus } else { Effect::Focus(field::COMPOSER) })
     }
 

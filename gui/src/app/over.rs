@@ -42,10 +42,10 @@ impl App {
         self.over != Over::Nothing || self.reader.is_some()
     }
 
-    /// Takes the caret from a page that the list or the tree begins to cover, and gives it back when the same page is seen again.
+    /// Takes the caret from the composer when the list or the tree begins to cover it, and gives it back when the same page is seen again.
     pub(super) fn cover_changed(&mut self, was_covered: bool) -> Task<Message> {
         match (was_covered, self.is_covered()) {
-            (false, true) => {
+            (false, true) if self.composer_has_caret() && !self.is_overlaid() => {
                 self.keep_caret();
                 self.perform_one(Effect::Unfocus)
             }
@@ -54,17 +54,21 @@ impl App {
                 self.had_caret = false;
                 Task::none()
             }
-            (true, true) | (false, false) => Task::none(),
+            (_, true) | (false, false) => Task::none(),
         }
     }
 
     fn keep_caret(&mut self) {
         if !self.is_overlaid() {
-            self.had_caret |= match (self.page, &self.open) {
-                (Page::Fresh, _) => self.fresh.composer.has_caret(),
-                (Page::Conversation, Some(open)) => open.composer.has_caret(),
-                (Page::Conversation | Page::Inbox | Page::Settings, _) => false,
-            };
+            self.had_caret |= self.composer_has_caret();
+        }
+    }
+
+    fn composer_has_caret(&self) -> bool {
+        match (self.page, &self.open) {
+            (Page::Fresh, _) => self.fresh.composer.has_caret(),
+            (Page::Conversation, Some(open)) => open.composer.has_caret(),
+            (Page::Conversation | Page::Inbox | Page::Settings, _) => false,
         }
     }
 

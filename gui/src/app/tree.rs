@@ -38,6 +38,7 @@ pub(super) enum Place {
 /// A message that was searched for.
 #[derive(Debug)]
 pub(super) struct Sought {
+    pub(super) conversation: ConversationId,
     pub(super) task: Option<TaskId>,
     pub(super) seq: Seq,
     pub(super) query: String,
@@ -71,8 +72,8 @@ impl App {
     }
 
     /// Shows a message that was searched for.
-    pub(super) fn go_to(&mut self, id: ConversationId, sought: Sought) -> Task<Message> {
-        let shown = self.show(id);
+    pub(super) fn go_to(&mut self, sought: Sought) -> Task<Message> {
+        let shown = self.show(sought.conversation);
         let effects =
             self.open.as_mut().map(|open| open.go_to(sought.seq, &sought.query)).unwrap_or_default();
         self.sought = Some(sought);
@@ -81,6 +82,10 @@ impl App {
 
     /// Shows the message that was searched for in its own timeline, once it is known to be a sub-task's.
     pub(super) fn find_sub_task(&mut self) -> Task<Message> {
+        let open = self.open.as_ref().filter(|open| open.sub_task().is_none()).map(|open| open.id());
+        let here = open.filter(|_| self.page == Page::Conversation);
+        // The person has gone on to something else.
+        self.sought.take_if(|sought| here != Some(sought.conversation));
         let Some(id) = self.sought.as_ref().and_then(|sought| sought.task) else { return Task::none() };
         let Some(conversation) = self.conversation_mut() else { return Task::none() };
         if *conversation.fold().connection() == Connection::Opening {
