@@ -46,7 +46,7 @@ impl App {
     pub(super) fn cover_changed(&mut self, was_covered: bool) -> Task<Message> {
         match (was_covered, self.is_covered()) {
             (false, true) if self.composer_has_caret() && !self.is_overlaid() => {
-                self.keep_caret();
+                self.had_caret = true;
                 self.perform_one(Effect::Unfocus)
             }
             (true, false) if self.place_now() == self.place => self.give_caret_back(),

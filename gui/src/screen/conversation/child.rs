@@ -46,7 +46,8 @@ impl Forks {
             let handle = task.id.short();
             let is_its = |call: &&&CallView| task.parent_id == Some(call.task_id);
             let ran = || code.iter().rev().filter(is_its).find(|call| ran_at(call, task));
-            if let Some(call) = named.iter().find(|call| has_started(call, &handle)).or_else(ran) {
+            let starter = named.iter().filter(is_its).find(|call| has_started(call, &handle)).or_else(ran);
+            if let Some(call) = starter {
                 forks.0.entry(call.call_id).or_default().push(task.id);
             }
         }
