@@ -156,7 +156,8 @@ methods! {
     4 "resumeTask" Act Urgent ResumeTask(task::TaskParams) -> task::TaskReply;
     /// A page of tasks.
     5 "listTasks" Read Ordinary ListTasks(task::ListTasksParams) -> task::ListTasksReply;
-    /// A task with its prompt, scratchpad and calls.
+    /// A task with its prompt, scratchpad and calls. The reply about a root task that has just ended comes after the last checkpoint of
+    /// its files: what is changed after the reply does not count as the task's.
     6 "getTask" Read Ordinary GetTask(task::GetTaskParams) -> task::GetTaskReply;
     /// The files that the user named for a task and that its tools have written.
     7 "listFiles" Read Ordinary ListFiles(task::TaskParams) -> task::ListFilesReply;

@@ -64,9 +64,9 @@ impl Wait {
     /// Updates all tasks that have not ended.
     async fn look(&mut self, view: &OverviewView, daemon: &mut Daemon) -> Result<(), CommandError> {
         for waited in self.tasks.iter_mut().filter(|waited| waited.exit.is_none()) {
-            match view.task(waited.task.id) {
+            match view.task(waited.task.id).filter(|task| !task.status.has_ended()) {
                 Some(task) => waited.task = task.clone(),
-                // It has ended; the task itself says how.
+                // It has ended; the task itself says how, when its files are at rest.
                 None => waited.task = last_word(daemon, &waited.task).await?,
             }
             waited.exit = exit(&waited.task, self.or_waiting);

@@ -3,10 +3,12 @@ use abide_engine::Input;
 use abide_fail_point::{Point, pass};
 use abide_protocol::{
     CallId, TaskId,
+    checkpoint::SavedTree,
     message::CallOutcome,
     notification::{DeltaItem, DeltaKind},
     transcript::ToolResult,
 };
+use abide_tools::Place;
 use tokio_util::sync::CancellationToken;
 
 /// Prepares a call while the record of its start is being committed, and runs it after the commit.
@@ -16,9 +18,15 @@ pub(super) async fn run(
     mut gate: Gate,
     cancel: CancellationToken,
 ) -> Option<Input> {
-    let ToolJob { conversation, task, call, attempt, run, sub_tasks } = job;
+    let ToolJob { conversation, task, call, attempt, run, newest_checkpoint, sub_tasks } = job;
     let sandbox = runner.settings.recent().await.config().sandbox_settings(runner.tools.home());
-    let prepared = runner.tools.prepare(run, &sandbox).await;
+    let place = Place {
+        workspace: run.workspace.clone(),
+        environment: run.environment.clone(),
+        cancel: cancel.clone(),
+    };
+    let looked = look(runner, place, newest_checkpoint);
+    let (prepared, ()) = tokio::join!(runner.tools.prepare(run, &sandbox), looked);
     let starts = tokio::select! {
         biased;
         () = cancel.cancelled() => false,
@@ -47,6 +55,19 @@ pub(super) async fn run(
         duration_ms: finished.duration_ms,
         read_results: sub_tasks.read(),
     })
+}
+
+/// Notes which files others have removed since the checkpoint, before the call can remove any.
+async fn look(runner: &Runner, place: Place, newest_checkpoint: Option<(TaskId, SavedTree)>) {
+    let Some((root, newest)) = newest_checkpoint else { return };
+    let checkpoints = runner.tools.checkpoints().clone();
+    match tokio::task::spawn_blocking(move || checkpoints.look(&place, root, &newest)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => {
+            tracing::info!(%root, "files that others have removed may count as the task's: {error}")
+        }
+        Err(error) => tracing::error!(%root, %error, "looking at files did not complete"),
+    }
 }
 
 /// The task waits for an outcome, so a panic needs one too.

@@ -76,7 +76,7 @@ impl Repository {
 }
 
 /// Waits until what an ended task has changed is kept and the time of files has gone on, so that a change made now is a later one. (A
-/// task's end does not wait for its last checkpoint. What a person overwrites before that, nobody has seen.)
+/// task's end does not wait for its last checkpoint. `getTask` does.)
 pub(crate) async fn later(world: &World, task: StartTaskReply) {
     let home = world.daemon.home();
     abide_tests::wait::wait_until("the last checkpoint", async || {

@@ -82,6 +82,17 @@ impl Files {
         }
     }
 
+    /// The checkpoint after which this call, which has just started, is the first that may change something.
+    pub(crate) fn before(&self, call: &Call) -> Option<SavedTree> {
+        let CallStage::Started { at, .. } = call.stage else { return None };
+        match &self.first {
+            FirstCheckpoint::Taken(saved) if may_change(call) => {
+                self.window.filter(|window| window.from == at).map(|_| saved.clone())
+            }
+            _ => None,
+        }
+    }
+
     /// Folds a record of a task. `call`: the call that it is about, before the record.
     pub(crate) fn see(&mut self, record: Seen<'_>, call: Option<&Call>) {
         let Seen { task, at, body } = record;

@@ -11,7 +11,7 @@ pub(crate) use fold::changes_hold;
 
 use crate::{
     files::{self, Files, Window},
-    task::Task,
+    task::{Call, Task},
 };
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId, Timestamp,
@@ -106,6 +106,12 @@ impl History {
     #[must_use]
     pub fn newest_checkpoint(&self) -> Option<(SavedTree, Option<Window>)> {
         self.files.since()
+    }
+
+    /// The root task and its newest checkpoint, if this call, which has just started, is the first after it that may change something.
+    #[must_use]
+    pub fn checkpoint_before(&self, call: &Call) -> Option<(TaskId, SavedTree)> {
+        Some((self.root()?.id, self.files.before(call)?))
     }
 
     /// Whether a checkpoint or an undo should be under way.

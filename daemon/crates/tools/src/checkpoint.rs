@@ -23,9 +23,10 @@ pub use take::{Take, Taken, Window};
 pub use undo::{UndoOrder, Undone};
 
 use crate::run::Runner;
+use abide_protocol::TaskId;
 use repository::{Found, Repository};
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
@@ -83,6 +84,16 @@ struct Seen {
 struct Index {
     /// The tree that it was written as, if nothing has changed it since.
     tree: Option<String>,
+    /// By task, while calls run that may change something.
+    gone: HashMap<TaskId, Gone>,
+}
+
+/// The files that were gone when the first call after a checkpoint began: others have removed them.
+#[derive(Debug)]
+struct Gone {
+    /// The commit of that checkpoint.
+    since: String,
+    paths: BTreeSet<Vec<u8>>,
 }
 
 impl Checkpoints {

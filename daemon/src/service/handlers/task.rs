@@ -79,10 +79,13 @@ pub(super) async fn find(service: &Service, typed: &str) -> Result<AgentTask, Re
 /// The task with this id, and its conversation.
 pub(super) async fn locate(service: &Service, typed: &str) -> Result<(TaskId, ConversationId), RequestError> {
     let task = find_task(&service.store, typed).await?;
+    Ok((task, conversation_of(service, task).await?))
+}
+
+pub(super) async fn conversation_of(service: &Service, task: TaskId) -> Result<ConversationId, RequestError> {
     let conversation = service.store.conversation_of(task).await?;
-    let conversation =
-        conversation.ok_or_else(|| Error::new(ErrorKind::NotFound, "the task's conversation was deleted"))?;
-    Ok((task, conversation))
+    Ok(conversation
+        .ok_or_else(|| Error::new(ErrorKind::NotFound, "the task's conversation was deleted").about(task))?)
 }
 
 pub(super) async fn list(service: &Service, params: ListTasksParams) -> Result<ListTasksReply, RequestError> {
@@ -117,10 +120,17 @@ pub(super) async fn tree(
     Ok(AgentTreeReply { agents: agents.into_iter().map(|agent| (agent.task.id, agent)).collect() })
 }
 
+/// The last checkpoint of a task is made within this time after its end, in ms.
+const CHECKPOINT: u64 = 20_000;
+
 pub(super) async fn get(service: &Service, params: &GetTaskParams) -> Result<GetTaskReply, RequestError> {
     let (id, conversation) = locate(service, &params.task_id).await?;
     let gone = || Error::new(ErrorKind::NotFound, "the task is gone");
     let mut task = service.store.task(id).await?.ok_or_else(gone)?;
+    let has_just_ended = task.ended_at.is_some_and(|at| clock::now().since(at) < CHECKPOINT);
+    if has_just_ended && task.parent_id.is_none() {
+        service.sessions.files_at_rest(conversation).await?;
+    }
     let answers = service.store.task_answers(conversation, id, SCRATCHPAD_LINES).await?;
     let head = service.store.task_head(conversation, id).await?;
     let conversation = service.store.conversation(conversation).await?.ok_or_else(gone)?;

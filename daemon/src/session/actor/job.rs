@@ -102,7 +102,9 @@ impl Actor {
                 Some(Job::Undo(UndoJob { conversation: self.id, task, begun }))
             }
             Effect::Tool { task: id, call, attempt } => {
-                let assessed = task.call(call)?.assessed.clone()?;
+                let of_call = task.call(call)?;
+                let assessed = of_call.assessed.clone()?;
+                let newest_checkpoint = history.checkpoint_before(of_call);
                 let run = Run {
                     conversation: self.id,
                     call_id: call,
@@ -126,6 +128,7 @@ impl Actor {
                     call,
                     attempt,
                     run,
+                    newest_checkpoint,
                     sub_tasks,
                 })))
             }

@@ -1,7 +1,7 @@
 //! Makes a checkpoint.
 
 use super::{
-    Checkpoints, Index, NoCheckpoint, Place,
+    Checkpoints, Gone, Index, NoCheckpoint, Place,
     plan::{Change, Entry},
     repository::{Repository, id},
 };
@@ -56,7 +56,25 @@ impl Checkpoints {
             if take.previous.is_some() { self.repository_again(place)? } else { self.repository(place)? };
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
-        repository.take(&mut index, take)
+        let taken = repository.take(&mut index, take)?;
+        index.gone.remove(&take.task);
+        Ok(taken)
+    }
+
+    /// Notes which files others have removed since the checkpoint. A file that is gone has no time, and that of its folder is soon the
+    /// one of something else. To be done when the first call begins that may change something.
+    ///
+    /// # Errors
+    /// It cannot be found out, and why.
+    pub fn look(&self, place: &Place, task: TaskId, newest: &SavedTree) -> Result<(), NoCheckpoint> {
+        let repository = self.repository_again(place)?;
+        let index = self.index(&repository);
+        let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
+        if index.gone.get(&task).is_none_or(|gone| gone.since != newest.commit) {
+            let paths = repository.gone(&index, &newest.tree)?;
+            index.gone.insert(task, Gone { since: newest.commit.clone(), paths });
+        }
+        Ok(())
     }
 }
 
@@ -80,7 +98,10 @@ impl Repository<'_> {
         }
         let others = match take.window {
             None => Some(tree.clone()),
-            Some(window) => self.changed_outside(window, &previous.tree, &tree)?,
+            Some(window) => {
+                let gone = index.gone.get(&take.task).filter(|gone| gone.since == previous.commit);
+                self.changed_outside(window, gone, &previous.tree, &tree)?
+            }
         };
         let (others, parent) = match others {
             None => (None, previous.clone()),
@@ -94,6 +115,18 @@ impl Repository<'_> {
         self.refer(&tip, &saved.commit)?;
         pass(Point::FilesReferred);
         Ok(Taken::Changed { others, saved })
+    }
+
+    /// The files of this tree that are not there.
+    fn gone(&self, index: &Index, tree: &str) -> Result<BTreeSet<Vec<u8>>, NoCheckpoint> {
+        let mut listed = self.run(&["diff-files", "-z", "--name-only", "--diff-filter=D"], &[])?;
+        if index.tree.as_deref() != Some(tree) {
+            // Another task of this work tree has made a checkpoint since.
+            let arguments =
+                ["diff-index", "--cached", "-z", "--name-only", "--no-renames", "--diff-filter=D", tree];
+            listed.extend(self.run(&arguments, &[])?);
+        }
+        Ok(listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect())
     }
 
     /// The tree of the files as they are. Looks at what is tracked in vain if `is_first`: our index may be old, or empty.
@@ -183,25 +216,43 @@ impl Repository<'_> {
     fn changed_outside(
         &self,
         window: Window,
+        gone: Option<&Gone>,
         before: &str,
         after: &str,
     ) -> Result<Option<String>, NoCheckpoint> {
+        let was_gone = |change: &Change| {
+            change.after.is_none() && gone.is_some_and(|gone| gone.paths.contains(&change.path))
+        };
+        let is_outside = |change: &Change| was_gone(change) || !self.is_within(window, &change.path);
+        let tree = self.tree_with(before, after, is_outside)?;
+        Ok((tree != before).then_some(tree))
+    }
+
+    /// The tree before, with some of the changes between it and the one after.
+    pub(super) fn tree_with(
+        &self,
+        before: &str,
+        after: &str,
+        is_taken: impl Fn(&Change) -> bool,
+    ) -> Result<String, NoCheckpoint> {
+        if before == after {
+            return Ok(after.to_owned());
+        }
         let changes = self.diff(before, after)?;
-        let outside: Vec<&Change> =
-            changes.iter().filter(|change| !self.is_within(window, &change.path)).collect();
-        if outside.is_empty() {
-            return Ok(None);
+        let taken: Vec<&Change> = changes.iter().filter(|change| is_taken(change)).collect();
+        if taken.is_empty() {
+            return Ok(before.to_owned());
         }
-        if outside.len() == changes.len() {
-            return Ok(Some(after.to_owned()));
+        if taken.len() == changes.len() {
+            return Ok(after.to_owned());
         }
-        let index = self.file("others.index");
+        let index = self.file("part.index");
         let _ = fs::remove_file(&index);
         self.run_on(&index, &["read-tree", before], &[])?;
-        self.set_entries(&index, outside.iter().map(|change| (&*change.path, change.after.as_ref())))?;
+        self.set_entries(&index, taken.iter().map(|change| (&*change.path, change.after.as_ref())))?;
         let tree = self.write_tree(&index)?;
         let _ = fs::remove_file(index);
-        Ok(Some(tree))
+        Ok(tree)
     }
 
     /// Whether a file was last changed in the window, as far as its times say; of one that is gone, those of its folder.

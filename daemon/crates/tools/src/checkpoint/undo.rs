@@ -34,7 +34,7 @@ pub struct UndoOrder {
 pub struct Undone {
     /// The files as they were.
     pub before: SavedTree,
-    /// The files as they are.
+    /// The files with what it has restored, and without what others have changed meanwhile.
     pub after: SavedTree,
     /// How many files it has restored.
     pub restored: u32,
@@ -105,11 +105,12 @@ impl Checkpoints {
             kept.truncate(MAX_NAMED);
             kept.push(KeptFile { path: format!("and {more} more"), why: CHANGED.to_owned() });
         }
-        let now = repository.current_tree(&mut index, false)?;
-        let after = if before.tree == now {
+        let tree =
+            repository.restored_tree(&before.tree, &repository.current_tree(&mut index, false)?, &planned)?;
+        let after = if before.tree == tree {
             before.clone()
         } else {
-            repository.commit(now, Some(&before), &format!("undo {undo}"))?
+            repository.commit(tree, Some(&before), &format!("undo {undo}"))?
         };
         repository.note(*conversation)?;
         repository.refer(&tip(*conversation, *task), &after.commit)?;
@@ -121,6 +122,16 @@ impl Checkpoints {
 pub(super) const CHANGED: &str = "it was changed since, not by the task";
 
 impl Repository<'_> {
+    /// The tree before, with those changes until now that are the undo's.
+    fn restored_tree(&self, before: &str, now: &str, planned: &[Planned]) -> Result<String, NoCheckpoint> {
+        let is_restored = |change: &Change| {
+            let found = planned.binary_search_by(|file| file.path.cmp(&change.path));
+            let file = found.ok().and_then(|at| planned.get(at));
+            file.is_some_and(|file| !file.is_kept && file.target == change.after)
+        };
+        self.tree_with(before, now, is_restored)
+    }
+
     /// The present, in the time of files.
     fn mark(&self) -> Result<i64, NoCheckpoint> {
         let path = self.file("mark");

@@ -109,6 +109,8 @@ impl Site {
     /// What a task does in a step, and the checkpoint after it.
     fn step(&mut self, number: u32, act: impl FnOnce(&Self)) {
         let from = now();
+        // Where it fails, the times of folders decide.
+        let _ = self.ground.tools.checkpoints().look(&self.place, self.task, self.chain().last());
         act(self);
         self.after(number, Window { from, until: now() });
     }
@@ -146,11 +148,15 @@ impl Site {
 
     fn undo(&mut self, from: usize) -> Undone {
         let done = self.ground.tools.checkpoints().undo(&self.place, &self.undo_order(from)).unwrap();
+        self.record(&done);
+        done
+    }
+
+    fn record(&mut self, done: &Undone) {
         let chain = self.chain.as_mut().unwrap();
         chain.links.push(Link { by: ChangedBy::Others, to: done.before.clone() });
         chain.links.push(Link { by: ChangedBy::Undo, to: done.after.clone() });
         self.undos += 1;
-        done
     }
 
     /// What undo may not touch.
@@ -415,6 +421,46 @@ fn nothing_is_written_through_a_link() {
     assert_eq!(fs::read_to_string(outside.join("f")).unwrap(), "of somebody else");
 }
 
+/// The time of its folder says nothing: the step changes the folder too.
+#[test]
+fn a_file_that_somebody_else_has_removed_is_not_brought_back() {
+    let mut site = Site::repository();
+    site.write("x", "x");
+    site.begin();
+    site.step(1, |site| site.write("c", "by the task"));
+    later();
+    fs::remove_file(site.path("a")).unwrap();
+    fs::rename(site.path("d/b"), site.path("moved")).unwrap();
+    later();
+    site.step(2, |site| {
+        site.write("new", "by the task");
+        fs::remove_file(site.path("x")).unwrap();
+    });
+    use ChangeKind::{Added, Deleted};
+    let expected = [("c", Added, false), ("new", Added, false), ("x", Deleted, false)];
+    assert_eq!(site.changed(), expected.map(|(path, kind, kept)| (path.to_owned(), kind, kept)));
+    site.undo(0);
+    assert_eq!((site.text("a"), site.text("d/b")), (None, None));
+    assert_eq!((site.text("x").as_deref(), site.text("moved").as_deref()), (Some("x"), Some("b\n")));
+}
+
+/// Two tasks in one work tree have one index.
+#[test]
+fn a_file_that_another_task_has_removed_is_not_brought_back() {
+    let mut site = Site::repository();
+    site.begin();
+    site.step(1, |site| site.write("c", "by the task"));
+    let (task, chain) = (site.task, site.chain.take());
+    site.task = "0199aaaa-0000-7000-8000-000000000003".parse().unwrap();
+    site.begin();
+    site.step(1, |site| fs::remove_file(site.path("a")).unwrap());
+    (site.task, site.chain) = (task, chain);
+    later();
+    site.step(2, |site| site.write("new", "by the task"));
+    site.undo(0);
+    assert_eq!((site.text("a"), site.text("c"), site.text("new")), (None, None, None));
+}
+
 #[test]
 fn an_interrupted_undo_is_continued_and_an_edit_made_meanwhile_is_kept() {
     let mut site = Site::repository();
@@ -436,6 +482,13 @@ fn an_interrupted_undo_is_continued_and_an_edit_made_meanwhile_is_kept() {
     assert_eq!((site.text("a").as_deref(), site.text("d/b").as_deref()), (Some("a\n"), Some("b\n")));
     assert_eq!(site.text("c").as_deref(), Some("new, and by a person"));
     assert_eq!(second.kept.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["c"]);
+
+    // The edit is not the undo's, so taking back the undo does not take it back.
+    site.record(&second);
+    let of_undo = site.chain().links.len() - 1;
+    site.undo(of_undo);
+    assert_eq!((site.text("a").as_deref(), site.text("d/b").as_deref()), (Some("changed"), Some("changed")));
+    assert_eq!(site.text("c").as_deref(), Some("new, and by a person"));
 }
 
 #[test]
