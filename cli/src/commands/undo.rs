@@ -26,7 +26,7 @@ pub(crate) async fn undo(args: UndoArgs, json: bool) -> Result<Exit, CommandErro
             return Ok(Exit::Done);
         }
         let mut screen = screen::Screen::new();
-        screen.prompt(&changes::question(restored))?;
+        screen.prompt(&changes::question(restored, redo))?;
         let key = tokio::select! {
             key = terminal.key() => key?,
             _ = tokio::signal::ctrl_c() => b'n',
@@ -41,7 +41,7 @@ pub(crate) async fn undo(args: UndoArgs, json: bool) -> Result<Exit, CommandErro
     if json {
         json::document(&done)?;
     } else {
-        screen::print(&changes::done(&done, &params.task_id))?;
+        screen::print(&changes::done(&done, &params))?;
     }
     Ok(Exit::Done)
 }

@@ -7,7 +7,7 @@ use crate::output::{
 };
 use abide_client::protocol::{
     checkpoint::{ChangeKind, ChangedFile},
-    method::task::{TaskChangesReply, UndoTaskReply},
+    method::task::{TaskChangesParams, TaskChangesReply, UndoTaskReply},
 };
 use std::fmt::Write as _;
 
@@ -58,13 +58,16 @@ fn line(file: &ChangedFile) -> String {
 }
 
 /// What is asked before an undo.
-pub(crate) fn question(restored: u64) -> String {
+pub(crate) fn question(restored: u64, redo: bool) -> String {
     let files = measure::counted(restored, "file");
+    if redo {
+        return format!("bring that back in {files}? (y/n) ");
+    }
     format!("take that back in {files}? what it is now can be brought back with --redo (y/n) ")
 }
 
 /// What an undo has come to.
-pub(crate) fn done(done: &UndoTaskReply, task: &str) -> String {
+pub(crate) fn done(done: &UndoTaskReply, asked: &TaskChangesParams) -> String {
     if done.restored == 0 && done.kept.is_empty() {
         return format!("{NOTHING}\n");
     }
@@ -73,8 +76,9 @@ pub(crate) fn done(done: &UndoTaskReply, task: &str) -> String {
         let (path, why) = (text::one_line(&file.path), text::one_line(&file.why));
         let _ = writeln!(out, "{} {path}: {why}", paint(NEEDS_YOU, "kept"));
     }
-    if done.restored > 0 {
-        let words = format!("to bring back what it was: abide undo {} --redo", text::one_line(task));
+    if done.restored > 0 && !asked.redo {
+        let words =
+            format!("to bring back what it was: abide undo {} --redo", text::one_line(&asked.task_id));
         let _ = writeln!(out, "{}", paint(FAINT, &words));
     }
     out
@@ -133,17 +137,24 @@ mod tests {
         assert_snapshot!(plain(&all(&nothing)), @"nothing is changed: the task has changed no file, or all are what they were");
     }
 
+    fn asked(redo: bool) -> TaskChangesParams {
+        TaskChangesParams { task_id: "5f2c81d0".to_owned(), step: None, redo }
+    }
+
     #[test]
     fn an_undo_names_what_it_has_kept() {
         let kept = KeptFile { path: "src/a.rs".to_owned(), why: "it was changed since".to_owned() };
         let reply = UndoTaskReply { restored: 3, kept: vec![kept] };
-        assert_snapshot!(plain(&done(&reply, "5f2c81d0")), @r"
+        assert_snapshot!(plain(&done(&reply, &asked(false))), @r"
         3 files restored
         kept src/a.rs: it was changed since
         to bring back what it was: abide undo 5f2c81d0 --redo
         ");
-        let nothing = plain(&super::done(&UndoTaskReply::default(), "5f2c81d0"));
+        let nothing = plain(&super::done(&UndoTaskReply::default(), &asked(false)));
         assert_snapshot!(nothing, @"nothing is changed: the task has changed no file, or all are what they were");
-        assert_snapshot!(question(1), @"take that back in 1 file? what it is now can be brought back with --redo (y/n)");
+        assert_snapshot!(question(1, false), @"take that back in 1 file? what it is now can be brought back with --redo (y/n)");
+        assert_snapshot!(question(2, true), @"bring that back in 2 files? (y/n)");
+        let redone = plain(&super::done(&UndoTaskReply { restored: 2, kept: Vec::new() }, &asked(true)));
+        assert_snapshot!(redone, @"2 files restored");
     }
 }

@@ -8,6 +8,7 @@ use abide_client::protocol::{
         conversation::ConversationParams,
         task::{StartTaskParams, TaskChangesParams},
     },
+    task::Status,
 };
 use abide_tests::{
     model_server::{Gate, Turn},
@@ -29,6 +30,36 @@ fn script() -> [Turn; 5] {
         // The next task of the conversation.
         Turn::done("Next."),
     ]
+}
+
+/// A file that is gone has no time, and its folder's is that of the task's new file.
+#[tokio::test]
+async fn what_a_person_removes_while_the_task_waits_and_writes_right_after_its_end_is_not_the_tasks() {
+    let world = World::start().await;
+    let repository = Repository::new(&world.daemon);
+    let script = [
+        Turn::shell("echo one >> a.txt"),
+        Turn::ask("Go on?"),
+        Turn::shell("echo two >> a.txt; echo new > new.txt"),
+        Turn::done("Done."),
+    ];
+    let task = world.run("waits", script).await;
+    world.wait_status(task, Status::WaitingUser).await;
+    later(&world, task).await;
+    fs::remove_file(repository.folder.join("b.txt")).unwrap();
+    world.answer(task, Some("yes")).await;
+    let (cli, id) = (world.daemon.cli(), task.task_id.to_string());
+    cli.ok(&["wait", &id]).await;
+    repository.write("a.txt", "a\none\ntwo\nby a person\n");
+
+    let shown = cli.ok(&["diff", &id]).await;
+    assert!(shown.contains("added     new.txt  +1 -0\n"), "{shown}");
+    assert!(shown.contains("a.txt  +3 -0  changed since, not by the task"), "{shown}");
+    assert!(!shown.contains("b.txt"), "{shown}");
+    let done = cli.ok(&["undo", &id, "--yes"]).await;
+    assert!(done.contains("1 file restored") && done.contains("kept a.txt"), "{done}");
+    assert_eq!((repository.text("b.txt"), repository.text("new.txt")), (None, None));
+    assert_eq!(repository.text("a.txt").unwrap(), "a\none\ntwo\nby a person\n");
 }
 
 #[tokio::test]
@@ -78,6 +109,12 @@ async fn all_of_it_is_shown_and_taken_back_but_for_a_person_s_edit() {
     assert_eq!(repository.text("a.txt").unwrap(), "a\nby the tool\nmore\n");
     assert_eq!(repository.text("new/deep/file").unwrap(), "new\n");
     assert!(!repository.folder.join("d/c.txt").exists());
+    let again = cli.run(&["undo", &id, "--redo", "--yes"]).await;
+    assert!(
+        again.code == Some(1) && again.stderr.contains("there is no undo of it to take back"),
+        "{again:?}"
+    );
+    assert_eq!(repository.text("a.txt").unwrap(), "a\nby the tool\nmore\n");
 
     // Only a later step.
     cli.ok(&["undo", &id, "--step", "3", "--yes"]).await;

@@ -11,6 +11,9 @@ use std::{collections::BTreeSet, iter};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trail {
     pub chain: Chain,
+    /// The links of the undos that can be taken back, in order. One that changed nothing is nothing to bring back, and what an earlier
+    /// one took back still is.
+    undos: Vec<usize>,
 }
 
 /// Why there is no trail.
@@ -29,6 +32,7 @@ impl Trail {
     /// It has no checkpoint.
     pub fn of<'r>(task: TaskId, records: impl IntoIterator<Item = &'r Record>) -> Result<Self, NoTrail> {
         let mut chain: Option<Chain> = None;
+        let mut undos = Vec::new();
         let mut why = NoTrail::NothingChanged;
         for record in records {
             match &record.body {
@@ -53,13 +57,18 @@ impl Trail {
                 RecordBody::UndoEnded(ended) if ended.undone == task => {
                     if let (UndoResult::Done(done), Some(chain)) = (&ended.result, &mut chain) {
                         chain.links.push(Link { by: ChangedBy::Others, to: done.before.clone() });
+                        match ended.from {
+                            _ if done.before.tree == done.after.tree => {}
+                            UndoFrom::Start | UndoFrom::Step(_) => undos.push(chain.links.len()),
+                            UndoFrom::LastUndo => drop(undos.pop()),
+                        }
                         chain.links.push(Link { by: ChangedBy::Undo, to: done.after.clone() });
                     }
                 }
                 _ => {}
             }
         }
-        chain.map(|chain| Self { chain }).ok_or(why)
+        chain.map(|chain| Self { chain, undos }).ok_or(why)
     }
 
     /// The first link that an undo takes back. `None`: there is nothing to take back.
@@ -71,11 +80,7 @@ impl Trail {
             UndoFrom::Step(step) => {
                 links.iter().position(|link| matches!(link.by, ChangedBy::Step(of) if of >= step))
             }
-            // One that found nothing to take back is nothing to bring back, and what an earlier one took back still is.
-            UndoFrom::LastUndo => links
-                .iter()
-                .zip(self.before())
-                .rposition(|(link, before)| link.by == ChangedBy::Undo && link.to.tree != before.tree),
+            UndoFrom::LastUndo => self.undos.last().copied(),
         }
     }
 

@@ -38,7 +38,11 @@ fn taken(number: u32, step: u32, others: Option<&str>, name: &str) -> Record {
 }
 
 fn undone(undone: TaskId, before: &str, after: &str) -> Record {
-    let (undo, from) = (RecordId(Uuid::nil()), UndoFrom::Start);
+    undone_from(UndoFrom::Start, undone, before, after)
+}
+
+fn undone_from(from: UndoFrom, undone: TaskId, before: &str, after: &str) -> Record {
+    let undo = RecordId(Uuid::nil());
     let done = UndoneFiles { before: saved(before), after: saved(after), restored: 1, kept: Vec::new() };
     let result = UndoResult::Done(done);
     // It belongs to the newest root task, which may be a later one.
@@ -89,6 +93,29 @@ fn a_trail_has_the_states_of_one_task_in_order() {
     let state = CheckpointState::Impossible(words.clone());
     let none = [record(TASK, RecordBody::Checkpointed(Checkpointed { number: 0, step: 1, state }))];
     assert_eq!(Trail::of(TASK, &none), Err(NoTrail::Impossible(words)));
+}
+
+#[test]
+fn what_was_brought_back_is_not_brought_back_again() {
+    let start = |before, after| undone(TASK, before, after);
+    let step = |before, after| undone_from(UndoFrom::Step(2), TASK, before, after);
+    let redo = |before, after| undone_from(UndoFrom::LastUndo, TASK, before, after);
+    let of = |undos: &[Record]| {
+        let steps = [taken(0, 1, None, "base"), taken(1, 1, None, "one"), taken(2, 2, None, "two")];
+        Trail::of(TASK, steps.iter().chain(undos)).unwrap().first(UndoFrom::LastUndo)
+    };
+    assert_eq!(of(&[]), None);
+    let mut undos = vec![step("two", "one"), start("one", "base")];
+    assert_eq!(of(&undos), Some(5));
+    undos.push(redo("base", "one"));
+    assert_eq!(of(&undos), Some(3), "the undo before");
+    undos.push(redo("one", "two"));
+    assert_eq!(of(&undos), None, "not the redo");
+    undos.push(start("two", "base"));
+    assert_eq!(of(&undos), Some(11));
+    // It brought nothing back.
+    undos.push(redo("base", "base"));
+    assert_eq!(of(&undos), Some(11));
 }
 
 #[test]
@@ -183,6 +210,31 @@ fn a_checkpoint_spans_the_calls_that_may_have_changed_something() {
     checkpointed(&mut w, 3, CheckpointState::Unchanged);
     assert_eq!((due(&w), w.history.newest_checkpoint()), (None, Some((saved("later"), None))));
     assert_eq!(w.replayed(), w.history);
+}
+
+/// It is looked then what others have removed. Later the task itself may have.
+#[test]
+fn only_the_first_call_after_a_checkpoint_is_told_of_it() {
+    let before = |w: &World, call| {
+        let call = w.history.task(w.id).and_then(|task| task.call(call)).unwrap();
+        w.history.checkpoint_before(call).map(|(root, saved)| (root == w.id, saved))
+    };
+    let mut w = with_checkpoints();
+    let [looks, one, two] = w.reply("", &[read("b"), shell("one"), shell("two")])[..] else { panic!() };
+    assert_eq!((before(&w, looks), before(&w, one)), (None, None), "there is no checkpoint yet");
+    w.finish(looks, true);
+    checkpointed(&mut w, 0, took("base"));
+    assert_eq!(w.running(), [(one, 1)]);
+    assert_eq!((before(&w, one), before(&w, two)), (Some((true, saved("base"))), None), "the other waits");
+    w.pass(10);
+    w.finish(one, true);
+    checkpointed(&mut w, 1, CheckpointState::Impossible("no room".to_owned()));
+    assert_eq!(w.running(), [(two, 1)]);
+    assert_eq!(before(&w, two), None, "the first may have removed files");
+    w.finish(two, true);
+    checkpointed(&mut w, 2, took("later"));
+    let third = w.reply("", &[shell("three")])[0];
+    assert_eq!(before(&w, third), Some((true, saved("later"))));
 }
 
 /// Else what one call is changing would be saved half done.
