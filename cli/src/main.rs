@@ -18,6 +18,7 @@ mod error;
 mod exit;
 mod follow;
 mod kind;
+mod named;
 mod output;
 mod pages;
 mod prompt;

@@ -41,19 +41,27 @@ impl Verdict {
         Self { as_asked, words }
     }
 
-    /// Of a decision on an approval.
-    pub(crate) fn of_decision(reply: &DecideApprovalReply, sent: Decision) -> Self {
-        Self::of_decision_at(reply, sent, clock::now())
+    /// Of a decision on an approval. `about`: what was decided, if it was open.
+    pub(crate) fn of_decision(reply: &DecideApprovalReply, sent: Decision, about: Option<&str>) -> Self {
+        Self::of_decision_at(reply, sent, about, clock::now())
     }
 
-    fn of_decision_at(reply: &DecideApprovalReply, sent: Decision, now: Timestamp) -> Self {
+    fn of_decision_at(
+        reply: &DecideApprovalReply,
+        sent: Decision,
+        about: Option<&str>,
+        now: Timestamp,
+    ) -> Self {
         let what = if reply.decision.allows() { "allowed" } else { "rejected" };
         let kind = if reply.decision.is_always() { ", always" } else { "" };
         let same = reply.decision.allows() == sent.allows();
         // If `always` was sent and only `once` counts, nothing is remembered: that is not as asked.
         let as_asked = same && (reply.decision.is_always() || !sent.is_always());
         let words = match since(reply.won, reply.first_at, now) {
-            None => format!("{what}{kind}"),
+            None => {
+                let about = about.map(|about| format!(": {about}")).unwrap_or_default();
+                format!("{what}{kind}{about}")
+            }
             Some(since) if as_asked => format!("already {what}{kind}{since}"),
             Some(since) if same => format!("already {what}{since}, this once; nothing is remembered"),
             Some(since) => {
@@ -98,9 +106,9 @@ mod tests {
     fn a_decision_counts_as_asked_or_not() {
         use Decision as D;
         let table = [
-            (None, D::AllowOnce, D::AllowOnce, true, "allowed"),
-            (None, D::AllowAlways, D::AllowAlways, true, "allowed, always"),
-            (None, D::RejectOnce, D::RejectOnce, true, "rejected"),
+            (None, D::AllowOnce, D::AllowOnce, true, "allowed: make it"),
+            (None, D::AllowAlways, D::AllowAlways, true, "allowed, always: make it"),
+            (None, D::RejectOnce, D::RejectOnce, true, "rejected: make it"),
             (Some(FIRST), D::AllowOnce, D::AllowOnce, true, "already allowed 3 min ago"),
             (Some(FIRST), D::AllowOnce, D::AllowAlways, true, "already allowed, always 3 min ago"),
             (
@@ -128,7 +136,7 @@ mod tests {
         for (first_at, sent, decision, as_asked, words) in table {
             let reply = DecideApprovalReply { won: first_at.is_none(), decision, first_at };
             let expected = Verdict { as_asked, words: words.to_owned() };
-            assert_eq!(Verdict::of_decision_at(&reply, sent, NOW), expected);
+            assert_eq!(Verdict::of_decision_at(&reply, sent, Some("make it"), NOW), expected);
         }
     }
 

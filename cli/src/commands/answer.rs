@@ -3,18 +3,15 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
+    named::Named,
     output::{pending, screen},
     prompt::{Edited, Terminal, Typed},
     verdict::Verdict,
 };
 use abide_client::protocol::{
-    self, Candidate, ErrorKind, MAX_CANDIDATES, TaskId,
-    inbox::{InboxItem, Pending, Question},
-    method::{
-        Inbox, UserResponse,
-        inbox::{InboxParams, UserResponseParams},
-    },
-    task::Status,
+    ErrorKind,
+    inbox::Question,
+    method::{UserResponse, inbox::UserResponseParams},
 };
 use std::{
     io::{self, Read as _},
@@ -27,12 +24,12 @@ const LABEL: &str = "answer: ";
 
 pub(crate) async fn answer(args: AnswerArgs, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
-    let items = daemon.call::<Inbox>(InboxParams::default()).await?.items;
-    let params = match find(&items, &args.id)? {
-        Some((item, question)) => UserResponseParams {
-            task_id: item.task_id.to_string(),
+    let named = Named::find(&mut daemon, &args.id).await?;
+    let params = match named.only_question()? {
+        Some((task, question)) => UserResponseParams {
+            task_id: task.to_string(),
             question_id: Some(question.id.to_string()),
-            response: if args.decline { None } else { Some(words(question, &args.text).await?) },
+            response: if args.decline { None } else { Some(words(&question, &args.text).await?) },
         },
         None if args.text.is_empty() && !args.decline => return Err(not_open(&args.id)),
         // It may be answered already: the daemon replies with that answer and its time.
@@ -48,52 +45,9 @@ pub(crate) async fn answer(args: AnswerArgs, json: bool) -> Result<Exit, Command
     Verdict::of_answer(&reply, response.as_deref()).end(&reply, json)
 }
 
-/// The open question with that id, or the only one of the task with that id or of its sub-tasks; `None`: no such question is open.
-fn find<'a>(items: &'a [InboxItem], id: &str) -> Result<Option<(&'a InboxItem, &'a Question)>, CommandError> {
-    let questions = items.iter().filter_map(|item| match &item.pending {
-        Pending::Question(q) => Some((item, q)),
-        Pending::Approval(_) => None,
-    });
-    let questions: Vec<_> = questions.collect();
-    let own =
-        |(item, q): &&(&InboxItem, &Question)| fits(&q.id.to_string(), id) || fits_task(item.task_id, id);
-    let below = |(item, _): &&(&InboxItem, &Question)| item.root_id.is_some_and(|root| fits_task(root, id));
-    let mut fitting: Vec<_> = questions.iter().filter(own).copied().collect();
-    if fitting.is_empty() {
-        fitting = questions.iter().filter(below).copied().collect();
-    }
-    match fitting[..] {
-        [one] => Ok(Some(one)),
-        [] => Ok(None),
-        _ => {
-            let candidate = |(_, question): &(_, &Question)| Candidate {
-                id: question.id.to_string(),
-                title: question.text.clone(),
-                status: Status::WaitingUser.name().to_owned(),
-            };
-            let candidates = fitting.iter().take(MAX_CANDIDATES).map(candidate).collect();
-            let words = format!("{id:?} fits several open questions; give more of a question's id");
-            Err(protocol::Error::new(ErrorKind::Ambiguous, words).about(id).among(candidates).into())
-        }
-    }
-}
-
 fn not_open(id: &str) -> CommandError {
     CommandError::failed(format!("no open question is {id}, nor of a task {id}"))
         .hinted("`abide inbox` lists what waits; an approval takes `abide approve` or `abide reject`")
-}
-
-/// Whether `given` is a beginning or end of `id`.
-pub(crate) fn fits(id: &str, given: &str) -> bool {
-    let plain = |s: &str| s.replace('-', "").to_ascii_lowercase();
-    let (id, given) = (plain(id), plain(given));
-    !given.is_empty() && (id.starts_with(&given) || id.ends_with(&given))
-}
-
-/// The same of a task, or whether it is the beginning of its last eight digits.
-pub(crate) fn fits_task(id: TaskId, given: &str) -> bool {
-    let is_as_shown = !given.is_empty() && id.short().starts_with(&given.to_ascii_lowercase());
-    is_as_shown || fits(&id.to_string(), given)
 }
 
 async fn words(question: &Question, given: &[String]) -> Result<String, CommandError> {
@@ -129,38 +83,4 @@ async fn ask(question: &Question) -> Result<String, CommandError> {
     let mut piped = String::new();
     io::stdin().lock().take(MAX_ANSWER).read_to_string(&mut piped)?;
     Ok(piped)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::output::fixture;
-
-    fn item(pending: Pending) -> InboxItem {
-        let task = fixture::task();
-        InboxItem {
-            task_id: task.id,
-            conversation_id: task.conversation_id,
-            conversation_title: String::new(),
-            pending,
-            root_id: None,
-            title: String::new(),
-            depth: 0,
-        }
-    }
-
-    #[test]
-    fn a_question_is_found_by_its_id_or_its_tasks() {
-        let items =
-            [item(Pending::Approval(fixture::approval())), item(Pending::Question(fixture::question()))];
-        for id in ["00000004", "00000001", "00000000-0000-0000-0000-000000000004"] {
-            assert_eq!(find(&items, id).unwrap().unwrap().1.id, fixture::question().id, "{id}");
-        }
-        for id in ["00000005", "", "-", "4444"] {
-            assert_eq!(find(&items, id).unwrap(), None, "{id}");
-        }
-        let two =
-            [item(Pending::Question(fixture::question())), item(Pending::Question(fixture::question()))];
-        assert!(find(&two, "00000001").is_err());
-    }
 }

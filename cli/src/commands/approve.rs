@@ -3,16 +3,19 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
+    named::{Named, fits},
     output::{pending, screen, text},
+    prompt::{Edited, Terminal},
     verdict::Verdict,
 };
 use abide_client::protocol::{
-    inbox::{Approval, Decision, Pending},
-    method::{
-        DecideApproval, Inbox,
-        inbox::{DecideApprovalParams, InboxParams},
-    },
+    inbox::{Approval, Decision},
+    method::{DecideApproval, inbox::DecideApprovalParams},
+    transcript::Risk,
 };
+use std::sync::atomic::AtomicBool;
+
+const LABEL: &str = "high risk: write yes to allow it: ";
 
 pub(crate) async fn approve(args: DecideArgs, json: bool) -> Result<Exit, CommandError> {
     let decision =
@@ -34,30 +37,43 @@ pub(crate) async fn decide(
     json: bool,
 ) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
-    if decision.is_always()
-        && let Some(approval) = open(&mut daemon, id).await?
-    {
-        let remembered = rule.as_ref().map_or_else(|| pending::rule(&approval), |rule| text::one_line(rule));
-        screen::note(&format!("to be remembered: {remembered}"))?;
+    // None if it is decided already: the daemon replies with that decision and its time.
+    let approval = Named::find(&mut daemon, id).await?.only_approval()?;
+    if let Some(approval) = &approval {
+        if decision.is_always() {
+            let remembered =
+                rule.as_ref().map_or_else(|| pending::rule(approval), |rule| text::one_line(rule));
+            screen::note(&format!("to be remembered: {remembered}"))?;
+        }
+        if decision.allows() && !json && !is_meant(approval, id).await? {
+            screen::note("nothing is decided; it still waits")?;
+            return Ok(Exit::Cancelled);
+        }
     }
-    let params = DecideApprovalParams { approval_id: id.to_owned(), decision, note, rule };
+    // What is decided is what was found, whatever else opens meanwhile.
+    let approval_id = approval.as_ref().map_or_else(|| id.to_owned(), |approval| approval.id.to_string());
+    let params = DecideApprovalParams { approval_id, decision, note, rule };
     let reply = daemon.call_again::<DecideApproval>(params).await.map_err(|e| match e.is_not_found() {
         true => e.hinted("`abide inbox` lists what waits"),
         false => e,
     })?;
-    Verdict::of_decision(&reply, decision).end(&reply, json)
+    let about = approval.map(|approval| text::one_line(&approval.summary));
+    Verdict::of_decision(&reply, decision, about.as_deref()).end(&reply, json)
 }
 
-/// The open approval that the daemon will decide for this id, if there is exactly one.
-async fn open(daemon: &mut Daemon, id: &str) -> Result<Option<Approval>, CommandError> {
-    let items = daemon.call::<Inbox>(InboxParams::default()).await?.items;
-    let mut fitting = items.into_iter().filter_map(|item| match item.pending {
-        Pending::Approval(a)
-            if super::answer::fits(&a.id.to_string(), id) || super::answer::fits_task(item.task_id, id) =>
-        {
-            Some(a)
-        }
-        _ => None,
-    });
-    Ok(fitting.next().filter(|_| fitting.next().is_none()))
+/// Whether the person means this approval. The id of a task, perhaps from the history of a shell, names whatever waits there now: a
+/// call of high risk is shown first, and takes a word.
+async fn is_meant(approval: &Approval, id: &str) -> Result<bool, CommandError> {
+    if approval.risk != Risk::High || fits(&approval.id.to_string(), id) {
+        return Ok(true);
+    }
+    let Some(terminal) = Terminal::open() else { return Ok(true) };
+    let mut screen = screen::Screen::new();
+    screen.note(&pending::exactly(approval))?;
+    let began = AtomicBool::new(false);
+    let edited = tokio::select! {
+        edited = terminal.edit(LABEL, &began) => edited?,
+        _ = tokio::signal::ctrl_c() => Edited::Interrupted,
+    };
+    Ok(matches!(edited, Edited::Line(line) if line.trim().eq_ignore_ascii_case("yes")))
 }

@@ -365,7 +365,7 @@ impl Follow<'_> {
     ) -> Result<(), CommandError> {
         let params = DecideApprovalParams { approval_id: approval.id.to_string(), decision, note, rule };
         match self.daemon.call_again::<DecideApproval>(params).await {
-            Ok(reply) => self.say(&paint(FAINT, &Verdict::of_decision(&reply, decision).words))?,
+            Ok(reply) => self.say(&paint(FAINT, &Verdict::of_decision(&reply, decision, None).words))?,
             Err(error) => error.show(),
         }
         Ok(())

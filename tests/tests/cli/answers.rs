@@ -50,7 +50,8 @@ async fn the_first_decision_counts() {
         pending => panic!("one approval: {pending:?}"),
     };
     let cli = world.daemon.cli();
-    assert_eq!(cli.ok(&["approve", &approval]).await, "allowed\n");
+    let allowed = cli.ok(&["approve", &approval]).await;
+    assert!(allowed.starts_with("allowed: ") && allowed.contains("once"), "{allowed:?}");
     let again = cli.run(&["approve", &approval]).await;
     assert_eq!(again.code, Some(0), "{again:?}");
     assert!(again.stdout.starts_with("already allowed "), "{again:?}");

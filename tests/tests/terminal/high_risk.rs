@@ -30,3 +30,27 @@ async fn a_high_risk_is_approved_by_a_whole_word_only() {
     assert_eq!(terminal.ended().await, 0);
     assert_eq!(witness.count("ran"), 1);
 }
+
+/// The id of a task, as it stands in a shell's history, names whatever waits there now.
+#[tokio::test]
+async fn the_id_of_a_task_approves_no_high_risk_that_was_not_shown() {
+    if !Terminal::exists().await {
+        return skip("the_id_of_a_task_approves_no_high_risk_that_was_not_shown", "tmux is not installed");
+    }
+    let world = World::start().await;
+    let witness = world.witness();
+    let task = world.run_asking("risky", [Turn::shell(&witness.command("ran")), Turn::done("Done.")]).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    let again = format!("abide approve {}", task.task_id);
+    for (word, words) in [("y", "nothing is decided"), ("yes", "allowed: ")] {
+        let terminal = Terminal::run(&world.daemon, &again).await;
+        let screen = terminal.shows("high risk: write yes").await;
+        assert!(screen.contains("Approve shell, high risk?"), "{screen}");
+        assert_eq!((world.inbox().await.len(), witness.count("ran")), (1, 0));
+        terminal.type_text(word).await;
+        terminal.press(&["Enter"]).await;
+        terminal.shows(words).await;
+    }
+    world.wait_end(task).await;
+    assert_eq!(witness.count("ran"), 1);
+}

@@ -48,6 +48,8 @@ pub use examine::Examined;
 pub use feed::Feed;
 pub use files::files;
 pub use loss::Loss;
-pub use query::{ConversationQuery, Counts, Lookup, PendingRef, SearchQuery, TaskCalls, TaskQuery, TreeOf};
+pub use query::{
+    Addressee, ConversationQuery, Counts, Lookup, PendingRef, SearchQuery, TaskCalls, TaskQuery, TreeOf,
+};
 pub use rule_id::RuleId;
 pub use store::{Options, Store};

@@ -16,7 +16,7 @@ mod status;
 mod task;
 
 pub use conversation::ConversationQuery;
-pub use lookup::{Lookup, PendingRef};
+pub use lookup::{Addressee, Lookup, PendingRef};
 pub use message::TaskCalls;
 pub use search::SearchQuery;
 pub use status::Counts;

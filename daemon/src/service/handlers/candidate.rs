@@ -5,7 +5,7 @@ use abide_protocol::{
     inbox::{Pending, PendingId},
     task::Status,
 };
-use abide_store::{PendingRef, ReadError, RuleId, Store};
+use abide_store::{Addressee, PendingRef, ReadError, RuleId, Store};
 
 /// The longest text of a candidate, in characters.
 const MAX_TITLE: usize = 80;
@@ -41,21 +41,28 @@ pub(super) async fn conversations(
     Ok(candidates)
 }
 
-/// Questions and approvals, open or closed.
-pub(super) async fn items(store: &Store, items: &[PendingRef]) -> Result<Vec<Candidate>, ReadError> {
+/// Questions and approvals, open or closed, and tasks.
+pub(super) async fn addressees(store: &Store, all: &[Addressee]) -> Result<Vec<Candidate>, ReadError> {
     let mut candidates = Vec::new();
-    for item in items {
-        let Some(task) = store.task(item.task_id).await? else { continue };
-        candidates.push(match task.pending.iter().find(|pending| pending.id() == item.id) {
-            Some(pending) => open(pending),
-            None => Candidate {
-                id: id(item.id),
-                title: title(store, item.conversation_id).await?,
-                status: task.status.name().to_owned(),
-            },
-        });
+    for addressee in all {
+        match addressee {
+            Addressee::Task(id) => candidates.extend(tasks(store, &[*id]).await?),
+            Addressee::Item(found) => candidates.extend(item(store, found).await?),
+        }
     }
     Ok(candidates)
+}
+
+async fn item(store: &Store, item: &PendingRef) -> Result<Option<Candidate>, ReadError> {
+    let Some(task) = store.task(item.task_id).await? else { return Ok(None) };
+    Ok(Some(match task.pending.iter().find(|pending| pending.id() == item.id) {
+        Some(pending) => open(pending),
+        None => Candidate {
+            id: id(item.id),
+            title: title(store, item.conversation_id).await?,
+            status: task.status.name().to_owned(),
+        },
+    }))
 }
 
 /// An open question or approval.

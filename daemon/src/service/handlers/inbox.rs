@@ -1,4 +1,4 @@
-use super::{RequestError, candidate, find_task, not_found, task, unique};
+use super::{RequestError, candidate, find_task, task, unique};
 use crate::{
     service::{Caller, Service},
     session::CommandError,
@@ -13,7 +13,7 @@ use abide_protocol::{
         UserResponseReply,
     },
 };
-use abide_store::{Lookup, PendingRef, Store};
+use abide_store::{Addressee, PendingRef, Store};
 
 pub(super) async fn list(service: &Service, params: InboxParams) -> Result<InboxReply, RequestError> {
     let task = match &params.task_id {
@@ -37,9 +37,12 @@ pub(super) async fn respond(
     let (task, conversation, question) = match question_id {
         Some(typed) => {
             let (task, conversation) = task::locate(service, &task_id).await?;
-            (task, conversation, question(service, &typed).await?)
+            (task, conversation, QUESTION.addressed(service, &typed).await?.id)
         }
-        None => open_question(service, &task_id).await?,
+        None => {
+            let Addressed { task, conversation, id } = QUESTION.addressed(service, &task_id).await?;
+            (task, conversation, id)
+        }
     };
     let command = Command::Answer { task, question, response: response.clone(), by: Some(caller.by()) };
     match service.sessions.command(conversation, command).await {
@@ -51,58 +54,56 @@ pub(super) async fn respond(
     }
 }
 
-async fn question(service: &Service, typed: &str) -> Result<QuestionId, RequestError> {
-    let store = &service.store;
-    let lookup = store.find_pending(typed).await?;
-    match unique(lookup, "question", typed, async |items| candidate::items(store, &items).await).await?.id {
-        PendingId::Question(id) => Ok(id),
-        PendingId::Approval(_) => Err(is_approval_error(typed).into()),
-    }
-}
-
-fn is_approval_error(typed: &str) -> Error {
-    Error::new(ErrorKind::InvalidParams, format!("{typed:?} is an approval: approve or reject it"))
-}
-
-/// The question with this id, open or closed, or the question of the task with this id.
-async fn open_question(
-    service: &Service,
-    typed: &str,
-) -> Result<(TaskId, ConversationId, QuestionId), RequestError> {
-    match service.store.find_pending(typed).await? {
-        Lookup::One(PendingRef { id: PendingId::Question(id), task_id, conversation_id, .. }) => {
-            return Ok((task_id, conversation_id, id));
-        }
-        Lookup::One(PendingRef { id: PendingId::Approval(_), .. }) => {
-            return Err(is_approval_error(typed).into());
-        }
-        Lookup::Many(_) | Lookup::None => {}
-    }
-    let (task, conversation) = task::locate(service, typed).await?;
-    let (task, question) = QUESTION.of_task(&service.store, task, typed).await?;
-    Ok((task, conversation, question))
+/// The item that an answer or a decision is for.
+struct Addressed<Id> {
+    task: TaskId,
+    conversation: ConversationId,
+    id: Id,
 }
 
 /// A kind of item, with the words for messages about it.
 struct Kind<Id> {
     name: &'static str,
     done: &'static str,
+    /// What an item of the other kind is, and what to do with it.
+    other: &'static str,
     id: fn(PendingId) -> Option<Id>,
 }
 
 const QUESTION: Kind<QuestionId> = Kind {
     name: "question",
     done: "answered",
+    other: "an approval: approve or reject it",
     id: |id| if let PendingId::Question(id) = id { Some(id) } else { None },
 };
 
 const APPROVAL: Kind<ApprovalId> = Kind {
     name: "approval",
     done: "decided",
+    other: "a question: answer it",
     id: |id| if let PendingId::Approval(id) = id { Some(id) } else { None },
 };
 
 impl<Id: Copy> Kind<Id> {
+    /// The item with this id, open or closed, or the item of the task with this id.
+    async fn addressed(&self, service: &Service, typed: &str) -> Result<Addressed<Id>, RequestError> {
+        let store = &service.store;
+        let candidates = async |all: Vec<_>| candidate::addressees(store, &all).await;
+        let lookup = store.find_addressee(typed).await?;
+        match unique(lookup, &format!("{} or task", self.name), typed, candidates).await? {
+            Addressee::Item(PendingRef { id, task_id: task, conversation_id: conversation, .. }) => {
+                let words = || format!("{typed:?} is {}", self.other);
+                let id = (self.id)(id).ok_or_else(|| Error::new(ErrorKind::InvalidParams, words()))?;
+                Ok(Addressed { task, conversation, id })
+            }
+            Addressee::Task(task) => {
+                let conversation = task::conversation_of(service, task).await?;
+                let (task, id) = self.of_task(store, task, typed).await?;
+                Ok(Addressed { task, conversation, id })
+            }
+        }
+    }
+
     /// A task's only open item, else the only one of its sub-tasks, with the task that asks. If none is open, the only item it ever
     /// had, so that a late caller is told the first response.
     async fn of_task(&self, store: &Store, task: TaskId, typed: &str) -> Result<(TaskId, Id), RequestError> {
@@ -146,7 +147,7 @@ pub(super) async fn decide(
         let words = format!("the note is over {MAX_RESPONSE} bytes");
         return Err(Error::new(ErrorKind::TooLarge, words).into());
     }
-    let (approval, conversation) = approval(service, &approval_id).await?;
+    let Addressed { conversation, id: approval, .. } = APPROVAL.addressed(service, &approval_id).await?;
     let command = Command::Decide { approval, decision, note, rule, by: Some(caller.by()) };
     match service.sessions.command(conversation, command).await {
         Ok(_) => Ok(DecideApprovalReply { won: true, decision, first_at: None }),
@@ -155,29 +156,4 @@ pub(super) async fn decide(
         }
         Err(e) => Err(e.into()),
     }
-}
-
-/// The approval with this id, open or closed, or the approval of the task with this id.
-async fn approval(service: &Service, typed: &str) -> Result<(ApprovalId, ConversationId), RequestError> {
-    let store = &service.store;
-    match store.find_pending(typed).await? {
-        Lookup::One(PendingRef { id: PendingId::Approval(id), conversation_id, .. }) => {
-            return Ok((id, conversation_id));
-        }
-        Lookup::One(PendingRef { id: PendingId::Question(_), .. }) => {
-            let words = format!("{typed:?} is a question: answer it");
-            return Err(Error::new(ErrorKind::InvalidParams, words).into());
-        }
-        many @ Lookup::Many(_) => {
-            let fitting = async |items: Vec<_>| candidate::items(store, &items).await;
-            unique(many, "approval", typed, fitting).await?;
-        }
-        Lookup::None => {}
-    }
-    let Lookup::One(task) = store.find_task(typed).await? else {
-        return Err(not_found("approval", typed).into());
-    };
-    let (_, conversation) = task::locate(service, &task.to_string()).await?;
-    let (_, approval) = APPROVAL.of_task(store, task, typed).await?;
-    Ok((approval, conversation))
 }

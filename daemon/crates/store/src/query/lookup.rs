@@ -15,6 +15,39 @@ pub enum Lookup<T> {
     Many(Vec<T>),
 }
 
+impl<T> Lookup<T> {
+    fn map<U>(self, to: impl FnMut(T) -> U) -> Lookup<U> {
+        Lookup::of(self.into_vec().into_iter().map(to).collect())
+    }
+
+    /// What either of two lookups found.
+    fn and(self, other: Self) -> Self {
+        let mut all = self.into_vec();
+        all.extend(other.into_vec());
+        all.truncate(MAX_CANDIDATES);
+        Self::of(all)
+    }
+
+    fn of(mut all: Vec<T>) -> Self {
+        match all.pop() {
+            None => Self::None,
+            Some(one) if all.is_empty() => Self::One(one),
+            Some(last) => {
+                all.push(last);
+                Self::Many(all)
+            }
+        }
+    }
+
+    fn into_vec(self) -> Vec<T> {
+        match self {
+            Self::One(one) => vec![one],
+            Self::None => Vec::new(),
+            Self::Many(many) => many,
+        }
+    }
+}
+
 /// A question or approval, with its task and conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PendingRef {
@@ -23,6 +56,13 @@ pub struct PendingRef {
     pub conversation_id: ConversationId,
     /// It has no answer or decision yet.
     pub open: bool,
+}
+
+/// What an answer or a decision is addressed to: an item by its own id, or whatever one waits in a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Addressee {
+    Item(PendingRef),
+    Task(TaskId),
 }
 
 /// The typed hex digits in upper case; `None` if they cannot be part of an id.
@@ -46,7 +86,7 @@ fn find<T>(
     condition: &str,
     read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Lookup<T>> {
-    let mut found = match Uuid::parse_str(digits) {
+    let found = match Uuid::parse_str(digits) {
         Ok(id) => {
             let mut statement = connection.prepare_cached(&format!("SELECT {columns_from} id = ?1"))?;
             statement.query_map([id], &read)?.collect::<Result<Vec<_>, _>>()?
@@ -57,18 +97,14 @@ fn find<T>(
             statement.query_map([digits], &read)?.collect::<Result<Vec<_>, _>>()?
         }
     };
-    Ok(match found.pop() {
-        None => Lookup::None,
-        Some(one) if found.is_empty() => Lookup::One(one),
-        Some(last) => {
-            found.push(last);
-            Lookup::Many(found)
-        }
-    })
+    Ok(Lookup::of(found))
 }
 
 /// The columns that [`pending`] reads, and their table.
 const PENDING: &str = "id, kind, task, conversation, item IS NOT NULL FROM inbox WHERE";
+/// The same, of open items only.
+const PENDING_OPEN: &str =
+    "id, kind, task, conversation, item IS NOT NULL FROM inbox WHERE item IS NOT NULL AND";
 
 fn pending(row: &Row<'_>) -> rusqlite::Result<PendingRef> {
     let id = row.get(0)?;
@@ -85,6 +121,10 @@ fn pending(row: &Row<'_>) -> rusqlite::Result<PendingRef> {
     })
 }
 
+fn tasks(connection: &Connection, digits: &str) -> rusqlite::Result<Lookup<TaskId>> {
+    find(connection, "id FROM tasks WHERE", digits, AS_SHOWN_TOO, |row| row.get(0).map(TaskId))
+}
+
 /// The task with this external id.
 pub(crate) fn external_task(connection: &Connection, id: &str) -> rusqlite::Result<Option<TaskId>> {
     let mut statement = connection.prepare_cached("SELECT task FROM external_ids WHERE id = ?1")?;
@@ -97,9 +137,7 @@ impl Store {
     pub async fn find_task(&self, typed: &str) -> Result<Lookup<TaskId>, ReadError> {
         let (typed, digits) = (typed.trim().to_owned(), digits(typed));
         self.read(move |connection| {
-            let of = |digits: &str| {
-                find(connection, "id FROM tasks WHERE", digits, AS_SHOWN_TOO, |row| row.get(0).map(TaskId))
-            };
+            let of = |digits: &str| tasks(connection, digits);
             let (whole, part) =
                 digits.into_iter().partition::<Vec<_>, _>(|digits| Uuid::parse_str(digits).is_ok());
             if let Some(Lookup::One(task)) = whole.first().map(|digits| of(digits)).transpose()? {
@@ -141,22 +179,31 @@ impl Store {
         .await
     }
 
-    /// The question or approval whose id begins or ends with this (the beginning of what is shown of it is too little: it may be that of a
-    /// task, and something is decided by it): an open one, else a closed one, so that a late answer is told the
-    /// first.
-    pub async fn find_pending(&self, typed: &str) -> Result<Lookup<PendingRef>, ReadError> {
-        let Some(digits) = digits(typed) else { return Ok(Lookup::None) };
+    /// The question or approval, or the task, with this whole id; else the task with this external id; else the open item or the task
+    /// with this as a part of its id; else the closed item, so that a late answer gets the first. Several that fit are all found:
+    /// something is decided by it. For the same reason the beginning of what is shown of an id is that of a task only.
+    pub async fn find_addressee(&self, typed: &str) -> Result<Lookup<Addressee>, ReadError> {
+        let (typed, digits) = (typed.trim().to_owned(), digits(typed));
         self.read(move |connection| {
-            let open = find(
-                connection,
-                &format!("{PENDING} item IS NOT NULL AND"),
-                &digits,
-                BEGINS_OR_ENDS,
-                pending,
-            )?;
-            match open {
-                Lookup::None => Ok(find(connection, PENDING, &digits, BEGINS_OR_ENDS, pending)?),
-                one_or_many => Ok(one_or_many),
+            let items = |digits: &str, columns_from: &str| {
+                find(connection, columns_from, digits, BEGINS_OR_ENDS, pending)
+                    .map(|found| found.map(Addressee::Item))
+            };
+            let tasks = |digits: &str| tasks(connection, digits).map(|found| found.map(Addressee::Task));
+            let is_whole = digits.as_deref().is_some_and(|digits| Uuid::parse_str(digits).is_ok());
+            if let Some(digits) = digits.as_deref().filter(|_| is_whole) {
+                let found = items(digits, PENDING)?.and(tasks(digits)?);
+                if found != Lookup::None {
+                    return Ok(found);
+                }
+            }
+            if let Some(task) = external_task(connection, &typed)? {
+                return Ok(Lookup::One(Addressee::Task(task)));
+            }
+            let Some(digits) = digits.as_deref().filter(|_| !is_whole) else { return Ok(Lookup::None) };
+            match items(digits, PENDING_OPEN)?.and(tasks(digits)?) {
+                Lookup::None => Ok(items(digits, PENDING)?),
+                found => Ok(found),
             }
         })
         .await

@@ -193,7 +193,7 @@ async fn only_a_tombstone_is_left_of_a_deleted_conversation() {
     assert_eq!(store.client_message(SECRET).await.unwrap(), None);
     let decision = store.rule("shell", &format!("{{\"a\":\"{SECRET}\"}}"), "/w");
     assert_eq!(decision, Some(true), "a remembered decision outlives its conversation, as a digest");
-    assert_eq!(store.find_pending(&question_id(7).to_string()).await.unwrap(), Lookup::None);
+    assert_eq!(store.find_addressee(&question_id(7).to_string()).await.unwrap(), Lookup::None);
     let (left, _) =
         store.conversations(ConversationQuery { limit: 10, ..ConversationQuery::default() }).await.unwrap();
     assert_eq!(left.iter().map(|c| c.id).collect::<Vec<_>>(), [kept]);

@@ -5,7 +5,7 @@ use abide_protocol::{
     record::RecordBody,
     task::Status,
 };
-use abide_store::{Append, Lookup, PendingRef};
+use abide_store::{Addressee, Append, Lookup, PendingRef};
 
 #[tokio::test]
 async fn items_open_and_close_as_projections_list_them() {
@@ -88,11 +88,9 @@ async fn items_open_and_close_as_projections_list_them() {
     assert_eq!(store.inbox(None).await.unwrap(), [added[1].clone(), more]);
 
     // A late answer still finds the item's task and conversation.
-    let found = store.find_pending(&question_id(20).to_string()).await.unwrap();
-    assert_eq!(
-        found,
-        Lookup::One(PendingRef { id: question, task_id: task_id(3), conversation_id: id, open: false })
-    );
+    let found = store.find_addressee(&question_id(20).to_string()).await.unwrap();
+    let item = PendingRef { id: question, task_id: task_id(3), conversation_id: id, open: false };
+    assert_eq!(found, Lookup::One(Addressee::Item(item)));
 }
 
 #[tokio::test]

@@ -1,10 +1,10 @@
 use super::support::*;
 use abide_protocol::{
-    ConversationId, QuestionId,
-    inbox::{Pending, PendingId},
+    ConversationId, QuestionId, TaskId,
+    inbox::{Pending, PendingId, Question},
     task::Status,
 };
-use abide_store::{Append, Lookup, PendingRef};
+use abide_store::{Addressee, Append, Lookup, PendingRef};
 
 #[tokio::test]
 async fn a_unique_part_of_an_id_is_enough() {
@@ -91,17 +91,59 @@ async fn open_items_come_before_closed_ones() {
         conversation_id: id,
         open,
     };
+    let item = |head, open| Addressee::Item(found(head, open));
     wait(2, vec![ask(1), ask(2)]).await;
-    let both = |open| Lookup::Many(vec![found(2, open), found(1, open)]);
-    assert_eq!(store.find_pending("abcd").await.unwrap(), both(true));
+    let both = |open| Lookup::Many(vec![item(2, open), item(1, open)]);
+    assert_eq!(store.find_addressee("abcd").await.unwrap(), both(true));
     wait(3, vec![ask(2)]).await;
-    let two = found(2, true);
-    assert_eq!(store.find_pending("abcd").await.unwrap(), Lookup::One(two));
+    assert_eq!(store.find_addressee("abcd").await.unwrap(), Lookup::One(item(2, true)));
     wait(4, vec![]).await;
-    assert_eq!(store.find_pending("abcd").await.unwrap(), both(false));
-    assert_eq!(store.find_pending("abc").await.unwrap(), Lookup::None);
+    assert_eq!(store.find_addressee("abcd").await.unwrap(), both(false));
+    assert_eq!(store.find_addressee("abc").await.unwrap(), Lookup::None);
     // What is shown of it, but not whole: it may be meant as a task.
     let shown = ask(1).id.short();
-    assert_eq!(store.find_pending(&shown[..6]).await.unwrap(), Lookup::None);
-    assert!(matches!(store.find_pending(&shown).await.unwrap(), Lookup::One(_) | Lookup::Many(_)));
+    assert_eq!(store.find_addressee(&shown[..6]).await.unwrap(), Lookup::None);
+    assert_eq!(store.find_addressee(&shown).await.unwrap(), both(false));
+    let whole = ask(1).id.to_string();
+    assert_eq!(store.find_addressee(&whole).await.unwrap(), Lookup::One(item(1, false)));
+}
+
+#[tokio::test]
+async fn an_item_that_fits_is_not_taken_for_a_task_that_fits_too() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let task_of_item = projection(task(id, 2, Status::WaitingUser, Vec::new()));
+    let ask = |n| Question { id: QuestionId(task_id(n).0), ..question(1, None) };
+    let mut wait = task_of_item.clone();
+    wait.task.pending = vec![Pending::Question(ask(4))];
+    let records = vec![record(2, Some(2), notice("x"))];
+    store.append(Append { tasks: vec![wait], ..append(id, records) }).await.unwrap();
+    let item = |open| {
+        let id_of = PendingId::Question(ask(4).id);
+        Addressee::Item(PendingRef { id: id_of, task_id: task_id(2), conversation_id: id, open })
+    };
+    let part = &task_id(4).to_string()[20..];
+    assert_eq!(store.find_addressee(part).await.unwrap(), Lookup::One(item(true)));
+
+    // A task whose id ends alike.
+    let other = task_id(4).to_string().replacen(|c: char| c.is_ascii_hexdigit(), "f", 1);
+    let other = TaskId(other.parse().unwrap());
+    let mut ended = projection(task(id, 3, Status::Completed, Vec::new()));
+    ended.task.id = other;
+    let records = vec![record(3, Some(3), notice("x"))];
+    store.append(Append { tasks: vec![ended], ..append(id, records) }).await.unwrap();
+    let both = Lookup::Many(vec![item(true), Addressee::Task(other)]);
+    assert_eq!(store.find_addressee(part).await.unwrap(), both);
+
+    // An open item or a task comes before a closed item.
+    let records = vec![record(4, Some(2), notice("x"))];
+    store.append(Append { tasks: vec![task_of_item], ..append(id, records) }).await.unwrap();
+    assert_eq!(store.find_addressee(part).await.unwrap(), Lookup::One(Addressee::Task(other)));
+
+    // An external id comes before any part of an id.
+    let records = vec![record(5, Some(5), task_named(Some(part)))];
+    let named = vec![projection(task(id, 5, Status::Completed, Vec::new()))];
+    store.append(Append { tasks: named, ..append(id, records) }).await.unwrap();
+    assert_eq!(store.find_addressee(part).await.unwrap(), Lookup::One(Addressee::Task(task_id(5))));
 }

@@ -1,0 +1,181 @@
+//! The open questions and approvals that an id names: by their own id or by that of their task.
+
+use crate::{connection::Daemon, error::CommandError};
+use abide_client::protocol::{
+    Candidate, Error, ErrorKind, MAX_CANDIDATES, TaskId,
+    inbox::{Approval, InboxItem, Pending, PendingId, Question},
+    method::{Inbox, inbox::InboxParams},
+    task::Status,
+};
+
+pub(crate) struct Named {
+    id: String,
+    /// What has this id, and what waits in the task with this id.
+    own: Vec<InboxItem>,
+    /// What waits in the sub-tasks of that task.
+    below: Vec<InboxItem>,
+}
+
+impl Named {
+    /// Asks the daemon what is open. A task is found as every other command finds it.
+    ///
+    /// # Errors
+    ///
+    /// The id is a part of the ids of several tasks.
+    pub(crate) async fn find(daemon: &mut Daemon, id: &str) -> Result<Self, CommandError> {
+        let all = daemon.call::<Inbox>(InboxParams::default()).await?.items;
+        let of_task = InboxParams { task_id: Some(id.to_owned()) };
+        let of_task = match daemon.call::<Inbox>(of_task).await {
+            Ok(reply) => reply.items,
+            Err(error) if error.is_not_found() => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        Ok(Self::among(all, of_task, id))
+    }
+
+    /// `of_task`: the items of the task with this id and of its sub-tasks.
+    fn among(all: Vec<InboxItem>, of_task: Vec<InboxItem>, id: &str) -> Self {
+        let by_itself = all.into_iter().filter(|item| fits(&uuid(item.pending.id()), id));
+        // An external id, which does not fit any, is that of a task without a parent.
+        let is_own = |item: &InboxItem| item.root_id.is_none() || fits_task(item.task_id, id);
+        let (mut own, below) = of_task.into_iter().partition::<Vec<_>, _>(is_own);
+        for item in by_itself {
+            if !own.iter().any(|other| other.pending.id() == item.pending.id()) {
+                own.push(item);
+            }
+        }
+        Self { id: id.to_owned(), own, below }
+    }
+
+    /// The question that is named, with the task that asks it; `None` if none is open.
+    ///
+    /// # Errors
+    ///
+    /// Several are.
+    pub(crate) fn only_question(self) -> Result<Option<(TaskId, Question)>, CommandError> {
+        self.only("question", Status::WaitingUser, |item| match item.pending {
+            Pending::Question(question) => Some((item.task_id, question)),
+            Pending::Approval(_) => None,
+        })
+    }
+
+    /// The approval that is named; `None` if none is open.
+    ///
+    /// # Errors
+    ///
+    /// Several are.
+    pub(crate) fn only_approval(self) -> Result<Option<Approval>, CommandError> {
+        self.only("approval", Status::WaitingApproval, |item| match item.pending {
+            Pending::Approval(approval) => Some(approval),
+            Pending::Question(_) => None,
+        })
+    }
+
+    fn only<T>(
+        self,
+        kind: &str,
+        waits: Status,
+        of_kind: impl Fn(InboxItem) -> Option<T>,
+    ) -> Result<Option<T>, CommandError> {
+        let is_of_kind = |item: &InboxItem| of_kind(item.clone()).is_some();
+        let own: Vec<_> = self.own.into_iter().filter(is_of_kind).collect();
+        let mut open = if own.is_empty() { self.below.into_iter().filter(is_of_kind).collect() } else { own };
+        if open.len() <= 1 {
+            return Ok(open.pop().and_then(of_kind));
+        }
+        let candidate = |item: &InboxItem| Candidate {
+            id: uuid(item.pending.id()),
+            title: match &item.pending {
+                Pending::Question(question) => question.text.clone(),
+                Pending::Approval(approval) => approval.summary.clone(),
+            },
+            status: waits.name().to_owned(),
+        };
+        let candidates = open.iter().take(MAX_CANDIDATES).map(candidate).collect();
+        let words = format!("{:?} fits several open {kind}s; give more of the id of one", self.id);
+        Err(Error::new(ErrorKind::Ambiguous, words).about(self.id).among(candidates).into())
+    }
+}
+
+fn uuid(id: PendingId) -> String {
+    match id {
+        PendingId::Question(id) => id.to_string(),
+        PendingId::Approval(id) => id.to_string(),
+    }
+}
+
+/// Whether `given` is a beginning or end of `id`.
+pub(crate) fn fits(id: &str, given: &str) -> bool {
+    let plain = |s: &str| s.trim().replace('-', "").to_ascii_lowercase();
+    let (id, given) = (plain(id), plain(given));
+    !given.is_empty() && (id.starts_with(&given) || id.ends_with(&given))
+}
+
+/// The same of a task, or whether it is the beginning of its last eight digits.
+fn fits_task(id: TaskId, given: &str) -> bool {
+    let is_as_shown = !given.is_empty() && id.short().starts_with(&given.to_ascii_lowercase());
+    is_as_shown || fits(&id.to_string(), given)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::fixture;
+    use abide_client::protocol::QuestionId;
+    use uuid::Uuid;
+
+    fn item(pending: Pending, root_id: Option<TaskId>) -> InboxItem {
+        let task = fixture::task();
+        InboxItem {
+            task_id: task.id,
+            conversation_id: task.conversation_id,
+            conversation_title: String::new(),
+            pending,
+            root_id,
+            title: String::new(),
+            depth: 0,
+        }
+    }
+
+    fn asked(id: u128, root_id: Option<TaskId>) -> InboxItem {
+        item(
+            Pending::Question(Question { id: QuestionId(Uuid::from_u128(id)), ..fixture::question() }),
+            root_id,
+        )
+    }
+
+    fn of(all: Vec<InboxItem>, of_task: Vec<InboxItem>, id: &str) -> Result<Option<u128>, CommandError> {
+        let question = Named::among(all, of_task, id).only_question()?;
+        Ok(question.map(|(_, question)| question.id.0.as_u128()))
+    }
+
+    #[test]
+    fn an_item_is_found_by_its_own_id() {
+        let all = || vec![item(Pending::Approval(fixture::approval()), None), asked(4, None)];
+        for id in ["00000004", "00000000-0000-0000-0000-000000000004", " 0000004 "] {
+            assert_eq!(of(all(), vec![], id).unwrap(), Some(4), "{id}");
+        }
+        for id in ["00000005", "", "-", "4444", "00000001"] {
+            assert_eq!(of(all(), vec![], id).unwrap(), None, "{id}");
+        }
+        let approval = Named::among(all(), vec![], "00000005").only_approval().unwrap();
+        assert_eq!(approval, Some(fixture::approval()));
+    }
+
+    #[test]
+    fn the_only_item_of_a_task_is_found_before_those_of_its_sub_tasks() {
+        let root = Some(TaskId(Uuid::from_u128(9)));
+        assert_eq!(of(vec![], vec![asked(4, None), asked(5, root)], "an order").unwrap(), Some(4));
+        assert_eq!(of(vec![], vec![asked(5, root)], "an order").unwrap(), Some(5));
+        // A sub-task that is named has items of its own too.
+        assert_eq!(of(vec![], vec![asked(5, root)], "00000001").unwrap(), Some(5));
+        assert!(of(vec![], vec![asked(4, None), asked(5, None)], "an order").is_err());
+        assert!(of(vec![], vec![asked(4, root), asked(5, root)], "an order").is_err());
+    }
+
+    #[test]
+    fn an_item_and_another_tasks_item_that_fit_are_not_chosen_between() {
+        assert!(of(vec![asked(4, None)], vec![asked(5, None)], "4").is_err());
+        assert_eq!(of(vec![asked(4, None)], vec![asked(4, None)], "4").unwrap(), Some(4));
+    }
+}
