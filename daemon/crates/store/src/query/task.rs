@@ -144,10 +144,13 @@ fn tree(connection: &Connection, of: TreeOf, with_ended: bool) -> Result<Vec<Age
         TreeOf::Conversation(id) => ("conversation = ?1".to_owned(), Some(id.0)),
         TreeOf::Task(id) => (format!("id IN ({TREE})"), Some(id.0)),
     };
+    // The task that is named is the oldest of its tree.
+    let first = if matches!(of, TreeOf::Task(_)) { "id = ?1 DESC," } else { "" };
     // All sub-tasks of a task that has ended have ended, too.
     let ended =
         if with_ended { "" } else { "AND (ended = 0 OR id = ?1 OR (SELECT ended FROM tasks WHERE id = ?1))" };
-    let sql = format!("{SELECT} WHERE {filter} {ended} ORDER BY started_at DESC, id DESC LIMIT {MOST}");
+    let sql =
+        format!("{SELECT} WHERE {filter} {ended} ORDER BY {first} started_at DESC, id DESC LIMIT {MOST}");
     let agent = |task: AgentTask| {
         let title = match task.parent_id {
             Some(_) => task.title.clone(),

@@ -172,6 +172,19 @@ async fn a_tree_has_the_newest_words_that_people_said_to_each_task() {
     }
 }
 
+#[tokio::test]
+async fn a_tree_with_more_tasks_than_are_read_has_its_root() {
+    let home = Home::new();
+    let store = home.open();
+    let (id, below) = tree(&store).await;
+    let tasks = (2..1002).map(|n| AgentTask { id: task_id(n), ..below.clone() }).map(projection).collect();
+    let records = vec![record(2, Some(2), started_beneath(1))];
+    store.append(Append { tasks, ..append(id, records) }).await.unwrap();
+    let agents = store.tree(TreeOf::Task(task_id(1)), true).await.unwrap();
+    assert_eq!(agents.len(), 1000);
+    assert!(agents.iter().any(|agent| agent.task.id == task_id(1)));
+}
+
 /// An append may change only what people have to answer, or only a task's status: lists and the inbox show it all the same.
 #[tokio::test]
 async fn every_change_that_people_see_is_published() {
