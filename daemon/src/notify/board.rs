@@ -123,6 +123,14 @@ impl<S> Board<S> {
         self.tidy();
     }
 
+    /// Takes back what is about these conversations: somebody looks at them.
+    pub(super) fn looked_at(&mut self, conversations: &HashSet<ConversationId>) {
+        for card in &mut self.cards {
+            card.entries.retain(|entry| !conversations.contains(&entry.conversation));
+        }
+        self.held.retain(|entry| !conversations.contains(&entry.conversation));
+    }
+
     /// Takes back an item that is being answered.
     pub(super) fn leave_out(&mut self, id: PendingId) {
         for entry in self.cards.iter_mut().flat_map(|card| &mut card.entries) {

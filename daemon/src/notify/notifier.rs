@@ -134,6 +134,7 @@ impl<D: Desktop> Notifier<D> {
                     Some(change) => self.changed(&change, &policy).await,
                     None => break,
                 },
+                Ok(()) = self.focused.changed() => self.looked_at(),
                 () = news.missed.notified() => self.remind_at = Some(Instant::now()),
                 Some(note) = notes.recv() => self.say(note),
                 () = until(wake_at) => self.woke(&policy, &inbox).await,
@@ -175,6 +176,13 @@ impl<D: Desktop> Notifier<D> {
                 Policy::Drop => {}
             }
         }
+    }
+
+    /// Takes back what is about the conversations that people look at. A task may have asked before the window that started it could
+    /// say what it shows.
+    pub(super) fn looked_at(&mut self) {
+        self.board.looked_at(&self.focused.borrow());
+        self.is_stale = true;
     }
 
     /// What may be shown of a conversation now, under this policy.

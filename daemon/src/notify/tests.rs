@@ -363,6 +363,12 @@ impl Stage {
         self.settle()
     }
 
+    fn look_at(&mut self, conversations: &[ConversationId]) -> Vec<String> {
+        self.focus.send_replace(conversations.iter().copied().collect());
+        self.notifier.looked_at();
+        self.settle()
+    }
+
     fn hear(&mut self, heard: Heard<u32>) -> Vec<String> {
         self.notifier.heard(heard);
         self.settle()
@@ -548,6 +554,16 @@ async fn nothing_is_shown_of_what_somebody_looks_at_or_does_not_want() {
     stage.on(asks(CONVERSATION, 3, &[])).await;
     let muted = Change { over: Some(Over::Silent), ..change(CONVERSATION) };
     assert_eq!(stage.on(muted).await, ["close 1"]);
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_looked_at_takes_its_notification_back() {
+    let mut stage = Stage::new();
+    stage.on(asks(CONVERSATION, 1, &[])).await;
+    stage.on(asks(OTHER, 2, &[])).await;
+    assert_eq!(stage.look_at(&[]), [""; 0]);
+    assert_eq!(stage.look_at(&[CONVERSATION]), ["close 2", "3: Question: Job 101 [open default]"]);
+    assert_eq!(stage.look_at(&[CONVERSATION, OTHER]), ["close 3"]);
 }
 
 #[tokio::test(start_paused = true)]

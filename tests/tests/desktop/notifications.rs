@@ -82,10 +82,18 @@ async fn no_notification_for_a_focused_conversation_or_a_stop() {
     world.stop(stopped).await;
     bus.wait("it to be taken back", |p| p.iter().all(|p| !p.body.contains("Never mind?") || p.is_closed))
         .await;
+    // One that is looked at later, and goes on to wait.
+    let seen = world.run("seen", [Turn::ask("Seen later?"), Turn::done("Done.")]).await;
+    bus.wait("the question", |p| p.iter().any(|p| p.body.contains("Seen later?"))).await;
+    let looked_at = FocusParams { conversation_id: Some(seen.conversation_id) };
+    world.client.call::<method::Focus>(looked_at).await.unwrap();
+    bus.wait("it to be taken back", |p| p.iter().all(|p| !p.body.contains("Seen later?") || p.is_closed))
+        .await;
+    world.wait_status(seen, Status::WaitingUser).await;
     let last = world.run("last", [Turn::done("Last.")]).await;
     world.wait_end(last).await;
     let popups = bus.wait("the last one", |p| p.iter().any(|p| p.body.contains("Last."))).await;
-    assert_eq!(popups.len(), 2, "{popups:#?}");
+    assert_eq!(popups.len(), 3, "{popups:#?}");
 }
 
 #[tokio::test]
