@@ -233,8 +233,10 @@ impl App {
     /// A window for the daemon of this home.
     #[must_use]
     pub fn open(home: &Home, clock: Clock) -> Self {
+        // One for all: what the subscriptions hear of its end counts for the requests too.
         let daemon = Daemon::new(home.clone());
-        Self::with(home, clock, Asker::from(daemon))
+        let asker = Asker::from(daemon.clone());
+        Self { daemon, ..Self::with(home, clock, asker) }
     }
 
     /// The same, with requests sent to `asker`.

@@ -44,6 +44,13 @@ async fn the_window_starts_the_daemon_and_a_click_plays_the_demo() {
     world.daemon.cli().ok(&["daemon", "stop"]).await;
     window.wait_disconnected().await;
     window.keep_picture("daemon-stopped").await;
+    // Only the button starts it, not the requests that a key leads to.
+    window.press(&["ctrl+i", "Escape"]).await;
+    wait::wait_until("a request to fail", async || {
+        window.log().contains("a request without consequence failed")
+    })
+    .await;
+    assert_eq!(world.daemon.cli().run(&["daemon", "status"]).await.code, Some(3), "it is stopped");
     window.click(START.0, START.1).await;
     window.wait_connected().await;
     window.reads("— completed").await;
