@@ -14,7 +14,7 @@ use crate::{
     effect::{Afresh, Effect, field},
     guard::Deed,
     picker::Choice,
-    request::Request,
+    request::{Intervention, Request},
     screen::pending::meant,
     undo::Undo,
     words::{expanded, home},
@@ -69,6 +69,13 @@ struct Sent {
     text: String,
     attached: Vec<Attached>,
     is_under_way: bool,
+}
+
+impl Sent {
+    /// Words that are no prompt.
+    const fn words(text: String) -> Self {
+        Self { id: String::new(), text, attached: Vec::new(), is_under_way: true }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -384,16 +391,17 @@ impl Composer {
                 vec![Effect::Ask(Request::Start(Box::new(params)))]
             }
             Stance::Question(task, question) => {
-                self.sent = Some(Sent {
-                    id: String::new(),
-                    text: text.clone(),
-                    attached: Vec::new(),
-                    is_under_way: true,
-                });
                 let answer = meant(question, &text).to_owned();
+                self.sent = Some(Sent::words(text));
                 vec![Effect::Ask(Request::Answer(task, question.id, Some(answer)))]
             }
-            Stance::Away | Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_) => Vec::new(),
+            // A comment has no files: they stay for the next prompt.
+            Stance::Working(task) | Stance::Approval(task) | Stance::Paused(task) => {
+                let comment = Intervention::Comment(text.clone());
+                self.sent = Some(Sent::words(text));
+                vec![Effect::Ask(Request::Intervene(task.id, comment))]
+            }
+            Stance::Away => Vec::new(),
         }
     }
 

@@ -32,7 +32,7 @@ pub use projection::Row;
 use crate::{
     effect::{Effect, Form, Reading, Scroll, field},
     guard::{Deed, End},
-    request::{Answer, PAGE, Request},
+    request::{Answer, Intervention, PAGE, Request},
     screen::{
         composer::{self, Composer, Stance},
         pending,
@@ -542,6 +542,12 @@ impl Conversation {
     /// Handles a reply to one of this conversation's requests.
     pub fn answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
         match (request, answer) {
+            (Request::Intervene(_, Intervention::Comment(words)), Answer::Done)
+                if self.composer.under_way() == Some(words) =>
+            {
+                self.composer.sent();
+                return vec![Effect::Draft];
+            }
             (request, Answer::Done) if self.has_intervened(request) => return self.intervened(),
             (Request::Start(_) | Request::Answer(..), _) => {
                 self.composer.sent();

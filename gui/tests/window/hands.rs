@@ -12,7 +12,11 @@ use abide_client::protocol::{
     task::Status,
     transcript::Risk,
 };
-use abide_gui::{Message, request::Request};
+use abide_gui::{
+    Message,
+    daemon::Failure,
+    request::{Answer, Intervention, Request},
+};
 use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
 const ALLOWED: Request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
@@ -628,10 +632,42 @@ fn the_inbox_keys_work_after_a_reason_was_begun_or_a_card_has_gone() {
 fn text_typed_while_the_agent_works_is_a_draft() {
     let mut person = before(Status::Thinking, &[], preset::history());
     person.writes("next, the docs");
-    person.named(Named::Enter);
     assert_eq!(person.asked(), []);
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "next, the docs");
-    assert!(person.finds("Kept as a draft; it can be sent when the task has ended.").is_some());
+    assert!(person.finds("A draft for when the task has ended. Enter tells it to the agent now.").is_some());
+}
+
+#[test]
+fn enter_tells_the_draft_to_the_agent_at_work() {
+    for (status, pending) in [
+        (Status::Thinking, vec![]),
+        (Status::WaitingApproval, vec![preset::approval()]),
+        (Status::Paused, vec![]),
+    ] {
+        let mut person = before(status, &pending, preset::history());
+        person.control("l");
+        person.writes("mind the docs");
+        person.named(Named::Enter);
+        let comment = Request::Intervene(TASK, Intervention::Comment("mind the docs".to_owned()));
+        assert_eq!(person.asked(), [comment.clone()], "{status:?}");
+        person.named(Named::Enter);
+        assert_eq!(person.asked(), [], "it is on its way");
+        person.writes(" and more");
+        person.tell(Message::Answered(comment, Ok(Answer::Done)));
+        assert_eq!(person.app.conversation().unwrap().composer.draft(), "and more", "{status:?}");
+    }
+}
+
+#[test]
+fn a_comment_that_was_refused_stays_a_draft() {
+    let mut person = before(Status::Thinking, &[], preset::history());
+    person.writes("mind the docs");
+    person.named(Named::Enter);
+    let [comment] = &person.asked()[..] else { panic!() };
+    let failure = Failure { message: "the task has ended".to_owned(), kind: None };
+    person.tell(Message::Answered(comment.clone(), Err(failure)));
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "mind the docs");
+    assert!(person.finds("the task has ended").is_some());
 }
 
 /// A conversation opens at its end, although the last one was left in its middle.

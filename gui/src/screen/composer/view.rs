@@ -147,11 +147,11 @@ impl Composer {
         }
     }
 
-    /// A note that the text is kept as a draft.
+    /// A note that the text is kept as a draft, and what Enter does with it.
     fn kept<'a>(&self, stance: Stance<'_>) -> Option<Text<'a>> {
         let is_kept = matches!(stance, Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_))
             && !self.content.text().trim().is_empty();
-        is_kept.then(|| secondary("Kept as a draft; it can be sent when the task has ended."))
+        is_kept.then(|| secondary("A draft for when the task has ended. Enter tells it to the agent now."))
     }
 
     fn choices<'a>(&'a self, stance: Stance<'_>, about: &About<'a>, is_row: bool) -> Element<'a, Message> {

@@ -1,7 +1,7 @@
 //! A person's hand in a task at work: a comment, new instructions, pause, stop, delete.
 //!
-//! In the timeline of a sub-task this is at its foot. In that of the root tasks it comes above the composer when it is wanted: the
-//! composer itself stays off while a task works. Stop and delete take two acts: the first one arms the second.
+//! In the timeline of a sub-task this is at its foot. In that of the root tasks it comes above the composer when it is wanted: there Enter
+//! sends the draft as a comment, and no other words. Stop and delete take two acts: the first one arms the second.
 
 mod view;
 
