@@ -4,6 +4,7 @@ use crate::{
     drawn,
     person::Person,
     preset::{self, CONVERSATION, NOW},
+    sub_tasks,
 };
 use abide_client::{
     Update,
@@ -204,6 +205,50 @@ fn while_the_list_lies_over_the_page_no_field_of_the_page_has_the_caret() {
         person.writes(" then");
         assert_eq!(person.app.conversation().unwrap().composer.draft(), "now then", "{closed_by}");
     }
+}
+
+/// The same of the tree, and of a palette or a list of keys over the list.
+#[test]
+fn what_covers_the_page_takes_the_caret_and_gives_it_back() {
+    for (name, open, close) in [("the tree", "g", "g"), ("the list", "b", "b")] {
+        for above in [false, true] {
+            let mut person = sub_tasks::three_at_work();
+            person.resizes(500.0, 600.0);
+            // A card has the key first.
+            person.control("l");
+            person.control("l");
+            person.writes("now");
+            person.control(open);
+            assert_eq!(person.focused(), 0, "{name}");
+            if above {
+                person.named(Named::F1);
+                person.named(Named::Escape);
+                assert_eq!(person.focused(), 0, "{name} still covers it");
+            }
+            person.writes("unseen");
+            person.control(close);
+            assert_eq!(person.focused(), 1, "{name}");
+            person.wait(1000);
+            person.writes(" then");
+            assert_eq!(person.app.conversation().unwrap().composer.draft(), "now then", "{name}");
+        }
+    }
+}
+
+/// The list lies beside the page in a wide window: a page that is seen again has its caret again.
+#[test]
+fn a_window_that_grows_gives_the_caret_back() {
+    let mut person = working();
+    person.resizes(500.0, 600.0);
+    person.control("l");
+    person.writes("now");
+    person.control("b");
+    assert_eq!(person.focused(), 0);
+    person.resizes(1280.0, 600.0);
+    assert_eq!(person.focused(), 1);
+    person.wait(1000);
+    person.writes(" then");
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "now then");
 }
 
 #[test]

@@ -88,6 +88,30 @@ fn the_key_for_what_waits_brings_its_card_into_view() {
     assert!(person.finds_whole("9–12 March"), "{:?}", person.texts());
 }
 
+/// The same from the timeline of another sub-task, whose page has other cards, or none.
+#[test]
+fn the_key_for_what_waits_leads_back_from_a_sub_task_to_the_card() {
+    let mut nodes = three();
+    nodes[1].status = Status::WaitingApproval;
+    nodes[2].status = Status::WaitingApproval;
+    let mut person = before(&nodes);
+    person.resizes(640.0, 420.0);
+    person.wait(1000);
+    for _ in 0..5 {
+        person.named(Named::PageUp);
+    }
+    assert!(!person.finds_whole("Allow once"));
+    person.resizes(640.0, 900.0);
+    person.press(Key::Named(Named::ArrowDown), Modifiers::CTRL | Modifiers::SHIFT);
+    answers(&mut person, &nodes, A, "A word of A.");
+    assert!(person.finds("A word of A.").is_some(), "{:?}", person.texts());
+    person.resizes(640.0, 420.0);
+    person.wait(1000);
+    person.control("j");
+    person.wait(1000);
+    assert!(person.finds_whole("Allow once"), "{:?}", person.texts());
+}
+
 /// The place of a text from the top.
 fn y(person: &mut Person, text: &str) -> f32 {
     let there = person.finds(text);
