@@ -45,7 +45,14 @@ pub(crate) async fn ps(args: PsArgs, json: bool) -> Result<Exit, CommandError> {
     if args.watch {
         return watch::watch(&daemon, &choice).await;
     }
-    let tasks = tasks(&mut daemon, &choice).await?;
+    let mut tasks = tasks(&mut daemon, &choice).await?;
+    let titles = if tasks.is_empty() { HashMap::new() } else { titles(&mut daemon, &tasks).await? };
+    if json || format.is_some() {
+        // A script sees what a person sees.
+        for task in &mut tasks {
+            task.title = titles.get(&task.conversation_id).cloned().unwrap_or_default();
+        }
+    }
     if json {
         json::document(&tasks)?;
     } else if let Some(format) = format {
@@ -55,7 +62,6 @@ pub(crate) async fn ps(args: PsArgs, json: bool) -> Result<Exit, CommandError> {
     } else if tasks.is_empty() {
         screen::print(ps::nothing(choice.takes_ended()))?;
     } else {
-        let titles = titles(&mut daemon, &tasks).await?;
         screen::print(&ps::tasks(&tasks, &titles, clock::now(), text::terminal_width()))?;
     }
     Ok(Exit::Done)
