@@ -61,7 +61,8 @@ pub(crate) fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
 /// Agents that go on when the window closes
 ///
 /// Tasks belong to a daemon, which starts by itself when it is needed: closing this program stops none of them.
-/// Ids are shown short; any unique beginning or end of one is accepted.
+/// Ids are shown short. The beginning of what is shown of a task or a conversation is accepted, and any unique beginning or end of a
+/// whole id.
 #[derive(Debug, Parser)]
 #[command(name = "abide", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Cli {

@@ -1,6 +1,13 @@
 //! The request that `run`, `chat` and `demo` send to start a task, with the shell's folder and environment.
 
-use crate::{args::AgentArgs, connection::Daemon, error::CommandError, kind, output::measure, pages};
+use crate::{
+    args::AgentArgs,
+    connection::Daemon,
+    error::CommandError,
+    kind,
+    output::{measure, screen, text},
+    pages,
+};
 use abide_client::{
     protocol::{
         ConversationId,
@@ -66,6 +73,7 @@ fn check(message: &str) -> Result<(), CommandError> {
 pub(crate) async fn conversation(
     daemon: &mut Daemon,
     args: &AgentArgs,
+    json: bool,
 ) -> Result<Option<ConversationId>, CommandError> {
     if let Some(id) = &args.conversation {
         return Ok(Some(kind::conversation(daemon, id).await?));
@@ -76,10 +84,14 @@ pub(crate) async fn conversation(
     let here = current_folder()?;
     let all = pages::conversations(daemon, false).await?;
     let newest = all.into_iter().find(|c| Path::new(&c.workspace) == Path::new(&here));
-    newest.map(|c| Some(c.id)).ok_or_else(|| {
+    let newest = newest.ok_or_else(|| {
         CommandError::failed(format!("no conversation belongs to {here} yet"))
             .hinted("without --continue a new one begins; `abide conversations` lists all")
-    })
+    })?;
+    if !json {
+        screen::note(&format!("continues {}: {}", newest.id.short(), text::one_line(&newest.title)))?;
+    }
+    Ok(Some(newest.id))
 }
 
 pub(crate) fn current_folder() -> Result<String, CommandError> {

@@ -27,8 +27,11 @@ const MINUTE: u64 = 60_000;
 pub fn tokens(n: u64) -> String {
     match n {
         0..1000 => n.to_string(),
-        1000..1_000_000 => format!("{}k", n / 1000),
-        _ => format!("{}.{}M", n / 1_000_000, n % 1_000_000 / 100_000),
+        1000..999_500 => format!("{}k", (n + 500) / 1000),
+        _ => {
+            let tenths = n.saturating_add(50_000) / 100_000;
+            format!("{}.{}M", tenths / 10, tenths % 10)
+        }
     }
 }
 
@@ -276,7 +279,8 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        assert_eq!([tokens(870), tokens(22_480), tokens(1_450_000)], ["870", "22k", "1.4M"]);
+        let counts = [870, 1_999, 22_480, 999_499, 999_500, 1_449_999, 1_450_000];
+        assert_eq!(counts.map(tokens), ["870", "2k", "22k", "999k", "1.0M", "1.4M", "1.5M"]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(crate) async fn chat(args: ChatArgs, json: bool) -> Result<Exit, CommandErro
     if !json {
         daemon.warn().await?;
     }
-    let conversation = request::conversation(&mut daemon, &args.agent).await?;
+    let conversation = request::conversation(&mut daemon, &args.agent, json).await?;
     let person = Person::at_terminal(&mut daemon, !args.no_history).await?;
     let mut chat = Chat { daemon, agent: args.agent, conversation, json };
     match person {

@@ -23,7 +23,7 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
     if !json {
         daemon.warn().await?;
     }
-    let conversation = request::conversation(&mut daemon, &args.agent).await?;
+    let conversation = request::conversation(&mut daemon, &args.agent, json).await?;
     let params = request::params(&args.agent, prompt, conversation, None)?;
     let params = StartTaskParams { template: args.template, task_id: args.id, files, messages, ..params };
     let started = request::start(&mut daemon, params).await?;

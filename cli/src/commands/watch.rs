@@ -4,7 +4,7 @@ use crate::{
     error::CommandError,
     exit::Exit,
     follow::{Answerer, Follow, Interrupt, Target},
-    output::call::Extent,
+    output::{call::Extent, screen},
 };
 use abide_client::protocol::{
     Seq,
@@ -15,7 +15,7 @@ use abide_client::protocol::{
 
 pub(crate) async fn watch(args: WatchArgs, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
-    let mut target = target(&mut daemon, &args.id).await?;
+    let mut target = target(&mut daemon, &args.id, json).await?;
     if args.children {
         target.scope = Scope::Tree(target.conversation);
     }
@@ -29,14 +29,22 @@ pub(crate) async fn watch(args: WatchArgs, json: bool) -> Result<Exit, CommandEr
 }
 
 /// What to watch, by a task's or a conversation's id.
-async fn target(daemon: &mut Daemon, id: &str) -> Result<Target, CommandError> {
+async fn target(daemon: &mut Daemon, id: &str, json: bool) -> Result<Target, CommandError> {
     let task = daemon.call::<GetTask>(GetTaskParams { task_id: id.to_owned(), history: false }).await;
     let (conversation, task) = match task {
         Ok(reply) => (reply.task.conversation_id, Some(reply.task)),
         Err(no_task) => {
             let params = ConversationParams { conversation_id: id.to_owned() };
             match daemon.call::<GetConversation>(params).await {
-                Ok(reply) => (reply.conversation.id, None),
+                Ok(reply) => {
+                    let works = reply.conversation.task.is_some_and(|task| !task.status.has_ended());
+                    if !works && !json {
+                        screen::note(
+                            "nothing works in this conversation now; its next task is shown when it begins",
+                        )?;
+                    }
+                    (reply.conversation.id, None)
+                }
                 // Of the two errors, the one about the task is shown.
                 Err(_) => return Err(no_task),
             }

@@ -93,7 +93,7 @@ pub(crate) fn tested(reply: &TestRuleReply) -> String {
 }
 
 pub(crate) fn forgotten(rule: &RememberedRule) -> String {
-    format!("{} forgotten, the same call asks again: {}\n", rule.short(), text::one_line(&about(rule)))
+    format!("{} forgotten, it decides no call any more: {}\n", rule.short(), text::one_line(&about(rule)))
 }
 
 /// Said where a conversation is deleted, if `count` remembered decisions were made in it.
@@ -162,7 +162,7 @@ mod tests {
         code.origin.as_mut().unwrap().rule.tool = "python".to_owned();
         let shown = anstream::adapter::strip_str(&rules(&[code], fixture::START, None)).to_string();
         assert!(shown.ends_with("/home/me/app  python import os print(1)\n"), "{shown}");
-        let words = "beef0071 forgotten, the same call asks again: shell make\\x1b[2J\n";
+        let words = "beef0071 forgotten, it decides no call any more: shell make\\x1b[2J\n";
         assert_eq!(forgotten(&all[0]), words);
     }
 }
