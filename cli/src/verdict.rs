@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_reply_without_the_time_is_printed() {
         let reply = DecideApprovalReply { won: false, decision: Decision::RejectOnce, first_at: None };
-        let verdict = Verdict::of_decision_at(&reply, Decision::AllowOnce, NOW);
+        let verdict = Verdict::of_decision_at(&reply, Decision::AllowOnce, None, NOW);
         assert_eq!(verdict.words, "already rejected; your approval did not count");
     }
 }

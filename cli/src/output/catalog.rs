@@ -51,7 +51,12 @@ pub(crate) fn tools(tools: &[ToolSpec], width: Option<usize>) -> String {
         let about = tool.description.lines().next().unwrap_or_default();
         [cell(STRONG, &tool.name), cell(FAINT, asks), cell(PLAIN, about)]
     };
-    table(["TOOL", "APPROVAL", "DESCRIPTION"], &tools.iter().map(row).collect::<Vec<_>>(), width)
+    let table = table(["TOOL", "APPROVAL", "DESCRIPTION"], &tools.iter().map(row).collect::<Vec<_>>(), width);
+    if !tools.iter().any(|tool| tool.tier == Tier::Ask) {
+        return table;
+    }
+    let words = "asks: unless a rule allows the call, or the sandbox contains it and git can take it back";
+    format!("{table}\n{}\n", paint(FAINT, words))
 }
 
 #[cfg(test)]

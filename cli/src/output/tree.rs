@@ -18,6 +18,16 @@ pub(crate) fn tree(agents: &BTreeMap<TaskId, Agent>, width: Option<usize>) -> St
     for agent in sorted(agents.values().filter(is_top)) {
         branch(&mut out, agents, agent, &Indent::default(), width);
     }
+    let ended_below =
+        agents.values().filter(is_top).filter_map(|agent| agent.task.tree.as_deref()).map(|tree| tree.ended);
+    let shown = agents.values().filter(|agent| !is_top(agent) && agent.task.status.has_ended()).count();
+    let hidden = u64::from(ended_below.sum::<u32>()).saturating_sub(shown as u64);
+    if hidden > 0 {
+        let are = if hidden == 1 { "is" } else { "are" };
+        let words =
+            format!("{} {are} not shown: abide tree --all", measure::counted(hidden, "ended sub-task"));
+        let _ = writeln!(out, "{}", paint(FAINT, &words));
+    }
     out
 }
 
@@ -130,6 +140,20 @@ mod tests {
         No task is at work.
           abide tree --all    ended ones too
         ");
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        let mut root = agent(1, None, Status::WaitingChildren, "Compare the options");
+        root.1.task.tree = Some(Box::new(Tree { live: 1, ended: 3, ..Tree::default() }));
+        let live = || agent(2, Some(1), Status::Thinking, "Option A");
+        let out = shown([root.clone(), live()], None);
+        assert!(out.ends_with("3 ended sub-tasks are not shown: abide tree --all\n"), "{out}");
+        let ended = |n| agent(n, Some(1), Status::Completed, "An option");
+        let out = shown([root.clone(), live(), ended(3), ended(4)], None);
+        assert!(out.ends_with("1 ended sub-task is not shown: abide tree --all\n"), "{out}");
+        let out = shown([root, live(), ended(3), ended(4), ended(5)], None);
+        assert!(!out.contains("not shown"), "{out}");
     }
 
     #[test]

@@ -11,11 +11,11 @@ pub fn title(text: &str) -> String {
     }
 }
 
-/// The first line that is not blank, without control characters.
+/// The first line that is not blank, without control characters; a tab is a space.
 #[must_use]
 pub fn first_line(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    Some(line.chars().filter(|c| !c.is_control()).collect())
+    Some(line.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|c| !c.is_control()).collect())
 }
 
 #[cfg(test)]
@@ -27,6 +27,7 @@ mod tests {
         assert_eq!(title("\n  \n  Fix the build \nand more"), "Fix the build");
         assert_eq!(title("   "), "New conversation");
         assert_eq!(title("a\u{1b}[31mb"), "a[31mb");
+        assert_eq!(title("and\ttabs"), "and tabs");
         let long = title(&"é".repeat(100));
         assert_eq!(long.chars().count(), 60);
         assert!(long.ends_with('…'));

@@ -2,14 +2,16 @@
 
 use crate::{
     person::Person,
-    preset::{self, CONVERSATION},
+    preset::{self, CONVERSATION, TASK},
 };
 use abide_client::protocol::{
+    checkpoint::UndoFrom,
     inbox::Preview,
     message::{CallOutcome, CallView},
     notification::Snapshot,
     task::Status,
 };
+use abide_gui::request::Request;
 
 fn edit(seq: u64, path: &str, diff: &str) -> CallView {
     let mut call = preset::call(seq, "patch", "an edit");
@@ -34,6 +36,20 @@ fn beside<'a>(person: &mut Person, text: &str, words: &[&'a str]) -> Vec<&'a str
         found.iter().any(|at| lines.iter().any(|line| (line.center_y() - at.center_y()).abs() < 6.0))
     };
     words.iter().copied().filter(|words| is_beside(words)).collect()
+}
+
+/// What a command has done to files is not in its record.
+#[test]
+fn a_task_that_ran_commands_says_that_the_edits_are_not_all() {
+    const REST: &str = "without what commands changed";
+    let file = || edit(2, "src/a.rs", "@@ -0,0 +1 @@\n+mod b;");
+    let mut person = before(vec![file()]);
+    assert!(person.finds("1 file edited").is_some() && person.finds(REST).is_none());
+    let command = CallView { tool: "shell".to_owned(), preview: None, ..edit(3, "", "") };
+    let mut person = before(vec![file(), command]);
+    assert_eq!(beside(&mut person, "1 file edited", &[REST, "All changes"]), [REST, "All changes"]);
+    person.clicks("All changes");
+    assert!(matches!(&person.sent()[..], [.., Request::Changes(TASK, UndoFrom::Start)]));
 }
 
 #[test]

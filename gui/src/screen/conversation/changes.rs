@@ -1,6 +1,6 @@
 //! What a task has changed: its files, line counts and diffs.
 
-use super::{Conversation, Message, diff};
+use super::{Conversation, Message, diff, undo};
 use crate::{
     effect::Effect,
     theme::{space, style},
@@ -135,12 +135,18 @@ impl Conversation {
     fn changes(&self, task: TaskId, look: Look) -> Option<Element<'_, Message>> {
         let files = self.changes.of.get(&task).filter(|files| !files.is_empty())?;
         let is_shown = self.changes.shown.contains(&task);
-        // Not "changed": what commands have changed is shown by File changes alone.
+        // Not "changed": what commands have changed only git knows, when it is asked.
         // If one edit's difference is unknown, there is no sum.
         let all = files.iter().map(|file| file.counts).reduce(|a, b| Some(sum(a?, b?))).flatten();
         let head = format!("{} edited", words::counted(files.len() as u64, "file"));
         let toggle = word(if is_shown { "Hide" } else { "Show" }, Message::ChangesToggled(task));
         let head = row![beside(head)].extend(all.into_iter().flat_map(said)).push(toggle);
+        let rest = self.has_commands(task).then(|| {
+            let all = word("All changes", Message::Undo(undo::Message::ChangesPressed));
+            let all = (self.changed_by() == Some(task)).then(|| all.into());
+            row![beside("without what commands changed")].extend(all).spacing(space::S).align_y(Center)
+        });
+        let head = head.extend(rest.map(Element::from));
         let mut content = column![head.spacing(space::S).align_y(Center)].spacing(space::XS);
         if is_shown {
             let rows = files.iter().take(MAX_FILES).map(|file| self.file(task, file, look));
@@ -152,6 +158,16 @@ impl Conversation {
             }
         }
         Some(content.into())
+    }
+
+    /// Whether a task has run what may have changed files without a preview.
+    fn has_commands(&self, task: TaskId) -> bool {
+        let is_command = |call: &CallView| {
+            call.task_id == task
+                && matches!(&*call.tool, "shell" | "python")
+                && call.outcome == Some(CallOutcome::Done)
+        };
+        self.view.timeline().any(|entry| matches!(entry, Entry::Call(call) if is_command(call)))
     }
 
     /// The last line of a task, below its changes.
