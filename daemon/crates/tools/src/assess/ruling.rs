@@ -138,7 +138,11 @@ impl Ruling {
 
     fn asks(standing: &Standing) -> Self {
         let rule = standing.rule.text().to_owned();
-        Self::Asks { rule, why: format!("{} asks", named(standing)), may_be_denied: false }
+        Self::Asks {
+            rule,
+            why: format!("{} asks each time; “always” does not change that", named(standing)),
+            may_be_denied: false,
+        }
     }
 
     fn not_allowed(standing: &Standing, why: &NotAllowed) -> Self {

@@ -166,7 +166,7 @@ async fn an_approval_says_which_rule_makes_it_ask() {
         assert!(why.starts_with(expected), "{command}: {why}");
     }
     let edit = ground.assess_one("write", json!({ "path": "src/a", "content": "" }));
-    assert!(why(edit).starts_with("the rule `edit(src/**)` in `[policy]` asks"));
+    assert!(why(edit).starts_with("the rule `edit(src/**)` in `[policy]` asks each time"));
     let planted = ground.path("planted");
     let folder = planted.parent().unwrap().display().to_string();
     let expected = format!("does not count: the task could have written its program, {}", planted.display());
