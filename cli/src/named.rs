@@ -10,9 +10,15 @@ use abide_client::protocol::{
 
 pub(crate) struct Named {
     id: String,
-    /// What has this id, and what waits in the task with this id.
+    /// What has this id.
+    items: Vec<InboxItem>,
+    /// What waits in the task with this id; `None` if there is no such task.
+    task: Option<OfTask>,
+}
+
+struct OfTask {
     own: Vec<InboxItem>,
-    /// What waits in the sub-tasks of that task.
+    /// What waits in its sub-tasks.
     below: Vec<InboxItem>,
 }
 
@@ -26,25 +32,23 @@ impl Named {
         let all = daemon.call::<Inbox>(InboxParams::default()).await?.items;
         let of_task = InboxParams { task_id: Some(id.to_owned()) };
         let of_task = match daemon.call::<Inbox>(of_task).await {
-            Ok(reply) => reply.items,
-            Err(error) if error.is_not_found() => Vec::new(),
+            Ok(reply) => Some(reply.items),
+            Err(error) if error.is_not_found() => None,
             Err(error) => return Err(error),
         };
         Ok(Self::among(all, of_task, id))
     }
 
     /// `of_task`: the items of the task with this id and of its sub-tasks.
-    fn among(all: Vec<InboxItem>, of_task: Vec<InboxItem>, id: &str) -> Self {
-        let by_itself = all.into_iter().filter(|item| fits(&uuid(item.pending.id()), id));
+    fn among(all: Vec<InboxItem>, of_task: Option<Vec<InboxItem>>, id: &str) -> Self {
+        let items = all.into_iter().filter(|item| fits(&uuid(item.pending.id()), id)).collect();
         // An external id, which does not fit any, is that of a task without a parent.
         let is_own = |item: &InboxItem| item.root_id.is_none() || fits_task(item.task_id, id);
-        let (mut own, below) = of_task.into_iter().partition::<Vec<_>, _>(is_own);
-        for item in by_itself {
-            if !own.iter().any(|other| other.pending.id() == item.pending.id()) {
-                own.push(item);
-            }
-        }
-        Self { id: id.to_owned(), own, below }
+        let task = of_task.map(|items| {
+            let (own, below) = items.into_iter().partition(is_own);
+            OfTask { own, below }
+        });
+        Self { id: id.to_owned(), items, task }
     }
 
     /// The question that is named, with the task that asks it; `None` if none is open.
@@ -59,14 +63,14 @@ impl Named {
         })
     }
 
-    /// The approval that is named; `None` if none is open.
+    /// The approval that is named, with its task; `None` if none is open.
     ///
     /// # Errors
     ///
     /// Several are.
-    pub(crate) fn only_approval(self) -> Result<Option<Approval>, CommandError> {
+    pub(crate) fn only_approval(self) -> Result<Option<(TaskId, Approval)>, CommandError> {
         self.only("approval", Status::WaitingApproval, |item| match item.pending {
-            Pending::Approval(approval) => Some(approval),
+            Pending::Approval(approval) => Some((item.task_id, approval)),
             Pending::Question(_) => None,
         })
     }
@@ -77,10 +81,22 @@ impl Named {
         waits: Status,
         of_kind: impl Fn(InboxItem) -> Option<T>,
     ) -> Result<Option<T>, CommandError> {
-        let is_of_kind = |item: &InboxItem| of_kind(item.clone()).is_some();
-        let own: Vec<_> = self.own.into_iter().filter(is_of_kind).collect();
-        let mut open = if own.is_empty() { self.below.into_iter().filter(is_of_kind).collect() } else { own };
-        if open.len() <= 1 {
+        let of = |items: Vec<InboxItem>| -> Vec<InboxItem> {
+            items.into_iter().filter(|item| of_kind(item.clone()).is_some()).collect()
+        };
+        let mut open = of(self.items);
+        let mut is_clear = true;
+        if let Some(OfTask { own, below }) = self.task {
+            let own = of(own);
+            let of_task = if own.is_empty() { of(below) } else { own };
+            let is_new =
+                |item: &InboxItem| of_task.iter().all(|other| other.pending.id() != item.pending.id());
+            open.retain(is_new);
+            // It fits an item and another task.
+            is_clear = open.is_empty();
+            open.extend(of_task);
+        }
+        if is_clear && open.len() <= 1 {
             return Ok(open.pop().and_then(of_kind));
         }
         let candidate = |item: &InboxItem| Candidate {
@@ -92,7 +108,10 @@ impl Named {
             status: waits.name().to_owned(),
         };
         let candidates = open.iter().take(MAX_CANDIDATES).map(candidate).collect();
-        let words = format!("{:?} fits several open {kind}s; give more of the id of one", self.id);
+        let words = match is_clear {
+            true => format!("{:?} fits several open {kind}s; give more of the id of one", self.id),
+            false => format!("{:?} fits {kind}s and another task; give more of the id", self.id),
+        };
         Err(Error::new(ErrorKind::Ambiguous, words).about(self.id).among(candidates).into())
     }
 }
@@ -111,8 +130,8 @@ pub(crate) fn fits(id: &str, given: &str) -> bool {
     !given.is_empty() && (id.starts_with(&given) || id.ends_with(&given))
 }
 
-/// The same of a task, or whether it is the beginning of its last eight digits.
-fn fits_task(id: TaskId, given: &str) -> bool {
+/// The same of a task's id, or whether it is the beginning of its last eight digits.
+pub(crate) fn fits_task(id: TaskId, given: &str) -> bool {
     let is_as_shown = !given.is_empty() && id.short().starts_with(&given.to_ascii_lowercase());
     is_as_shown || fits(&id.to_string(), given)
 }
@@ -144,7 +163,9 @@ mod tests {
         )
     }
 
-    fn of(all: Vec<InboxItem>, of_task: Vec<InboxItem>, id: &str) -> Result<Option<u128>, CommandError> {
+    type OfTask = Option<Vec<InboxItem>>;
+
+    fn of(all: Vec<InboxItem>, of_task: OfTask, id: &str) -> Result<Option<u128>, CommandError> {
         let question = Named::among(all, of_task, id).only_question()?;
         Ok(question.map(|(_, question)| question.id.0.as_u128()))
     }
@@ -153,29 +174,31 @@ mod tests {
     fn an_item_is_found_by_its_own_id() {
         let all = || vec![item(Pending::Approval(fixture::approval()), None), asked(4, None)];
         for id in ["00000004", "00000000-0000-0000-0000-000000000004", " 0000004 "] {
-            assert_eq!(of(all(), vec![], id).unwrap(), Some(4), "{id}");
+            assert_eq!(of(all(), None, id).unwrap(), Some(4), "{id}");
         }
         for id in ["00000005", "", "-", "4444", "00000001"] {
-            assert_eq!(of(all(), vec![], id).unwrap(), None, "{id}");
+            assert_eq!(of(all(), None, id).unwrap(), None, "{id}");
         }
-        let approval = Named::among(all(), vec![], "00000005").only_approval().unwrap();
-        assert_eq!(approval, Some(fixture::approval()));
+        let approval = Named::among(all(), None, "00000005").only_approval().unwrap();
+        assert_eq!(approval, Some((fixture::task().id, fixture::approval())));
     }
 
     #[test]
     fn the_only_item_of_a_task_is_found_before_those_of_its_sub_tasks() {
         let root = Some(TaskId(Uuid::from_u128(9)));
-        assert_eq!(of(vec![], vec![asked(4, None), asked(5, root)], "an order").unwrap(), Some(4));
-        assert_eq!(of(vec![], vec![asked(5, root)], "an order").unwrap(), Some(5));
+        let of = |items, id| of(vec![], Some(items), id);
+        assert_eq!(of(vec![asked(4, None), asked(5, root)], "an order").unwrap(), Some(4));
+        assert_eq!(of(vec![asked(5, root)], "an order").unwrap(), Some(5));
         // A sub-task that is named has items of its own too.
-        assert_eq!(of(vec![], vec![asked(5, root)], "00000001").unwrap(), Some(5));
-        assert!(of(vec![], vec![asked(4, None), asked(5, None)], "an order").is_err());
-        assert!(of(vec![], vec![asked(4, root), asked(5, root)], "an order").is_err());
+        assert_eq!(of(vec![asked(5, root)], "00000001").unwrap(), Some(5));
+        assert!(of(vec![asked(4, None), asked(5, None)], "an order").is_err());
+        assert!(of(vec![asked(4, root), asked(5, root)], "an order").is_err());
     }
 
     #[test]
-    fn an_item_and_another_tasks_item_that_fit_are_not_chosen_between() {
-        assert!(of(vec![asked(4, None)], vec![asked(5, None)], "4").is_err());
-        assert_eq!(of(vec![asked(4, None)], vec![asked(4, None)], "4").unwrap(), Some(4));
+    fn an_item_is_not_taken_where_another_task_fits_too() {
+        assert!(of(vec![asked(4, None)], Some(vec![asked(5, None)]), "4").is_err());
+        assert!(of(vec![asked(4, None)], Some(vec![]), "4").is_err(), "also if nothing waits in the task");
+        assert_eq!(of(vec![asked(4, None)], Some(vec![asked(4, None)]), "4").unwrap(), Some(4));
     }
 }

@@ -7,9 +7,9 @@ mod tool_call;
 mod traces;
 
 use crate::{events::Hub, settings::Settings, supervisor::Supervisor};
-use abide_engine::{Effect, Input, Turn};
+use abide_engine::{CheckpointBefore, Effect, Input, Turn};
 use abide_model::ModelRequest;
-use abide_protocol::{CallId, ConversationId, RecordId, TaskId, checkpoint::SavedTree, record::TaskStarted};
+use abide_protocol::{CallId, ConversationId, RecordId, TaskId, record::TaskStarted};
 use abide_store::Store;
 use abide_tools::{Run, SubTasks, Tools};
 use futures_util::{FutureExt as _, future::join_all};
@@ -79,8 +79,8 @@ pub struct ToolJob {
     pub call: CallId,
     pub attempt: u32,
     pub run: Run,
-    /// The root task's newest checkpoint, if this call is the first after it that may change something.
-    pub newest_checkpoint: Option<(TaskId, SavedTree)>,
+    /// Set if this call is the first after it that may change something.
+    pub checkpoint_before: Option<CheckpointBefore>,
     /// What its code may ask for.
     pub sub_tasks: Box<dyn SubTasks>,
 }

@@ -104,6 +104,8 @@ pub enum Deed {
     Written(PendingId),
     /// By a button that is at the same place whatever it means.
     AtFoot,
+    /// Sends the composer's text, as a prompt or as a comment.
+    Sent,
 }
 
 /// See the module.
@@ -121,6 +123,8 @@ pub struct Guard {
     selected_at: Timestamp,
     /// When the footing last changed, one of its buttons was used, or the window got the keyboard back.
     stood_at: Timestamp,
+    /// When the composer's state last changed in the same conversation.
+    stance_at: Timestamp,
     /// When the last letter came that no field took.
     wrote_at: Timestamp,
 }
@@ -197,6 +201,9 @@ impl Guard {
         if self.footing.has_keyboard() != footing.has_keyboard() {
             self.selected_at = now;
         }
+        if self.footing.page == footing.page && self.footing.stance != footing.stance {
+            self.stance_at = now;
+        }
         (self.footing, self.stood_at, self.armed) = (footing, now, None);
     }
 
@@ -226,6 +233,7 @@ impl Guard {
         match deed {
             Deed::OnCard(_) | Deed::Written(_) => self.decided = now,
             Deed::AtFoot => self.stood_at = now,
+            Deed::Sent => {}
         }
     }
 
@@ -249,6 +257,7 @@ impl Guard {
             }
             Deed::Written(_) => is_steady(self.decided, now),
             Deed::AtFoot => is_steady(self.stood_at, now),
+            Deed::Sent => is_steady(self.stance_at, now),
         }
     }
 

@@ -3,12 +3,13 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    named::{Named, fits},
+    named::{Named, fits, fits_task},
     output::{pending, screen, text},
     prompt::{Edited, Terminal},
     verdict::Verdict,
 };
 use abide_client::protocol::{
+    TaskId,
     inbox::{Approval, Decision},
     method::{DecideApproval, inbox::DecideApprovalParams},
     transcript::Risk,
@@ -39,32 +40,34 @@ pub(crate) async fn decide(
     let mut daemon = Daemon::started().await?;
     // None if it is decided already: the daemon replies with that decision and its time.
     let approval = Named::find(&mut daemon, id).await?.only_approval()?;
-    if let Some(approval) = &approval {
+    if let Some((task, approval)) = &approval {
         if decision.is_always() {
             let remembered =
                 rule.as_ref().map_or_else(|| pending::rule(approval), |rule| text::one_line(rule));
             screen::note(&format!("to be remembered: {remembered}"))?;
         }
-        if decision.allows() && !json && !is_meant(approval, id).await? {
+        if decision.allows() && !json && !is_meant(approval, *task, id).await? {
             screen::note("nothing is decided; it still waits")?;
             return Ok(Exit::Cancelled);
         }
     }
-    // What is decided is what was found, whatever else opens meanwhile.
-    let approval_id = approval.as_ref().map_or_else(|| id.to_owned(), |approval| approval.id.to_string());
+    // What is decided is what was found, although something else may open meanwhile.
+    let approval_id =
+        approval.as_ref().map_or_else(|| id.to_owned(), |(_, approval)| approval.id.to_string());
     let params = DecideApprovalParams { approval_id, decision, note, rule };
     let reply = daemon.call_again::<DecideApproval>(params).await.map_err(|e| match e.is_not_found() {
         true => e.hinted("`abide inbox` lists what waits"),
         false => e,
     })?;
-    let about = approval.map(|approval| text::one_line(&approval.summary));
+    let about = approval.map(|(_, approval)| text::one_line(&approval.summary));
     Verdict::of_decision(&reply, decision, about.as_deref()).end(&reply, json)
 }
 
 /// Whether the person means this approval. The id of a task, perhaps from the history of a shell, names whatever waits there now: a
 /// call of high risk is shown first, and takes a word.
-async fn is_meant(approval: &Approval, id: &str) -> Result<bool, CommandError> {
-    if approval.risk != Risk::High || fits(&approval.id.to_string(), id) {
+async fn is_meant(approval: &Approval, task: TaskId, id: &str) -> Result<bool, CommandError> {
+    let is_of_item = fits(&approval.id.to_string(), id) && !fits_task(task, id);
+    if approval.risk != Risk::High || is_of_item {
         return Ok(true);
     }
     let Some(terminal) = Terminal::open() else { return Ok(true) };

@@ -50,7 +50,9 @@ pub(crate) async fn ps(args: PsArgs, json: bool) -> Result<Exit, CommandError> {
     if json || format.is_some() {
         // A script sees what a person sees.
         for task in &mut tasks {
-            task.title = titles.get(&task.conversation_id).cloned().unwrap_or_default();
+            if let Some(title) = titles.get(&task.conversation_id) {
+                task.title.clone_from(title);
+            }
         }
     }
     if json {

@@ -38,7 +38,11 @@ pub(crate) async fn wait(args: WaitArgs, json: bool) -> Result<Exit, CommandErro
             _ = tokio::signal::ctrl_c() => return Ok(Exit::Cancelled),
         }
         if matches!(overview.view.connection(), Connection::Live) {
-            wait.look(&overview.view, &mut daemon).await?;
+            tokio::select! {
+                looked = wait.look(&overview.view, &mut daemon) => looked?,
+                () = sleep_until(deadline) => return wait.timed_out(),
+                _ = tokio::signal::ctrl_c() => return Ok(Exit::Cancelled),
+            }
         }
         if wait.tasks.iter().all(|waited| waited.exit.is_some()) {
             return wait.over();
@@ -67,7 +71,10 @@ impl Wait {
             match view.task(waited.task.id).filter(|task| !task.status.has_ended()) {
                 Some(task) => waited.task = task.clone(),
                 // It has ended; the task itself says how, when its files are at rest.
-                None => waited.task = last_word(daemon, &waited.task).await?,
+                None => {
+                    let known = view.task(waited.task.id).unwrap_or(&waited.task).clone();
+                    waited.task = last_word(daemon, &known).await?;
+                }
             }
             waited.exit = exit(&waited.task, self.or_waiting);
             if waited.exit.is_some() && !self.json {
@@ -96,6 +103,8 @@ impl Wait {
 async fn last_word(daemon: &mut Daemon, known: &AgentTask) -> Result<AgentTask, CommandError> {
     match daemon.call_once::<GetTask>(TaskParams { task_id: known.id.to_string() }.into()).await {
         Ok(reply) => Ok(reply.task),
+        // The daemon ends just then.
+        Err(_) if known.status.has_ended() => Ok(known.clone()),
         Err(error) if error.is(ErrorKind::NotFound) => {
             let reason = EndReason::Deleted;
             Ok(AgentTask { status: reason.status(), end_reason: Some(reason), ..known.clone() })

@@ -1,7 +1,7 @@
 //! What a task can be started with: personas, templates and tools.
 
 use crate::output::{
-    style::{BAD, FAINT, PLAIN, STRONG},
+    style::{BAD, FAINT, PLAIN, STRONG, paint},
     table::{cell, table},
 };
 use abide_client::protocol::{

@@ -25,7 +25,7 @@ pub(crate) fn tree(agents: &BTreeMap<TaskId, Agent>, width: Option<usize>) -> St
     if hidden > 0 {
         let are = if hidden == 1 { "is" } else { "are" };
         let words =
-            format!("{} {are} not shown: abide tree --all", measure::counted(hidden, "ended sub-task"));
+            format!("{} {are} not shown; --all shows them", measure::counted(hidden, "ended sub-task"));
         let _ = writeln!(out, "{}", paint(FAINT, &words));
     }
     out
@@ -148,10 +148,10 @@ mod tests {
         root.1.task.tree = Some(Box::new(Tree { live: 1, ended: 3, ..Tree::default() }));
         let live = || agent(2, Some(1), Status::Thinking, "Option A");
         let out = shown([root.clone(), live()], None);
-        assert!(out.ends_with("3 ended sub-tasks are not shown: abide tree --all\n"), "{out}");
+        assert!(out.ends_with("3 ended sub-tasks are not shown; --all shows them\n"), "{out}");
         let ended = |n| agent(n, Some(1), Status::Completed, "An option");
         let out = shown([root.clone(), live(), ended(3), ended(4)], None);
-        assert!(out.ends_with("1 ended sub-task is not shown: abide tree --all\n"), "{out}");
+        assert!(out.ends_with("1 ended sub-task is not shown; --all shows them\n"), "{out}");
         let out = shown([root, live(), ended(3), ended(4), ended(5)], None);
         assert!(!out.contains("not shown"), "{out}");
     }

@@ -1,9 +1,8 @@
 use super::{Gate, Runner, ToolJob, coalesce::Coalescer};
-use abide_engine::Input;
+use abide_engine::{CheckpointBefore, Input};
 use abide_fail_point::{Point, pass};
 use abide_protocol::{
     CallId, TaskId,
-    checkpoint::SavedTree,
     message::CallOutcome,
     notification::{DeltaItem, DeltaKind},
     transcript::ToolResult,
@@ -18,15 +17,19 @@ pub(super) async fn run(
     mut gate: Gate,
     cancel: CancellationToken,
 ) -> Option<Input> {
-    let ToolJob { conversation, task, call, attempt, run, newest_checkpoint, sub_tasks } = job;
+    let ToolJob { conversation, task, call, attempt, run, checkpoint_before, sub_tasks } = job;
     let sandbox = runner.settings.recent().await.config().sandbox_settings(runner.tools.home());
     let place = Place {
         workspace: run.workspace.clone(),
         environment: run.environment.clone(),
         cancel: cancel.clone(),
     };
-    let looked = look(runner, place, newest_checkpoint);
-    let (prepared, ()) = tokio::join!(runner.tools.prepare(run, &sandbox), looked);
+    // Before the sandbox is prepared: that changes the folder.
+    tokio::select! {
+        () = look(runner, place, checkpoint_before) => {}
+        () = cancel.cancelled() => return None,
+    }
+    let prepared = runner.tools.prepare(run, &sandbox).await;
     let starts = tokio::select! {
         biased;
         () = cancel.cancelled() => false,
@@ -58,10 +61,12 @@ pub(super) async fn run(
 }
 
 /// Notes which files others have removed since the checkpoint, before the call can remove any.
-async fn look(runner: &Runner, place: Place, newest_checkpoint: Option<(TaskId, SavedTree)>) {
-    let Some((root, newest)) = newest_checkpoint else { return };
+async fn look(runner: &Runner, place: Place, before: Option<CheckpointBefore>) {
+    let Some(CheckpointBefore { root, saved, started_at }) = before else { return };
     let checkpoints = runner.tools.checkpoints().clone();
-    match tokio::task::spawn_blocking(move || checkpoints.look(&place, root, &newest)).await {
+    let looked =
+        tokio::task::spawn_blocking(move || checkpoints.look(&place, root, &saved, started_at)).await;
+    match looked {
         Ok(Ok(())) => {}
         Ok(Err(error)) => {
             tracing::info!(%root, "files that others have removed may count as the task's: {error}")

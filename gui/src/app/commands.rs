@@ -273,6 +273,8 @@ impl App {
         match waiting.get(after).or(waiting.first()) {
             Some(id) if Some(*id) == open => {
                 let shown = self.show(*id);
+                // It may have been a sub-task's page, with its cards at other places.
+                self.guard_page();
                 Task::batch([shown, self.bring_into_view()])
             }
             Some(id) => self.show(*id),

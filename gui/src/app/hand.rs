@@ -49,10 +49,8 @@ impl App {
     /// Informs the guard of the waiting cards and the meaning of the buttons, and schedules the frame in which they become
     /// active.
     pub(super) fn watch(&mut self) -> Task<Message> {
-        let waiting: Vec<PendingId> = self.waiting().map(|item| item.pending.id()).collect();
-        self.guard.offer(&waiting, self.now);
         self.done.take_if(|done| done.until <= self.now);
-        self.guard.stand(self.footing(), self.now);
+        self.guard_page();
         let place = self.place_now();
         if std::mem::replace(&mut self.place, place) != place {
             self.notice = None;
@@ -69,6 +67,13 @@ impl App {
             tokio::time::sleep(wait).await;
             Message::Settled
         })
+    }
+
+    /// Tells the guard which page is shown, and which cards it has.
+    pub(super) fn guard_page(&mut self) {
+        let waiting: Vec<PendingId> = self.waiting().map(|item| item.pending.id()).collect();
+        self.guard.offer(&waiting, self.now);
+        self.guard.stand(self.footing(), self.now);
     }
 
     pub(super) fn place_now(&self) -> (Page, Option<ConversationId>, Option<TaskId>) {

@@ -1,7 +1,10 @@
 //! A text that was being sent when its conversation was left. Its draft is on disk with that text, until the daemon has taken it.
 
 use super::App;
-use crate::{request::Request, screen::composer};
+use crate::{
+    request::{Intervention, Request},
+    screen::composer,
+};
 use abide_client::protocol::ConversationId;
 
 /// See the module.
@@ -27,6 +30,12 @@ impl App {
         let of = match request {
             Request::Start(params) => params.conversation_id,
             Request::Answer(task, ..) => self.overview.task(*task).map(|task| task.conversation_id),
+            // Other words to the task are written in a field of their own.
+            Request::Intervene(task, Intervention::Comment(words))
+                if self.left.as_ref().is_some_and(|left| left.text == *words) =>
+            {
+                self.overview.task(*task).map(|task| task.conversation_id)
+            }
             _ => None,
         };
         self.left.take_if(|left| Some(left.conversation) == of)

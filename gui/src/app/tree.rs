@@ -153,7 +153,11 @@ impl App {
             return self.perform_one(Effect::Say("No sub-tasks."));
         }
         if self.tree_place() == Place::Over {
-            self.cover = if self.cover == Cover::Tree { Cover::Nothing } else { Cover::Tree };
+            if self.cover == Cover::Tree {
+                self.cover = Cover::Nothing;
+                return Task::none();
+            }
+            self.cover = Cover::Tree;
             return self.perform_one(Effect::Unfocus);
         }
         self.settings.hides_tree = !self.settings.hides_tree;

@@ -111,7 +111,8 @@ pub enum Message {
 }
 
 impl Message {
-    /// Its deed, if it cannot be undone. Enter answers only a question that has been shown for a moment.
+    /// Its deed, if it cannot be undone. Enter does what it does only once that has been so for a moment: a comment must not begin a task
+    /// because the one at work ends just then.
     #[must_use]
     pub fn deed(&self, stance: Stance<'_>) -> Option<Deed> {
         match self {
@@ -119,6 +120,7 @@ impl Message {
                 Some(Deed::AtFoot)
             }
             Self::Submitted if matches!(stance, Stance::Question(..)) => Some(Deed::AtFoot),
+            Self::Submitted => Some(Deed::Sent),
             _ => None,
         }
     }
@@ -145,6 +147,15 @@ impl Stance<'_> {
             Self::Paused(_) => true,
             Self::Working(task) | Self::Approval(task) => task.pause_reason.is_some(),
             Self::Ready | Self::Away | Self::Question(..) => false,
+        }
+    }
+
+    /// How many sub-tasks wait for the person.
+    #[must_use]
+    pub fn needs_below(self) -> u32 {
+        match self {
+            Self::Working(task) | Self::Paused(task) => task.tree.as_deref().map_or(0, |tree| tree.waiting),
+            Self::Ready | Self::Away | Self::Approval(_) | Self::Question(..) => 0,
         }
     }
 
@@ -396,12 +407,13 @@ impl Composer {
                 vec![Effect::Ask(Request::Answer(task, question.id, Some(answer)))]
             }
             // A comment has no files: they stay for the next prompt.
-            Stance::Working(task) | Stance::Approval(task) | Stance::Paused(task) => {
+            Stance::Working(task) | Stance::Paused(task) if stance.needs_below() == 0 => {
                 let comment = Intervention::Comment(text.clone());
                 self.sent = Some(Sent::words(text));
                 vec![Effect::Ask(Request::Intervene(task.id, comment))]
             }
-            Stance::Away => Vec::new(),
+            // While something waits for the person, it could be meant as the answer.
+            Stance::Away | Stance::Working(_) | Stance::Paused(_) | Stance::Approval(_) => Vec::new(),
         }
     }
 

@@ -584,7 +584,14 @@ impl Conversation {
 
     /// Handles a failure of one of this conversation's requests.
     pub fn failed(&mut self, request: &Request) {
-        self.composer.failed();
+        let is_its_own = match request {
+            Request::Start(_) | Request::Answer(..) => true,
+            Request::Intervene(_, Intervention::Comment(words)) => self.composer.under_way() == Some(words),
+            _ => false,
+        };
+        if is_its_own {
+            self.composer.failed();
+        }
         if self.has_intervened(request) {
             self.failed_to_intervene();
         }

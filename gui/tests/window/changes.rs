@@ -47,7 +47,7 @@ fn a_task_that_ran_commands_says_that_the_edits_are_not_all() {
     assert!(person.finds("1 file edited").is_some() && person.finds(REST).is_none());
     let command = CallView { tool: "shell".to_owned(), preview: None, ..edit(3, "", "") };
     let mut person = before(vec![file(), command]);
-    assert_eq!(beside(&mut person, "1 file edited", &[REST, "All changes"]), [REST, "All changes"]);
+    assert_eq!(beside(&mut person, REST, &["All changes"]), ["All changes"]);
     person.clicks("All changes");
     assert!(matches!(&person.sent()[..], [.., Request::Changes(TASK, UndoFrom::Start)]));
 }

@@ -634,17 +634,15 @@ fn text_typed_while_the_agent_works_is_a_draft() {
     person.writes("next, the docs");
     assert_eq!(person.asked(), []);
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "next, the docs");
-    assert!(person.finds("A draft for when the task has ended. Enter tells it to the agent now.").is_some());
+    assert!(
+        person.finds("A draft for when the task has ended. Enter makes it a comment on this one.").is_some()
+    );
 }
 
 #[test]
 fn enter_tells_the_draft_to_the_agent_at_work() {
-    for (status, pending) in [
-        (Status::Thinking, vec![]),
-        (Status::WaitingApproval, vec![preset::approval()]),
-        (Status::Paused, vec![]),
-    ] {
-        let mut person = before(status, &pending, preset::history());
+    for status in [Status::Thinking, Status::Paused] {
+        let mut person = before(status, &[], preset::history());
         person.control("l");
         person.writes("mind the docs");
         person.named(Named::Enter);
@@ -656,6 +654,36 @@ fn enter_tells_the_draft_to_the_agent_at_work() {
         person.tell(Message::Answered(comment, Ok(Answer::Done)));
         assert_eq!(person.app.conversation().unwrap().composer.draft(), "and more", "{status:?}");
     }
+}
+
+#[test]
+fn a_comment_that_was_sent_is_no_draft_when_its_conversation_is_opened_again() {
+    let (overview, conversation) = preset::waits(Status::Thinking, &[], preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation.clone());
+    person.wait(60_000);
+    person.asked();
+    person.writes("mind the docs");
+    person.named(Named::Enter);
+    let [comment] = &person.asked()[..] else { panic!() };
+    person.control("n");
+    person.tell(Message::Answered(comment.clone(), Ok(Answer::Done)));
+    person.open(CONVERSATION, conversation);
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "");
+}
+
+/// What was written as a comment begins no task.
+#[test]
+fn enter_does_nothing_just_after_the_task_has_ended() {
+    let mut person = before(Status::Thinking, &[], preset::history());
+    person.writes("leave the tests");
+    let (_, ended) = preset::waits(Status::Completed, &[], preset::history());
+    person.tell(Message::Conversation(CONVERSATION, vec![abide_client::Update::Snapshot(Box::new(ended))]));
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), []);
+    person.wait(1000);
+    person.named(Named::Enter);
+    assert!(matches!(&person.asked()[..], [Request::Start(_)]));
 }
 
 #[test]

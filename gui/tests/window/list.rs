@@ -213,7 +213,7 @@ fn what_covers_the_page_takes_the_caret_and_gives_it_back() {
     for (name, open, close) in [("the tree", "g", "g"), ("the list", "b", "b")] {
         for above in [false, true] {
             let mut person = sub_tasks::three_at_work();
-            person.resizes(500.0, 600.0);
+            person.resizes(500.0, 420.0);
             // A card has the key first.
             person.control("l");
             person.control("l");

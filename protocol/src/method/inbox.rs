@@ -4,7 +4,8 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Ids may be given by any unique prefix or suffix; a task's also by one of its last eight digits.
+/// Ids may be given by any unique prefix or suffix; a task's also by one of its last eight digits. What fits a question and another task is
+/// refused as ambiguous.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserResponseParams {
@@ -30,7 +31,8 @@ pub struct UserResponseReply {
     pub first_at: Option<Timestamp>,
 }
 
-/// The approval's id, a unique prefix or suffix of it, or a task's with exactly one approval open.
+/// The approval's id, a unique prefix or suffix of it, or a task's with exactly one approval open. What fits an approval and another task is
+/// refused as ambiguous.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DecideApprovalParams {

@@ -82,12 +82,12 @@ impl Files {
         }
     }
 
-    /// The checkpoint after which this call, which has just started, is the first that may change something.
-    pub(crate) fn before(&self, call: &Call) -> Option<SavedTree> {
+    /// The checkpoint after which this call, which has just started, is the first that may change something, and when it started.
+    pub(crate) fn before(&self, call: &Call) -> Option<(SavedTree, Timestamp)> {
         let CallStage::Started { at, .. } = call.stage else { return None };
         match &self.first {
             FirstCheckpoint::Taken(saved) if may_change(call) => {
-                self.window.filter(|window| window.from == at).map(|_| saved.clone())
+                self.window.filter(|window| window.from == at).map(|_| (saved.clone(), at))
             }
             _ => None,
         }

@@ -23,6 +23,16 @@ use abide_protocol::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, iter};
 
+/// The newest checkpoint, before the first call after it that may change something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckpointBefore {
+    /// The root task.
+    pub root: TaskId,
+    pub saved: SavedTree,
+    /// When the call started.
+    pub started_at: Timestamp,
+}
+
 /// The state of one conversation, folded from its records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
@@ -108,10 +118,11 @@ impl History {
         self.files.since()
     }
 
-    /// The root task and its newest checkpoint, if this call, which has just started, is the first after it that may change something.
+    /// The newest checkpoint, if this call, which has just started, is the first after it that may change something.
     #[must_use]
-    pub fn checkpoint_before(&self, call: &Call) -> Option<(TaskId, SavedTree)> {
-        Some((self.root()?.id, self.files.before(call)?))
+    pub fn checkpoint_before(&self, call: &Call) -> Option<CheckpointBefore> {
+        let (saved, started_at) = self.files.before(call)?;
+        Some(CheckpointBefore { root: self.root()?.id, saved, started_at })
     }
 
     /// Whether a checkpoint or an undo should be under way.

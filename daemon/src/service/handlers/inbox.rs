@@ -1,4 +1,4 @@
-use super::{RequestError, candidate, find_task, task, unique};
+use super::{RequestError, candidate, find_task, not_found, task, unique};
 use crate::{
     service::{Caller, Service},
     session::CommandError,
@@ -37,7 +37,10 @@ pub(super) async fn respond(
     let (task, conversation, question) = match question_id {
         Some(typed) => {
             let (task, conversation) = task::locate(service, &task_id).await?;
-            (task, conversation, QUESTION.addressed(service, &typed).await?.id)
+            match QUESTION.find(service, &typed).await? {
+                Addressee::Item(item) => (task, conversation, QUESTION.of_item(item, &typed)?),
+                Addressee::Task(_) => return Err(not_found("question", &typed).into()),
+            }
         }
         None => {
             let Addressed { task, conversation, id } = QUESTION.addressed(service, &task_id).await?;
@@ -87,21 +90,29 @@ const APPROVAL: Kind<ApprovalId> = Kind {
 impl<Id: Copy> Kind<Id> {
     /// The item with this id, open or closed, or the item of the task with this id.
     async fn addressed(&self, service: &Service, typed: &str) -> Result<Addressed<Id>, RequestError> {
-        let store = &service.store;
-        let candidates = async |all: Vec<_>| candidate::addressees(store, &all).await;
-        let lookup = store.find_addressee(typed).await?;
-        match unique(lookup, &format!("{} or task", self.name), typed, candidates).await? {
-            Addressee::Item(PendingRef { id, task_id: task, conversation_id: conversation, .. }) => {
-                let words = || format!("{typed:?} is {}", self.other);
-                let id = (self.id)(id).ok_or_else(|| Error::new(ErrorKind::InvalidParams, words()))?;
-                Ok(Addressed { task, conversation, id })
+        match self.find(service, typed).await? {
+            Addressee::Item(item) => {
+                let PendingRef { task_id: task, conversation_id: conversation, .. } = item;
+                Ok(Addressed { task, conversation, id: self.of_item(item, typed)? })
             }
             Addressee::Task(task) => {
                 let conversation = task::conversation_of(service, task).await?;
-                let (task, id) = self.of_task(store, task, typed).await?;
+                let (task, id) = self.of_task(&service.store, task, typed).await?;
                 Ok(Addressed { task, conversation, id })
             }
         }
+    }
+
+    async fn find(&self, service: &Service, typed: &str) -> Result<Addressee, RequestError> {
+        let store = &service.store;
+        let lookup = store.find_addressee(typed).await?;
+        let candidates = async |all: Vec<_>| candidate::addressees(store, &all).await;
+        unique(lookup, &format!("{} or task", self.name), typed, candidates).await
+    }
+
+    fn of_item(&self, item: PendingRef, typed: &str) -> Result<Id, RequestError> {
+        let other = || Error::new(ErrorKind::InvalidParams, format!("{typed:?} is {}", self.other));
+        Ok((self.id)(item.id).ok_or_else(other)?)
     }
 
     /// A task's only open item, else the only one of its sub-tasks, with the task that asks. If none is open, the only item it ever

@@ -104,7 +104,7 @@ impl Actor {
             Effect::Tool { task: id, call, attempt } => {
                 let of_call = task.call(call)?;
                 let assessed = of_call.assessed.clone()?;
-                let newest_checkpoint = history.checkpoint_before(of_call);
+                let checkpoint_before = history.checkpoint_before(of_call);
                 let run = Run {
                     conversation: self.id,
                     call_id: call,
@@ -128,7 +128,7 @@ impl Actor {
                     call,
                     attempt,
                     run,
-                    newest_checkpoint,
+                    checkpoint_before,
                     sub_tasks,
                 })))
             }

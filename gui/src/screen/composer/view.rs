@@ -20,7 +20,7 @@ use crate::{
     },
     words,
 };
-use abide_client::protocol::task::{AgentTask, Mode};
+use abide_client::protocol::task::Mode;
 use iced::{
     Bottom, Center, Fill, Shrink, Theme, Top,
     widget::{Column, Container, Row, Text, container, pick_list, row, text::Wrapping, text_editor},
@@ -43,7 +43,7 @@ impl Composer {
         let is_waiting = matches!(stance, Stance::Question(..));
         let needs_person = match stance {
             // The card above needs the room.
-            Stance::Working(task) => needs_below(task) > 0,
+            Stance::Working(_) => stance.needs_below() > 0,
             stance => stance.needs_person(),
         };
         let is_row = needs_person || is_low;
@@ -130,8 +130,8 @@ impl Composer {
             Stance::Ready if about.is_new => "What shall the agent do?".to_owned(),
             Stance::Ready => "What next?".to_owned(),
             Stance::Away => "The daemon is away. What you have written is kept.".to_owned(),
-            Stance::Working(task) if needs_below(task) > 0 => {
-                let who = match needs_below(task) {
+            Stance::Working(_) if stance.needs_below() > 0 => {
+                let who = match stance.needs_below() {
                     1 => "A sub-task needs you".to_owned(),
                     more => format!("{more} sub-tasks need you"),
                 };
@@ -151,7 +151,8 @@ impl Composer {
     fn kept<'a>(&self, stance: Stance<'_>) -> Option<Text<'a>> {
         let is_kept = matches!(stance, Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_))
             && !self.content.text().trim().is_empty();
-        is_kept.then(|| secondary("A draft for when the task has ended. Enter tells it to the agent now."))
+        is_kept
+            .then(|| secondary("A draft for when the task has ended. Enter makes it a comment on this one."))
     }
 
     fn choices<'a>(&'a self, stance: Stance<'_>, about: &About<'a>, is_row: bool) -> Element<'a, Message> {
@@ -296,9 +297,4 @@ impl fmt::Display for Fitted {
 fn chip<'a>(at: usize, file: &Attached) -> Element<'a, Message> {
     let parts = row![beside(file.label()), word("×", Message::AttachedRemoved(at)).padding([0.0, 4.0])];
     container(parts.spacing(space::XS).align_y(Center)).padding([2.0, space::S]).style(style::code).into()
-}
-
-/// How many sub-tasks wait for the person.
-fn needs_below(task: &AgentTask) -> u32 {
-    task.tree.as_deref().map_or(0, |tree| tree.waiting)
 }

@@ -146,8 +146,7 @@ impl Conversation {
             let all = (self.changed_by() == Some(task)).then(|| all.into());
             row![beside("without what commands changed")].extend(all).spacing(space::S).align_y(Center)
         });
-        let head = head.extend(rest.map(Element::from));
-        let mut content = column![head.spacing(space::S).align_y(Center)].spacing(space::XS);
+        let mut content = column![head.spacing(space::S).align_y(Center)].push(rest).spacing(space::XS);
         if is_shown {
             let rows = files.iter().take(MAX_FILES).map(|file| self.file(task, file, look));
             let list = Column::with_children(rows).spacing(space::XS);

@@ -2,7 +2,7 @@
 
 use abide_protocol::{
     TaskId,
-    checkpoint::{Chain, ChangedBy, CheckpointState, Link, SavedTree, UndoFrom, UndoResult},
+    checkpoint::{Chain, ChangedBy, CheckpointState, Link, SavedTree, UndoFrom, UndoResult, UndoneFiles},
     record::{Record, RecordBody},
 };
 use std::{collections::BTreeSet, iter};
@@ -23,6 +23,20 @@ pub enum NoTrail {
     NothingChanged,
     #[error("no checkpoint of its files could be made: {0}")]
     Impossible(String),
+}
+
+/// An undo was taken back, by the link that is to be `here`.
+fn redone(undos: &mut Vec<usize>, chain: &Chain, here: usize, done: &UndoneFiles) {
+    let first = undos.last().copied();
+    // What it has kept may be brought back later.
+    if done.kept.is_empty() {
+        undos.pop();
+    }
+    // It took back the steps after the undo too. An older version took back a redo like an undo.
+    let by_step = |link: &Link| matches!(link.by, ChangedBy::Step(_));
+    if first.is_none_or(|first| chain.links.iter().skip(first).any(by_step)) {
+        undos.push(here);
+    }
 }
 
 impl Trail {
@@ -57,10 +71,11 @@ impl Trail {
                 RecordBody::UndoEnded(ended) if ended.undone == task => {
                     if let (UndoResult::Done(done), Some(chain)) = (&ended.result, &mut chain) {
                         chain.links.push(Link { by: ChangedBy::Others, to: done.before.clone() });
+                        let here = chain.links.len();
                         match ended.from {
                             _ if done.before.tree == done.after.tree => {}
-                            UndoFrom::Start | UndoFrom::Step(_) => undos.push(chain.links.len()),
-                            UndoFrom::LastUndo => drop(undos.pop()),
+                            UndoFrom::Start | UndoFrom::Step(_) => undos.push(here),
+                            UndoFrom::LastUndo => redone(&mut undos, chain, here, done),
                         }
                         chain.links.push(Link { by: ChangedBy::Undo, to: done.after.clone() });
                     }

@@ -10,7 +10,7 @@ use abide_engine::{
 use abide_protocol::{
     ConversationId, RecordId, Seq, TaskId, Timestamp,
     checkpoint::{
-        ChangedBy, CheckpointState, Checkpointed, SavedTree, TakenCheckpoint, UndoEnded, UndoFrom,
+        ChangedBy, CheckpointState, Checkpointed, KeptFile, SavedTree, TakenCheckpoint, UndoEnded, UndoFrom,
         UndoResult, UndoneFiles,
     },
     inbox::Decision,
@@ -116,6 +116,33 @@ fn what_was_brought_back_is_not_brought_back_again() {
     // It brought nothing back.
     undos.push(redo("base", "base"));
     assert_eq!(of(&undos), Some(11));
+    // It has kept a file, which may be brought back later.
+    let mut kept = redo("base", "one");
+    if let RecordBody::UndoEnded(UndoEnded { result: UndoResult::Done(done), .. }) = &mut kept.body {
+        done.kept.push(KeptFile { path: "a".to_owned(), why: "it was changed".to_owned() });
+    }
+    undos.push(kept);
+    assert_eq!(of(&undos), Some(11));
+    undos.push(redo("one", "two"));
+    assert_eq!(of(&undos), None);
+}
+
+/// The steps after an undo are taken back with it.
+#[test]
+fn what_a_redo_has_taken_back_can_be_brought_back() {
+    let redo = |before, after| undone_from(UndoFrom::LastUndo, TASK, before, after);
+    let mut records = vec![
+        taken(0, 1, None, "base"),
+        taken(1, 1, None, "one"),
+        undone(TASK, "one", "base"),
+        taken(2, 2, None, "two"),
+    ];
+    let of = |records: &[Record]| Trail::of(TASK, records).unwrap().first(UndoFrom::LastUndo);
+    assert_eq!(of(&records), Some(2));
+    records.push(redo("two", "one"));
+    assert_eq!(of(&records), Some(5), "step 2 is gone");
+    records.push(redo("one", "two"));
+    assert_eq!(of(&records), None);
 }
 
 #[test]
@@ -217,7 +244,9 @@ fn a_checkpoint_spans_the_calls_that_may_have_changed_something() {
 fn only_the_first_call_after_a_checkpoint_is_told_of_it() {
     let before = |w: &World, call| {
         let call = w.history.task(w.id).and_then(|task| task.call(call)).unwrap();
-        w.history.checkpoint_before(call).map(|(root, saved)| (root == w.id, saved))
+        let before = w.history.checkpoint_before(call)?;
+        assert_eq!((before.root, before.started_at), (w.id, w.now));
+        Some(before.saved)
     };
     let mut w = with_checkpoints();
     let [looks, one, two] = w.reply("", &[read("b"), shell("one"), shell("two")])[..] else { panic!() };
@@ -225,7 +254,7 @@ fn only_the_first_call_after_a_checkpoint_is_told_of_it() {
     w.finish(looks, true);
     checkpointed(&mut w, 0, took("base"));
     assert_eq!(w.running(), [(one, 1)]);
-    assert_eq!((before(&w, one), before(&w, two)), (Some((true, saved("base"))), None), "the other waits");
+    assert_eq!((before(&w, one), before(&w, two)), (Some(saved("base")), None), "the other waits");
     w.pass(10);
     w.finish(one, true);
     checkpointed(&mut w, 1, CheckpointState::Impossible("no room".to_owned()));
@@ -234,7 +263,7 @@ fn only_the_first_call_after_a_checkpoint_is_told_of_it() {
     w.finish(two, true);
     checkpointed(&mut w, 2, took("later"));
     let third = w.reply("", &[shell("three")])[0];
-    assert_eq!(before(&w, third), Some((true, saved("later"))));
+    assert_eq!(before(&w, third), Some(saved("later")));
 }
 
 /// Else what one call is changing would be saved half done.

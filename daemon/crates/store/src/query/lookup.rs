@@ -179,9 +179,9 @@ impl Store {
         .await
     }
 
-    /// The question or approval, or the task, with this whole id; else the task with this external id; else the open item or the task
-    /// with this as a part of its id; else the closed item, so that a late answer gets the first. Several that fit are all found:
-    /// something is decided by it. For the same reason the beginning of what is shown of an id is that of a task only.
+    /// The question or approval, or the task, with this whole id; else the task with this external id; else the item or the task with
+    /// this as a part of its id. A closed item, so that a late answer gets the first, counts only if no open one fits. All that fit are
+    /// found: something is decided by it. For the same reason the beginning of what is shown of an id is that of a task only.
     pub async fn find_addressee(&self, typed: &str) -> Result<Lookup<Addressee>, ReadError> {
         let (typed, digits) = (typed.trim().to_owned(), digits(typed));
         self.read(move |connection| {
@@ -201,10 +201,19 @@ impl Store {
                 return Ok(Lookup::One(Addressee::Task(task)));
             }
             let Some(digits) = digits.as_deref().filter(|_| !is_whole) else { return Ok(Lookup::None) };
-            match items(digits, PENDING_OPEN)?.and(tasks(digits)?) {
-                Lookup::None => Ok(items(digits, PENDING)?),
-                found => Ok(found),
-            }
+            let of_items = match items(digits, PENDING_OPEN)? {
+                Lookup::None => items(digits, PENDING)?,
+                open => open,
+            };
+            Ok(match (of_items, tasks(digits)?) {
+                // The same, if nothing else of the task is open.
+                (Lookup::One(Addressee::Item(item)), Lookup::One(Addressee::Task(task)))
+                    if item.open && item.task_id == task =>
+                {
+                    Lookup::One(Addressee::Task(task))
+                }
+                (of_items, of_tasks) => of_items.and(of_tasks),
+            })
         })
         .await
     }

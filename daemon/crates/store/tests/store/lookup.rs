@@ -126,6 +126,13 @@ async fn an_item_that_fits_is_not_taken_for_a_task_that_fits_too() {
     let part = &task_id(4).to_string()[20..];
     assert_eq!(store.find_addressee(part).await.unwrap(), Lookup::One(item(true)));
 
+    // Its own task is the same.
+    let digits = task_id(2).to_string();
+    let both_begin = &digits[..18];
+    assert!(task_id(4).to_string().starts_with(both_begin));
+    let own = store.find_addressee(both_begin).await.unwrap();
+    assert_eq!(own, Lookup::One(Addressee::Task(task_id(2))));
+
     // A task whose id ends alike.
     let other = task_id(4).to_string().replacen(|c: char| c.is_ascii_hexdigit(), "f", 1);
     let other = TaskId(other.parse().unwrap());
@@ -136,10 +143,11 @@ async fn an_item_that_fits_is_not_taken_for_a_task_that_fits_too() {
     let both = Lookup::Many(vec![item(true), Addressee::Task(other)]);
     assert_eq!(store.find_addressee(part).await.unwrap(), both);
 
-    // An open item or a task comes before a closed item.
+    // Also while the item is closed: a late answer decides nothing in the other task.
     let records = vec![record(4, Some(2), notice("x"))];
     store.append(Append { tasks: vec![task_of_item], ..append(id, records) }).await.unwrap();
-    assert_eq!(store.find_addressee(part).await.unwrap(), Lookup::One(Addressee::Task(other)));
+    let both = Lookup::Many(vec![item(false), Addressee::Task(other)]);
+    assert_eq!(store.find_addressee(part).await.unwrap(), both);
 
     // An external id comes before any part of an id.
     let records = vec![record(5, Some(5), task_named(Some(part)))];

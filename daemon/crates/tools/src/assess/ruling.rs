@@ -140,7 +140,7 @@ impl Ruling {
         let rule = standing.rule.text().to_owned();
         Self::Asks {
             rule,
-            why: format!("{} asks each time; “always” does not change that", named(standing)),
+            why: format!("{} asks each time; “always allow” does not change that", named(standing)),
             may_be_denied: false,
         }
     }

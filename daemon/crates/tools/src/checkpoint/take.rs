@@ -62,16 +62,23 @@ impl Checkpoints {
     }
 
     /// Notes which files others have removed since the checkpoint. A file that is gone has no time, and that of its folder is soon the
-    /// one of something else. To be done when the first call begins that may change something.
+    /// one of something else. To be done when the first call begins that may change something; `at` is when it started. What may have
+    /// been removed later, by another call, is not noted.
     ///
     /// # Errors
     /// It cannot be found out, and why.
-    pub fn look(&self, place: &Place, task: TaskId, newest: &SavedTree) -> Result<(), NoCheckpoint> {
+    pub fn look(
+        &self,
+        place: &Place,
+        task: TaskId,
+        newest: &SavedTree,
+        at: Timestamp,
+    ) -> Result<(), NoCheckpoint> {
         let repository = self.repository_again(place)?;
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         if index.gone.get(&task).is_none_or(|gone| gone.since != newest.commit) {
-            let paths = repository.gone(&index, &newest.tree)?;
+            let paths = repository.gone(&index, &newest.tree, at)?;
             index.gone.insert(task, Gone { since: newest.commit.clone(), paths });
         }
         Ok(())
@@ -117,8 +124,8 @@ impl Repository<'_> {
         Ok(Taken::Changed { others, saved })
     }
 
-    /// The files of this tree that are not there.
-    fn gone(&self, index: &Index, tree: &str) -> Result<BTreeSet<Vec<u8>>, NoCheckpoint> {
+    /// The files of this tree that were not there at that time, as far as the times of their folders say.
+    fn gone(&self, index: &Index, tree: &str, at: Timestamp) -> Result<BTreeSet<Vec<u8>>, NoCheckpoint> {
         let mut listed = self.run(&["diff-files", "-z", "--name-only", "--diff-filter=D"], &[])?;
         if index.tree.as_deref() != Some(tree) {
             // Another task of this work tree has made a checkpoint since.
@@ -126,7 +133,10 @@ impl Repository<'_> {
                 ["diff-index", "--cached", "-z", "--name-only", "--no-renames", "--diff-filter=D", tree];
             listed.extend(self.run(&arguments, &[])?);
         }
-        Ok(listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect())
+        let since = Window { from: at, until: Timestamp(i64::MAX) };
+        let was_gone =
+            |path: &&[u8]| !path.is_empty() && self.stat(path).is_none() && !self.is_within(since, path);
+        Ok(listed.split(|byte| *byte == 0).filter(was_gone).map(<[u8]>::to_vec).collect())
     }
 
     /// The tree of the files as they are. Looks at what is tracked in vain if `is_first`: our index may be old, or empty.

@@ -110,7 +110,7 @@ impl Site {
     fn step(&mut self, number: u32, act: impl FnOnce(&Self)) {
         let from = now();
         // Where it fails, the times of folders decide.
-        let _ = self.ground.tools.checkpoints().look(&self.place, self.task, self.chain().last());
+        let _ = self.ground.tools.checkpoints().look(&self.place, self.task, self.chain().last(), from);
         act(self);
         self.after(number, Window { from, until: now() });
     }
@@ -442,6 +442,39 @@ fn a_file_that_somebody_else_has_removed_is_not_brought_back() {
     site.undo(0);
     assert_eq!((site.text("a"), site.text("d/b")), (None, None));
     assert_eq!((site.text("x").as_deref(), site.text("moved").as_deref()), (Some("x"), Some("b\n")));
+}
+
+/// Another call, of a sub-task, may run already while it is looked.
+#[test]
+fn a_file_that_the_task_removes_while_it_is_looked_is_brought_back() {
+    let mut site = Site::repository();
+    site.begin();
+    later();
+    let from = now();
+    later();
+    fs::remove_file(site.path("a")).unwrap();
+    site.ground.tools.checkpoints().look(&site.place, site.task, site.chain().last(), from).unwrap();
+    site.after(1, Window { from, until: now() });
+    site.undo(0);
+    assert_eq!(site.text("a").as_deref(), Some("a\n"));
+}
+
+/// A file goes from the index of a work tree when another task begins and it is ignored by then.
+#[test]
+fn a_file_that_is_there_is_not_taken_for_removed() {
+    let mut site = Site::repository();
+    site.write("notes", "notes");
+    site.begin();
+    site.step(1, |site| site.write("c", "by the task"));
+    let (task, chain) = (site.task, site.chain.take());
+    site.write(".gitignore", "notes\n");
+    site.task = "0199aaaa-0000-7000-8000-000000000003".parse().unwrap();
+    site.begin();
+    (site.task, site.chain) = (task, chain);
+    later();
+    site.step(2, |site| fs::remove_file(site.path("notes")).unwrap());
+    site.undo(0);
+    assert_eq!(site.text("notes").as_deref(), Some("notes"));
 }
 
 /// Two tasks in one work tree have one index.
