@@ -153,7 +153,7 @@ pub enum PauseReason {
     User,
     /// A token or cost limit is reached.
     Budget,
-    /// The daemon has died three times in a row while the task was at work and got no further.
+    /// The daemon has ended three times in a row while the task was at work and got no further.
     CrashLoop,
     /// The daemon was restarted, and that is the task's policy.
     Restart,
@@ -171,7 +171,7 @@ impl PauseReason {
         match self {
             Self::User => "paused",
             Self::Budget => "paused: the budget is used up",
-            Self::CrashLoop => "paused: the daemon died three times while it worked",
+            Self::CrashLoop => "paused: the daemon ended three times while it worked",
             Self::Restart => "paused since the restart of the daemon",
         }
     }

@@ -546,7 +546,8 @@ impl Conversation {
                 if self.composer.under_way() == Some(words) =>
             {
                 self.composer.sent();
-                return vec![Effect::Draft];
+                // It is shown where it is read, which may be after a long reply.
+                return vec![Effect::Draft, Effect::Say("Sent. The agent reads it before its next request.")];
             }
             (request, Answer::Done) if self.has_intervened(request) => return self.intervened(),
             (Request::Start(_) | Request::Answer(..), _) => {

@@ -13,7 +13,7 @@ use abide_client::protocol::{
 use abide_gui::{Message, keymap::Command, request::Request};
 use iced_test::core::keyboard::{Key, Modifiers};
 
-const WHY: &str = "Paused: the daemon died three times while it worked";
+const WHY: &str = "Paused: the daemon ended three times while it worked";
 const HOW: &str = "It goes on from where it was when you press Go on. Stop ends it.";
 
 /// A person before the overview of a task that is paused for this reason.
@@ -34,7 +34,7 @@ fn a_crash_loop_needs_the_person() {
     let (mut person, conversation) = paused(PauseReason::CrashLoop);
     assert!(person.finds("NEEDS YOU").is_some() && person.finds("PAUSED").is_none());
     assert_eq!(person.app.title(), "(1) Abide");
-    assert!(person.finds("paused: the daemon died three times while it worked").is_some(), "in the list");
+    assert!(person.finds("paused: the daemon ended three times while it worked").is_some(), "in the list");
     // It is on the page that has all that waits.
     person.control("i");
     assert!(person.finds(WHY).is_some() && person.finds("Open").is_some(), "in the inbox");

@@ -35,11 +35,11 @@ async fn a_task_that_the_crash_loop_paused_waits_in_the_inbox() {
     let cli = world.daemon.cli();
     let id = task.task_id.short();
     let inbox = cli.ok(&["inbox"]).await;
-    assert!(inbox.contains("died three times") && inbox.contains("\"go on\""), "{inbox}");
+    assert!(inbox.contains("ended three times") && inbox.contains("\"go on\""), "{inbox}");
     let ps = cli.ok(&["ps"]).await;
     assert!(ps.contains("needs you: answer (paused: crash loop)"), "{ps}");
     assert!(cli.ok(&["conversations"]).await.contains("needs you"));
-    assert!(cli.ok(&["show", &id]).await.contains("died three times"));
+    assert!(cli.ok(&["show", &id]).await.contains("ended three times"));
     let status = cli.ok(&["daemon", "status"]).await;
     assert!(status.lines().any(|line| line.split_whitespace().eq(["inbox", "1"])), "{status}");
 

@@ -22,10 +22,11 @@ use abide_protocol::{
 };
 use std::fmt::Write as _;
 
-/// Daemon deaths in a row without progress after which the task is paused instead of resumed.
+/// Ends of the daemon in a row, by a crash or a stop that cut the task off, without progress after which the task is paused instead of
+/// resumed.
 const CRASH_LOOP: u32 = 3;
 
-const CRASH_LOOP_QUESTION: &str = "The daemon has died three times in a row while this task was at work, and the task got no further. It is paused, because \
+const CRASH_LOOP_QUESTION: &str = "The daemon has ended three times in a row while this task was at work, and the task got no further. It is paused, because \
                                    it may be the cause. Go on?";
 const RESTART_QUESTION: &str = "The daemon was restarted while this task was at work. Go on?";
 
