@@ -48,6 +48,6 @@ pub(crate) struct RejectArgs {
     #[arg(long, value_name = "RULE")]
     pub(crate) rule: Option<String>,
     /// Why; the agent reads it
-    #[arg(long, value_name = "REASON")]
+    #[arg(long, alias = "reason", value_name = "REASON")]
     pub(crate) note: Option<String>,
 }

@@ -56,6 +56,7 @@ fn every_command_is_understood() {
         "abide answer 1 --decline",
         "abide approve 1 --always --note fine",
         "abide reject 1 --always --note no",
+        "abide reject 1 --reason no",
         "abide stop 1",
         "abide diff 1 --step 3",
         "abide undo 1",

@@ -349,7 +349,7 @@ impl Cards {
             // A change of a file is made by the daemon, beneath the workspace only.
             "none" if approval.preview.is_some() => String::new(),
             "none" => ", without a sandbox: it can do all that you can".to_owned(),
-            other => format!(", in the sandbox {}", visible_line(confined(other))),
+            other => format!(", in a sandbox of level {}", visible_line(confined(other))),
         };
         let place = words::path(&visible_line(&approval.workspace), look.home);
         let is_asked_back = self.begun_for(approval.id).is_some_and(|begun| begun.decision.is_always());

@@ -50,7 +50,7 @@ impl Chosen {
 /// The refusal of an id that this task has.
 pub(super) fn used(task: TaskId) -> Error {
     let words = format!(
-        "the taskId was used for task {}; choose another, or repeat a request with the same clientMessageId",
+        "task {} has this id (taskId) already; choose another one, or repeat a request with the same clientMessageId",
         task.short()
     );
     Error::new(ErrorKind::Conflict, words).about(task)
