@@ -69,7 +69,7 @@ async fn look(runner: &Runner, place: Place, before: Option<CheckpointBefore>) {
     match looked {
         Ok(Ok(())) => {}
         Ok(Err(error)) => {
-            tracing::info!(%root, "files that others have removed may count as the task's: {error}")
+            tracing::info!(%root, "files that others have removed may count as the task's: {error}");
         }
         Err(error) => tracing::error!(%root, %error, "looking at files did not complete"),
     }

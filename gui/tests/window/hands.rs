@@ -647,7 +647,7 @@ fn enter_tells_the_draft_to_the_agent_at_work() {
         person.writes("mind the docs");
         person.named(Named::Enter);
         let comment = Request::Intervene(TASK, Intervention::Comment("mind the docs".to_owned()));
-        assert_eq!(person.asked(), [comment.clone()], "{status:?}");
+        assert_eq!(person.asked(), std::slice::from_ref(&comment), "{status:?}");
         person.named(Named::Enter);
         assert_eq!(person.asked(), [], "it is on its way");
         person.writes(" and more");
