@@ -4,7 +4,7 @@ use crate::{connection::Daemon, error::CommandError};
 use abide_client::protocol::{
     Candidate, Error, ErrorKind, MAX_CANDIDATES, TaskId,
     inbox::{Approval, InboxItem, Pending, PendingId, Question},
-    method::{Inbox, inbox::InboxParams},
+    method::{GetTask, Inbox, inbox::InboxParams, task::TaskParams},
     task::Status,
 };
 
@@ -30,25 +30,32 @@ impl Named {
     /// The id is a part of the ids of several tasks.
     pub(crate) async fn find(daemon: &mut Daemon, id: &str) -> Result<Self, CommandError> {
         let all = daemon.call::<Inbox>(InboxParams::default()).await?.items;
-        let of_task = InboxParams { task_id: Some(id.to_owned()) };
-        let of_task = match daemon.call::<Inbox>(of_task).await {
-            Ok(reply) => Some(reply.items),
-            Err(error) if error.is_not_found() => None,
+        let task = match daemon.call::<GetTask>(TaskParams { task_id: id.to_owned() }.into()).await {
+            Ok(reply) => reply.task.id,
+            Err(error) if error.is_not_found() => return Ok(Self::among(all, None, id)),
             Err(error) => return Err(error),
         };
-        Ok(Self::among(all, of_task, id))
+        let of_task = InboxParams { task_id: Some(task.to_string()) };
+        let items = daemon.call::<Inbox>(of_task).await?.items;
+        Ok(Self::among(all, Some((task, items)), id))
     }
 
-    /// `of_task`: the items of the task with this id and of its sub-tasks.
-    fn among(all: Vec<InboxItem>, of_task: Option<Vec<InboxItem>>, id: &str) -> Self {
-        let items = all.into_iter().filter(|item| fits(&uuid(item.pending.id()), id)).collect();
-        // An external id, which does not fit any, is that of a task without a parent.
-        let is_own = |item: &InboxItem| item.root_id.is_none() || fits_task(item.task_id, id);
-        let task = of_task.map(|items| {
-            let (own, below) = items.into_iter().partition(is_own);
+    /// `task`: the task with this id, and the items of it and its sub-tasks.
+    fn among(all: Vec<InboxItem>, task: Option<(TaskId, Vec<InboxItem>)>, id: &str) -> Self {
+        // An external id comes before any part of an id: more of it cannot be typed.
+        let is_external = task.as_ref().is_some_and(|(task, _)| !fits_task(*task, id));
+        let fits_item = |item: &InboxItem| !is_external && fits(&uuid(item.pending.id()), id);
+        let items = all.into_iter().filter(fits_item).collect();
+        let task = task.map(|(task, items)| {
+            let (own, below) = items.into_iter().partition(|item| item.task_id == task);
             OfTask { own, below }
         });
         Self { id: id.to_owned(), items, task }
+    }
+
+    /// Whether a task has this id.
+    pub(crate) const fn is_task(&self) -> bool {
+        self.task.is_some()
     }
 
     /// The question that is named, with the task that asks it; `None` if none is open.
@@ -124,14 +131,14 @@ fn uuid(id: PendingId) -> String {
 }
 
 /// Whether `given` is a beginning or end of `id`.
-pub(crate) fn fits(id: &str, given: &str) -> bool {
+fn fits(id: &str, given: &str) -> bool {
     let plain = |s: &str| s.trim().replace('-', "").to_ascii_lowercase();
     let (id, given) = (plain(id), plain(given));
     !given.is_empty() && (id.starts_with(&given) || id.ends_with(&given))
 }
 
 /// The same of a task's id, or whether it is the beginning of its last eight digits.
-pub(crate) fn fits_task(id: TaskId, given: &str) -> bool {
+fn fits_task(id: TaskId, given: &str) -> bool {
     let is_as_shown = !given.is_empty() && id.short().starts_with(&given.to_ascii_lowercase());
     is_as_shown || fits(&id.to_string(), given)
 }
@@ -143,36 +150,37 @@ mod tests {
     use abide_client::protocol::QuestionId;
     use uuid::Uuid;
 
-    fn item(pending: Pending, root_id: Option<TaskId>) -> InboxItem {
-        let task = fixture::task();
+    /// Of the task with this number.
+    fn item(pending: Pending, task: u128) -> InboxItem {
         InboxItem {
-            task_id: task.id,
-            conversation_id: task.conversation_id,
+            task_id: TaskId(Uuid::from_u128(task)),
+            conversation_id: fixture::task().conversation_id,
             conversation_title: String::new(),
             pending,
-            root_id,
+            root_id: None,
             title: String::new(),
             depth: 0,
         }
     }
 
-    fn asked(id: u128, root_id: Option<TaskId>) -> InboxItem {
-        item(
-            Pending::Question(Question { id: QuestionId(Uuid::from_u128(id)), ..fixture::question() }),
-            root_id,
-        )
+    fn asked(id: u128, task: u128) -> InboxItem {
+        item(Pending::Question(Question { id: QuestionId(Uuid::from_u128(id)), ..fixture::question() }), task)
     }
 
-    type OfTask = Option<Vec<InboxItem>>;
-
-    fn of(all: Vec<InboxItem>, of_task: OfTask, id: &str) -> Result<Option<u128>, CommandError> {
-        let question = Named::among(all, of_task, id).only_question()?;
+    /// `task`: its number, and what waits in it.
+    fn of(
+        all: Vec<InboxItem>,
+        task: Option<(u128, Vec<InboxItem>)>,
+        id: &str,
+    ) -> Result<Option<u128>, CommandError> {
+        let task = task.map(|(task, items)| (TaskId(Uuid::from_u128(task)), items));
+        let question = Named::among(all, task, id).only_question()?;
         Ok(question.map(|(_, question)| question.id.0.as_u128()))
     }
 
     #[test]
     fn an_item_is_found_by_its_own_id() {
-        let all = || vec![item(Pending::Approval(fixture::approval()), None), asked(4, None)];
+        let all = || vec![item(Pending::Approval(fixture::approval()), 1), asked(4, 1)];
         for id in ["00000004", "00000000-0000-0000-0000-000000000004", " 0000004 "] {
             assert_eq!(of(all(), None, id).unwrap(), Some(4), "{id}");
         }
@@ -180,25 +188,30 @@ mod tests {
             assert_eq!(of(all(), None, id).unwrap(), None, "{id}");
         }
         let approval = Named::among(all(), None, "00000005").only_approval().unwrap();
-        assert_eq!(approval, Some((fixture::task().id, fixture::approval())));
+        assert_eq!(approval, Some((TaskId(Uuid::from_u128(1)), fixture::approval())));
     }
 
     #[test]
     fn the_only_item_of_a_task_is_found_before_those_of_its_sub_tasks() {
-        let root = Some(TaskId(Uuid::from_u128(9)));
-        let of = |items, id| of(vec![], Some(items), id);
-        assert_eq!(of(vec![asked(4, None), asked(5, root)], "an order").unwrap(), Some(4));
-        assert_eq!(of(vec![asked(5, root)], "an order").unwrap(), Some(5));
-        // A sub-task that is named has items of its own too.
-        assert_eq!(of(vec![asked(5, root)], "00000001").unwrap(), Some(5));
-        assert!(of(vec![asked(4, None), asked(5, None)], "an order").is_err());
-        assert!(of(vec![asked(4, root), asked(5, root)], "an order").is_err());
+        let of = |items| of(vec![], Some((1, items)), "00000001");
+        assert_eq!(of(vec![asked(4, 1), asked(5, 2)]).unwrap(), Some(4));
+        assert_eq!(of(vec![asked(5, 2)]).unwrap(), Some(5));
+        assert!(of(vec![asked(4, 1), asked(5, 1)]).is_err());
+        assert!(of(vec![asked(4, 2), asked(5, 3)]).is_err());
     }
 
     #[test]
     fn an_item_is_not_taken_where_another_task_fits_too() {
-        assert!(of(vec![asked(4, None)], Some(vec![asked(5, None)]), "4").is_err());
-        assert!(of(vec![asked(4, None)], Some(vec![]), "4").is_err(), "also if nothing waits in the task");
-        assert_eq!(of(vec![asked(4, None)], Some(vec![asked(4, None)]), "4").unwrap(), Some(4));
+        assert!(of(vec![asked(0x14, 9)], Some((4, vec![asked(5, 4)])), "4").is_err());
+        assert!(
+            of(vec![asked(0x14, 9)], Some((4, vec![])), "4").is_err(),
+            "also if nothing waits in the task"
+        );
+        assert_eq!(of(vec![asked(0x14, 4)], Some((4, vec![asked(0x14, 4)])), "4").unwrap(), Some(0x14));
+    }
+
+    #[test]
+    fn an_external_id_comes_before_a_part_of_an_id() {
+        assert_eq!(of(vec![asked(7, 9), asked(4, 1)], Some((1, vec![asked(4, 1)])), "7").unwrap(), Some(4));
     }
 }

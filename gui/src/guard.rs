@@ -39,7 +39,7 @@ pub struct Footing {
     pub sub_task: Option<TaskId>,
     pub task: Option<TaskId>,
     pub is_inbox: bool,
-    /// The composer's state.
+    /// The composer's state: what it takes text for, and whether it does.
     pub stance: u8,
     /// The question that the composer answers.
     pub asked: Option<PendingId>,
@@ -56,6 +56,9 @@ pub struct Footing {
 }
 
 impl Footing {
+    /// The composer's state before the daemon has said it, and while the daemon is away.
+    pub const UNKNOWN: u8 = 0;
+
     /// Whether something other than the cards has the keyboard: what covers the page, or a confirmation.
     const fn has_keyboard(&self) -> bool {
         self.is_covered || self.is_deleting || self.deleting.is_some()
@@ -201,7 +204,9 @@ impl Guard {
         if self.footing.has_keyboard() != footing.has_keyboard() {
             self.selected_at = now;
         }
-        if self.footing.page == footing.page && self.footing.stance != footing.stance {
+        let sends = |footing: &Footing| (footing.stance, footing.task);
+        let was_known = self.footing.stance != Footing::UNKNOWN;
+        if self.footing.page == footing.page && was_known && sends(&self.footing) != sends(&footing) {
             self.stance_at = now;
         }
         (self.footing, self.stood_at, self.armed) = (footing, now, None);
@@ -502,6 +507,34 @@ mod tests {
         let mut guard = two();
         guard.stand(Footing { stance: 3, ..Footing::default() }, at(1000));
         assert!(!guard.allows(Deed::AtFoot, at(1599)) && guard.allows(Deed::AtFoot, at(1600)));
+    }
+
+    #[test]
+    fn text_is_sent_only_once_what_it_is_sent_for_has_been_so_for_a_moment() {
+        let page = Some(ConversationId(Uuid::from_u128(9)));
+        let task = |n| Some(TaskId(Uuid::from_u128(n)));
+        let at_work = Footing { page, stance: 2, task: task(1), ..Footing::default() };
+        let mut guard = Guard::default();
+        guard.stand(Footing { page, ..Footing::default() }, at(1000));
+        guard.stand(at_work, at(1010));
+        assert!(guard.allows(Deed::Sent, at(1010)), "the state is known now");
+        for (n, next) in [
+            Footing { stance: 1, task: None, ..at_work },
+            at_work,
+            Footing { stance: 8, ..at_work },
+            at_work,
+            Footing { task: task(2), ..at_work },
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let now = 2000 + 1000 * i64::try_from(n).unwrap();
+            guard.stand(next, at(now));
+            assert!(!guard.allows(Deed::Sent, at(now + 599)), "{next:?}");
+            assert!(guard.allows(Deed::Sent, at(now + 600)));
+        }
+        guard.stand(Footing { is_covered: true, task: task(2), ..at_work }, at(9000));
+        assert!(guard.allows(Deed::Sent, at(9000)), "it is the same beneath");
     }
 
     #[test]

@@ -3,13 +3,12 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    named::{Named, fits, fits_task},
+    named::Named,
     output::{pending, screen, text},
     prompt::{Edited, Terminal},
     verdict::Verdict,
 };
 use abide_client::protocol::{
-    TaskId,
     inbox::{Approval, Decision},
     method::{DecideApproval, inbox::DecideApprovalParams},
     transcript::Risk,
@@ -39,14 +38,16 @@ pub(crate) async fn decide(
 ) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
     // None if it is decided already: the daemon replies with that decision and its time.
-    let approval = Named::find(&mut daemon, id).await?.only_approval()?;
-    if let Some((task, approval)) = &approval {
+    let named = Named::find(&mut daemon, id).await?;
+    let is_by_task = named.is_task();
+    let approval = named.only_approval()?;
+    if let Some((_, approval)) = &approval {
         if decision.is_always() {
             let remembered =
                 rule.as_ref().map_or_else(|| pending::rule(approval), |rule| text::one_line(rule));
             screen::note(&format!("to be remembered: {remembered}"))?;
         }
-        if decision.allows() && !json && !is_meant(approval, *task, id).await? {
+        if decision.allows() && !json && !is_meant(approval, is_by_task).await? {
             screen::note("nothing is decided; it still waits")?;
             return Ok(Exit::Cancelled);
         }
@@ -65,9 +66,8 @@ pub(crate) async fn decide(
 
 /// Whether the person means this approval. The id of a task, perhaps from the history of a shell, names whatever waits there now: a
 /// call of high risk is shown first, and takes a word.
-async fn is_meant(approval: &Approval, task: TaskId, id: &str) -> Result<bool, CommandError> {
-    let is_of_item = fits(&approval.id.to_string(), id) && !fits_task(task, id);
-    if approval.risk != Risk::High || is_of_item {
+async fn is_meant(approval: &Approval, is_by_task: bool) -> Result<bool, CommandError> {
+    if approval.risk != Risk::High || !is_by_task {
         return Ok(true);
     }
     let Some(terminal) = Terminal::open() else { return Ok(true) };

@@ -20,7 +20,7 @@ use crate::{
     words::{expanded, home},
 };
 use abide_client::protocol::{
-    ConversationId, TaskId,
+    ConversationId, QuestionId, TaskId,
     inbox::Question,
     method::task::StartTaskParams,
     task::{AgentTask, LimitsRequest, Mode},
@@ -63,18 +63,27 @@ pub struct Choices {
     pub setup: Setup,
 }
 
+/// What was last sent.
 #[derive(Debug)]
 struct Sent {
-    id: String,
+    as_what: SentAs,
     text: String,
     attached: Vec<Attached>,
     is_under_way: bool,
 }
 
+#[derive(Debug)]
+enum SentAs {
+    /// With the id that the request has, also when it is sent again.
+    Prompt(String),
+    Answer(QuestionId),
+    Comment,
+}
+
 impl Sent {
     /// Words that are no prompt.
-    const fn words(text: String) -> Self {
-        Self { id: String::new(), text, attached: Vec::new(), is_under_way: true }
+    const fn words(as_what: SentAs, text: String) -> Self {
+        Self { as_what, text, attached: Vec::new(), is_under_way: true }
     }
 }
 
@@ -147,6 +156,17 @@ impl Stance<'_> {
             Self::Paused(_) => true,
             Self::Working(task) | Self::Approval(task) => task.pause_reason.is_some(),
             Self::Ready | Self::Away | Self::Question(..) => false,
+        }
+    }
+
+    /// The task to which Enter sends the text as a comment. None while something waits for the person: it could be meant as the answer.
+    #[must_use]
+    pub fn takes_comment(self) -> Option<TaskId> {
+        match self {
+            Self::Working(task) | Self::Paused(task) => {
+                (self.needs_below() == 0 && task.pending.is_empty()).then_some(task.id)
+            }
+            Self::Ready | Self::Away | Self::Approval(_) | Self::Question(..) => None,
         }
     }
 
@@ -403,17 +423,16 @@ impl Composer {
             }
             Stance::Question(task, question) => {
                 let answer = meant(question, &text).to_owned();
-                self.sent = Some(Sent::words(text));
+                self.sent = Some(Sent::words(SentAs::Answer(question.id), text));
                 vec![Effect::Ask(Request::Answer(task, question.id, Some(answer)))]
             }
             // A comment has no files: they stay for the next prompt.
-            Stance::Working(task) | Stance::Paused(task) if stance.needs_below() == 0 => {
+            Stance::Away | Stance::Working(_) | Stance::Paused(_) | Stance::Approval(_) => {
+                let Some(task) = stance.takes_comment() else { return Vec::new() };
                 let comment = Intervention::Comment(text.clone());
-                self.sent = Some(Sent::words(text));
-                vec![Effect::Ask(Request::Intervene(task.id, comment))]
+                self.sent = Some(Sent::words(SentAs::Comment, text));
+                vec![Effect::Ask(Request::Intervene(task, comment))]
             }
-            // While something waits for the person, it could be meant as the answer.
-            Stance::Away | Stance::Working(_) | Stance::Paused(_) | Stance::Approval(_) => Vec::new(),
         }
     }
 
@@ -443,12 +462,16 @@ impl Composer {
         conversation_id: Option<ConversationId>,
     ) -> StartTaskParams {
         let id = match self.sent.take() {
-            Some(sent) if sent.text == text && sent.attached == attached && !sent.id.is_empty() => sent.id,
+            Some(Sent { as_what: SentAs::Prompt(id), text: sent, attached: files, .. })
+                if sent == text && files == attached =>
+            {
+                id
+            }
             _ => abide_client::request_id(),
         };
         let blocks = attached.iter().map(Attached::block);
         let message = std::iter::once(text.clone()).chain(blocks).collect::<Vec<_>>().join("\n\n");
-        self.sent = Some(Sent { id: id.clone(), text, attached, is_under_way: true });
+        self.sent = Some(Sent { as_what: SentAs::Prompt(id.clone()), text, attached, is_under_way: true });
         let workspace = Some(expanded(self.workspace.trim(), home()))
             .filter(|path| !path.is_empty() && conversation_id.is_none());
         StartTaskParams {
@@ -490,6 +513,18 @@ impl Composer {
             self.attached.push(file);
         }
         Ok(())
+    }
+
+    /// Whether this request has sent the text, and not a card or another field.
+    #[must_use]
+    pub fn has_sent(&self, request: &Request) -> bool {
+        let Some(sent) = &self.sent else { return false };
+        match (request, &sent.as_what) {
+            (Request::Start(params), SentAs::Prompt(id)) => params.client_message_id.as_ref() == Some(id),
+            (Request::Answer(_, question, Some(_)), SentAs::Answer(id)) => question == id,
+            (Request::Intervene(_, Intervention::Comment(words)), SentAs::Comment) => *words == sent.text,
+            _ => false,
+        }
     }
 
     /// The daemon has accepted the text: the field is free for the next.
@@ -537,6 +572,8 @@ pub struct About<'a> {
     pub is_new: bool,
     /// The buttons have been steady for long enough to be pressed.
     pub is_steady: bool,
+    /// What Enter does has been so for long enough.
+    pub can_send: bool,
     /// Escape arms a stop, or stops.
     pub escape_stops: bool,
     /// One more Escape stops the task.

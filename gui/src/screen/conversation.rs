@@ -32,7 +32,7 @@ pub use projection::Row;
 use crate::{
     effect::{Effect, Form, Reading, Scroll, field},
     guard::{Deed, End},
-    request::{Answer, Intervention, PAGE, Request},
+    request::{Answer, PAGE, Request},
     screen::{
         composer::{self, Composer, Stance},
         pending,
@@ -542,18 +542,15 @@ impl Conversation {
     /// Handles a reply to one of this conversation's requests.
     pub fn answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
         match (request, answer) {
-            (Request::Intervene(_, Intervention::Comment(words)), Answer::Done)
-                if self.composer.under_way() == Some(words) =>
-            {
+            (request, _) if self.composer.has_sent(request) => {
                 self.composer.sent();
-                // It is shown where it is read, which may be after a long reply.
-                return vec![Effect::Draft, Effect::Say("Sent. The agent reads it before its next request.")];
+                // A comment is shown where it is read, which may be after a long reply.
+                let is_comment = matches!(request, Request::Intervene(..));
+                let said = is_comment.then_some("Sent. The agent reads it before its next request.");
+                return std::iter::once(Effect::Draft).chain(said.map(Effect::Say)).collect();
             }
             (request, Answer::Done) if self.has_intervened(request) => return self.intervened(),
-            (Request::Start(_) | Request::Answer(..), _) => {
-                self.composer.sent();
-                return vec![Effect::Draft];
-            }
+            (Request::Start(_) | Request::Answer(..), _) => return vec![Effect::Draft],
             (_, Answer::Page(of, page)) if *of == self.timeline_of() => {
                 let Some(left) = self.gap.and_then(|gap| gap.after_page(request, page)) else {
                     return Vec::new();
@@ -585,12 +582,7 @@ impl Conversation {
 
     /// Handles a failure of one of this conversation's requests.
     pub fn failed(&mut self, request: &Request) {
-        let is_its_own = match request {
-            Request::Start(_) | Request::Answer(..) => true,
-            Request::Intervene(_, Intervention::Comment(words)) => self.composer.under_way() == Some(words),
-            _ => false,
-        };
-        if is_its_own {
+        if self.composer.has_sent(request) {
             self.composer.failed();
         }
         if self.has_intervened(request) {

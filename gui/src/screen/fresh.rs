@@ -144,6 +144,7 @@ impl Screen {
             mode: None,
             is_new: true,
             is_steady: true,
+            can_send: true,
             escape_stops: false,
             is_stop_armed: false,
         };

@@ -696,6 +696,23 @@ fn a_comment_that_was_refused_stays_a_draft() {
     person.tell(Message::Answered(comment.clone(), Err(failure)));
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "mind the docs");
     assert!(person.finds("the task has ended").is_some());
+    // An answer by a card has not sent it either.
+    let answer = Request::Answer(TASK, preset::question().id, Some("yes".to_owned()));
+    person.tell(Message::Answered(answer, Ok(Answer::Done)));
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "mind the docs");
+}
+
+/// It could be meant as the answer.
+#[test]
+fn enter_sends_no_comment_while_something_waits_for_the_person() {
+    for status in [Status::WaitingApproval, Status::Paused] {
+        let mut person = before(status, &[preset::approval()], preset::history());
+        person.control("l");
+        person.writes("yes, do that");
+        person.named(Named::Enter);
+        assert_eq!(person.asked(), [], "{status:?}");
+        assert_eq!(person.app.conversation().unwrap().composer.draft(), "yes, do that");
+    }
 }
 
 /// A conversation opens at its end, although the last one was left in its middle.

@@ -39,6 +39,11 @@ pub(super) async fn respond(
             let (task, conversation) = task::locate(service, &task_id).await?;
             match QUESTION.find(service, &typed).await? {
                 Addressee::Item(item) => (task, conversation, QUESTION.of_item(item, &typed)?),
+                // A part of an id that the question has in common with its task.
+                Addressee::Task(of) if of == task => {
+                    let (task, id) = QUESTION.of_task(&service.store, task, &typed).await?;
+                    (task, conversation, id)
+                }
                 Addressee::Task(_) => return Err(not_found("question", &typed).into()),
             }
         }

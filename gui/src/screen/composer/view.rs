@@ -151,8 +151,12 @@ impl Composer {
     fn kept<'a>(&self, stance: Stance<'_>) -> Option<Text<'a>> {
         let is_kept = matches!(stance, Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_))
             && !self.content.text().trim().is_empty();
-        is_kept
-            .then(|| secondary("A draft for when the task has ended. Enter makes it a comment on this one."))
+        is_kept.then(|| {
+            secondary(match stance.takes_comment() {
+                Some(_) => "A draft for when the task has ended. Enter makes it a comment on this one.",
+                None => "Kept as a draft; it can be sent when the task has ended.",
+            })
+        })
     }
 
     fn choices<'a>(&'a self, stance: Stance<'_>, about: &About<'a>, is_row: bool) -> Element<'a, Message> {
@@ -247,7 +251,7 @@ impl Composer {
             true => nothing(),
             false => word("Intervene", Message::IntervenePressed).into(),
         };
-        let can_send = !self.is_sending() && !self.content.text().trim().is_empty();
+        let can_send = about.can_send && !self.is_sending() && !self.content.text().trim().is_empty();
         let buttons = match stance {
             Stance::Ready => row![
                 action("Send", Some(enter()))

@@ -37,6 +37,7 @@ impl Conversation {
             mode: known.and_then(|c| c.mode),
             is_new: false,
             is_steady: guard.allows(Deed::AtFoot, look.now),
+            can_send: guard.allows(Deed::Sent, look.now),
             escape_stops,
             is_stop_armed: matches!(guard.armed(look.now), Some(Armed::Stop(_))),
         };

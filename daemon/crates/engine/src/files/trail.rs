@@ -11,9 +11,17 @@ use std::{collections::BTreeSet, iter};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trail {
     pub chain: Chain,
-    /// The links of the undos that can be taken back, in order. One that changed nothing is nothing to bring back, and what an earlier
-    /// one took back still is.
-    undos: Vec<usize>,
+    /// The undos that can be taken back, in order. One that changed nothing is nothing to bring back, and what an earlier one took back
+    /// still is.
+    undos: Vec<InForce>,
+}
+
+/// An undo, or a redo that took back more than an undo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct InForce {
+    link: usize,
+    /// The undo that the redo took back. It is in force again when the redo is taken back.
+    instead_of: Option<Box<Self>>,
 }
 
 /// Why there is no trail.
@@ -25,17 +33,17 @@ pub enum NoTrail {
     Impossible(String),
 }
 
-/// An undo was taken back, by the link that is to be `here`.
-fn redone(undos: &mut Vec<usize>, chain: &Chain, here: usize, done: &UndoneFiles) {
-    let first = undos.last().copied();
-    // What it has kept may be brought back later.
-    if done.kept.is_empty() {
-        undos.pop();
-    }
-    // It took back the steps after the undo too. An older version took back a redo like an undo.
+/// The newest undo was taken back, by the link that is to be `here`.
+fn redone(undos: &mut Vec<InForce>, chain: &Chain, here: usize, done: &UndoneFiles) {
     let by_step = |link: &Link| matches!(link.by, ChangedBy::Step(_));
-    if first.is_none_or(|first| chain.links.iter().skip(first).any(by_step)) {
-        undos.push(here);
+    // An older version took back a redo like an undo.
+    let took_more = undos.last().is_none_or(|undo| chain.links.iter().skip(undo.link).any(by_step));
+    // What it has kept may be brought back later.
+    let taken_back = if done.kept.is_empty() { undos.pop() } else { None };
+    if took_more {
+        undos.push(InForce { link: here, instead_of: taken_back.map(Box::new) });
+    } else if let Some(again) = taken_back.and_then(|undo| undo.instead_of) {
+        undos.push(*again);
     }
 }
 
@@ -74,7 +82,9 @@ impl Trail {
                         let here = chain.links.len();
                         match ended.from {
                             _ if done.before.tree == done.after.tree => {}
-                            UndoFrom::Start | UndoFrom::Step(_) => undos.push(here),
+                            UndoFrom::Start | UndoFrom::Step(_) => {
+                                undos.push(InForce { link: here, instead_of: None });
+                            }
                             UndoFrom::LastUndo => redone(&mut undos, chain, here, done),
                         }
                         chain.links.push(Link { by: ChangedBy::Undo, to: done.after.clone() });
@@ -95,7 +105,7 @@ impl Trail {
             UndoFrom::Step(step) => {
                 links.iter().position(|link| matches!(link.by, ChangedBy::Step(of) if of >= step))
             }
-            UndoFrom::LastUndo => self.undos.last().copied(),
+            UndoFrom::LastUndo => self.undos.last().map(|undo| undo.link),
         }
     }
 

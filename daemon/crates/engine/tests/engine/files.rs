@@ -142,7 +142,10 @@ fn what_a_redo_has_taken_back_can_be_brought_back() {
     records.push(redo("two", "one"));
     assert_eq!(of(&records), Some(5), "step 2 is gone");
     records.push(redo("one", "two"));
-    assert_eq!(of(&records), None);
+    assert_eq!(of(&records), Some(2), "step 1 is gone again");
+    records.push(redo("two", "one"));
+    records.push(redo("one", "two"));
+    assert_eq!(of(&records), Some(2));
 }
 
 #[test]
