@@ -10,15 +10,15 @@ use abide_client::protocol::{
 
 pub(crate) struct Named {
     id: String,
-    /// What has this id.
+    /// The open items with this id.
     items: Vec<InboxItem>,
-    /// What waits in the task with this id; `None` if there is no such task.
+    /// The open items of the task with this id; `None` if there is no such task.
     task: Option<OfTask>,
 }
 
 struct OfTask {
     own: Vec<InboxItem>,
-    /// What waits in its sub-tasks.
+    /// The open items of its sub-tasks.
     below: Vec<InboxItem>,
 }
 

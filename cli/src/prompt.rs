@@ -16,6 +16,18 @@ pub(crate) use none::{Editor, Terminal};
 pub(crate) use history::History;
 
 use abide_client::protocol::inbox::Question;
+use std::{io, sync::atomic::AtomicBool};
+
+impl Terminal {
+    /// Reads one edited line; Ctrl-C interrupts it.
+    pub(crate) async fn ask(&self, label: &str) -> io::Result<Edited> {
+        let began = AtomicBool::new(false);
+        tokio::select! {
+            edited = self.edit(label, &began) => edited,
+            _ = tokio::signal::ctrl_c() => Ok(Edited::Interrupted),
+        }
+    }
+}
 
 /// The result of editing a line.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,6 +12,7 @@ mod sub_tasks;
 
 pub use alarm::Alarm;
 pub use hold::Held;
+pub use recover::FILES_AT_REST;
 
 use crate::{
     events::Hub,

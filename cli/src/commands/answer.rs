@@ -13,10 +13,7 @@ use abide_client::protocol::{
     inbox::Question,
     method::{UserResponse, inbox::UserResponseParams},
 };
-use std::{
-    io::{self, Read as _},
-    sync::atomic::AtomicBool,
-};
+use std::io::{self, Read as _};
 
 /// The longest answer from a pipe; a longer text belongs in a file.
 const MAX_ANSWER: u64 = 1024 * 1024;
@@ -70,12 +67,7 @@ async fn ask(question: &Question) -> Result<String, CommandError> {
     if let Some(terminal) = Terminal::open() {
         let mut screen = screen::Screen::new();
         screen.note(&pending::question(question))?;
-        let began = AtomicBool::new(false);
-        let edited = tokio::select! {
-            edited = terminal.edit(LABEL, &began) => edited?,
-            _ = tokio::signal::ctrl_c() => Edited::Interrupted,
-        };
-        return Ok(match edited {
+        return Ok(match terminal.ask(LABEL).await? {
             Edited::Line(line) => line,
             Edited::Interrupted | Edited::End => String::new(),
         });

@@ -13,7 +13,6 @@ use abide_client::protocol::{
     method::{DecideApproval, inbox::DecideApprovalParams},
     transcript::Risk,
 };
-use std::sync::atomic::AtomicBool;
 
 const LABEL: &str = "high risk: write yes to allow it: ";
 
@@ -64,8 +63,8 @@ pub(crate) async fn decide(
     Verdict::of_decision(&reply, decision, about.as_deref()).end(&reply, json)
 }
 
-/// Whether the person means this approval. The id of a task, perhaps from the history of a shell, names whatever waits there now: a
-/// call of high risk is shown first, and takes a word.
+/// Asks whether the person means this approval, if its call is of high risk and it was named by its task's id: that id, repeated from a
+/// shell's history, names a later approval.
 async fn is_meant(approval: &Approval, is_by_task: bool) -> Result<bool, CommandError> {
     if approval.risk != Risk::High || !is_by_task {
         return Ok(true);
@@ -73,10 +72,6 @@ async fn is_meant(approval: &Approval, is_by_task: bool) -> Result<bool, Command
     let Some(terminal) = Terminal::open() else { return Ok(true) };
     let mut screen = screen::Screen::new();
     screen.note(&pending::exactly(approval))?;
-    let began = AtomicBool::new(false);
-    let edited = tokio::select! {
-        edited = terminal.edit(LABEL, &began) => edited?,
-        _ = tokio::signal::ctrl_c() => Edited::Interrupted,
-    };
+    let edited = terminal.ask(LABEL).await?;
     Ok(matches!(edited, Edited::Line(line) if line.trim().eq_ignore_ascii_case("yes")))
 }

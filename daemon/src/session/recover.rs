@@ -8,7 +8,7 @@ use abide_tools::Tools;
 use std::{collections::BTreeSet, future::Future, sync::Arc, time::Duration};
 
 /// A checkpoint takes a fraction of a second; after this time what is known by then is shown.
-const FILES_AT_REST: Duration = Duration::from_secs(20);
+pub const FILES_AT_REST: Duration = Duration::from_secs(20);
 
 /// Inspects calls that were interrupted.
 pub(super) fn inspect(

@@ -2,8 +2,8 @@
 //!
 //! The first checkpoint is due with the first call that may change something, and such a call waits for it. After that one is due
 //! whenever calls that may have changed something have finished and none runs; the next such call waits for it, the model is asked
-//! meanwhile. So what is between two checkpoints and changed while those calls ran, the task has changed. A file that is gone has no
-//! time: what others have removed is looked for when the first of those calls starts.
+//! meanwhile. So what is between two checkpoints and changed while those calls ran, the task has changed. A removed file
+//! has no time of change, so the first of those calls notes which files are missing when it starts.
 
 mod trail;
 

@@ -2,7 +2,7 @@ use super::{RequestError, find_conversation, find_task};
 use crate::{
     clock,
     service::{Caller, Service},
-    session::CommandError,
+    session::{CommandError, FILES_AT_REST},
 };
 use abide_engine::{Command, Manifest, Refusal, SCRATCHPAD_LINES, scratchpad};
 use abide_protocol::task::AgentTask;
@@ -16,6 +16,7 @@ use abide_protocol::{
     },
 };
 use abide_store::{TaskCalls, TaskQuery, TreeOf};
+use std::time::Duration;
 
 /// The size of a page if the request names none.
 pub(super) const PAGE: u32 = 100;
@@ -120,14 +121,13 @@ pub(super) async fn tree(
     Ok(AgentTreeReply { agents: agents.into_iter().map(|agent| (agent.task.id, agent)).collect() })
 }
 
-/// The last checkpoint of a task is made within this time after its end, in ms.
-const CHECKPOINT: u64 = 20_000;
-
 pub(super) async fn get(service: &Service, params: &GetTaskParams) -> Result<GetTaskReply, RequestError> {
     let (id, conversation) = locate(service, &params.task_id).await?;
     let gone = || Error::new(ErrorKind::NotFound, "the task is gone");
     let mut task = service.store.task(id).await?.ok_or_else(gone)?;
-    let has_just_ended = task.ended_at.is_some_and(|at| clock::now().since(at) < CHECKPOINT);
+    // Only then may its last checkpoint be missing.
+    let since_end = task.ended_at.map(|at| Duration::from_millis(clock::now().since(at)));
+    let has_just_ended = since_end.is_some_and(|since| since < FILES_AT_REST);
     if has_just_ended && task.parent_id.is_none() {
         service.sessions.files_at_rest(conversation).await?;
     }

@@ -58,10 +58,11 @@ pub struct PendingRef {
     pub open: bool,
 }
 
-/// What an answer or a decision is addressed to: an item by its own id, or whatever one waits in a task.
+/// What the id in an answer or a decision names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Addressee {
     Item(PendingRef),
+    /// The item is the one that waits in this task.
     Task(TaskId),
 }
 
@@ -102,9 +103,6 @@ fn find<T>(
 
 /// The columns that [`pending`] reads, and their table.
 const PENDING: &str = "id, kind, task, conversation, item IS NOT NULL FROM inbox WHERE";
-/// The same, of open items only.
-const PENDING_OPEN: &str =
-    "id, kind, task, conversation, item IS NOT NULL FROM inbox WHERE item IS NOT NULL AND";
 
 fn pending(row: &Row<'_>) -> rusqlite::Result<PendingRef> {
     let id = row.get(0)?;
@@ -201,7 +199,7 @@ impl Store {
                 return Ok(Lookup::One(Addressee::Task(task)));
             }
             let Some(digits) = digits.as_deref().filter(|_| !is_whole) else { return Ok(Lookup::None) };
-            let of_items = match items(digits, PENDING_OPEN)? {
+            let of_items = match items(digits, &format!("{PENDING} item IS NOT NULL AND"))? {
                 Lookup::None => items(digits, PENDING)?,
                 open => open,
             };
