@@ -432,6 +432,16 @@ pub struct Work {
 }
 
 impl AgentTask {
+    /// What it and its sub-tasks have used.
+    #[must_use]
+    pub fn usage_of_all(&self) -> Usage {
+        let mut all = self.usage;
+        if let Some(tree) = &self.tree {
+            all.add(&tree.usage);
+        }
+        all
+    }
+
     /// How long it has worked, in ms; of an older task how long ago it began.
     #[must_use]
     pub fn worked(&self, now: Timestamp) -> u64 {

@@ -97,7 +97,8 @@ fn of_task(task: &AgentTask, at: Timestamp) -> Option<Now> {
                 max => format!("step {} of {max}", task.step_count.max(1)),
             };
             let phase = task.phase.map(|phase| phase.name().to_owned());
-            let details = phase.into_iter().chain([step]).chain(measure::spent(&task.usage)).collect();
+            let details =
+                phase.into_iter().chain([step]).chain(measure::spent(&task.usage_of_all())).collect();
             Some(Now { activity, details })
         }
     }

@@ -55,6 +55,15 @@ pub(crate) fn task(reply: &GetTaskReply, extent: Extent, now: Timestamp, width: 
     out
 }
 
+/// Its own, and that of all of its tree.
+fn usage(task: &AgentTask) -> String {
+    let own = measure::usage(&task.usage);
+    match &task.tree {
+        None => own,
+        Some(_) => format!("{own}; with its sub-tasks {}", measure::usage(&task.usage_of_all())),
+    }
+}
+
 fn facts(reply: &GetTaskReply, now: Timestamp) -> String {
     let task = &reply.task;
     let (status, style) = ps::status(task);
@@ -65,7 +74,7 @@ fn facts(reply: &GetTaskReply, now: Timestamp) -> String {
         [cell(FAINT, "workspace"), cell(PLAIN, &reply.workspace)],
         [cell(FAINT, "started"), cell(PLAIN, &started(task, now))],
         [cell(FAINT, "steps"), cell(PLAIN, &task.step_count.to_string())],
-        [cell(FAINT, "usage"), cell(PLAIN, &measure::usage(&task.usage))],
+        [cell(FAINT, "usage"), cell(PLAIN, &usage(task))],
         [cell(FAINT, "limits"), cell(PLAIN, &limits(&task.limits))],
     ];
     if let Some(retry) = retry::whole(task, now) {
@@ -140,7 +149,12 @@ fn indent(rendered: &str) -> String {
 mod tests {
     use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::{event::StartedEvent, inbox::Pending, task::Mode};
+    use abide_client::protocol::{
+        event::StartedEvent,
+        inbox::Pending,
+        task::{Mode, Tree},
+        transcript::Usage,
+    };
     use insta::assert_snapshot;
 
     #[test]
@@ -151,6 +165,11 @@ mod tests {
                 status: Status::WaitingUser,
                 pending: vec![Pending::Question(fixture::question())],
                 summary: Some("did \u{1b}[2Jthings".into()),
+                tree: Some(Box::new(Tree {
+                    ended: 1,
+                    usage: Usage { output: 766, model_calls: 2, ..Usage::default() },
+                    ..Tree::default()
+                })),
                 ..fixture::task()
             },
             conversation_title: "Tidy up".into(),
@@ -181,7 +200,7 @@ mod tests {
           workspace     /home/me/app
           started       1 min ago
           steps         3
-          usage         1,234 tokens in 3 model calls
+          usage         1,234 tokens in 3 model calls; with its sub-tasks 2,000 tokens in 5 model calls
           limits        50 steps, 30 min of work
           persona       reviewer
           notes         near /AGENTS.md (2 KiB)

@@ -9,7 +9,8 @@ use abide_client::protocol::{
     inbox::Preview,
     message::{CallOutcome, CallView},
     notification::Snapshot,
-    task::Status,
+    task::{EndReason, Status, Tree},
+    transcript::Usage,
 };
 use abide_gui::request::Request;
 
@@ -50,6 +51,34 @@ fn a_task_that_ran_commands_says_that_the_edits_are_not_all() {
     assert_eq!(beside(&mut person, REST, &["All changes"]), ["All changes"]);
     person.clicks("All changes");
     assert!(matches!(&person.sent()[..], [.., Request::Changes(TASK, UndoFrom::Start)]));
+}
+
+/// Commands and sub-tasks may have changed files although no edit is recorded. The tokens are those of all of them.
+#[test]
+fn the_end_of_a_task_without_edits_leads_to_all_changes() {
+    let command = CallView { tool: "shell".to_owned(), preview: None, ..edit(3, "", "") };
+    let read = CallView { tool: "read".to_owned(), ..command.clone() };
+    let usage = Usage { input: 9_000, ..Usage::default() };
+    let below = Some(Box::new(Tree { ended: 2, usage, ..Tree::default() }));
+    for (call, tree, tokens, leads) in [
+        (read.clone(), None, "22k tokens", false),
+        (command, None, "22k tokens", true),
+        (read, below, "31k tokens", true),
+    ] {
+        let (overview, mut conversation) =
+            preset::waits(Status::Completed, &[], Snapshot { calls: vec![call], ..preset::empty() });
+        let task = &mut conversation.tasks[0];
+        (task.end_reason, task.ended_at, task.tree) = (Some(EndReason::Completed), Some(preset::NOW), tree);
+        let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
+        person.open(CONVERSATION, conversation);
+        assert_eq!(person.finds("All changes").is_some(), leads);
+        let texts = person.texts();
+        assert!(texts.iter().any(|text| text.contains(tokens)), "{texts:?}");
+        if leads {
+            person.clicks("All changes");
+            assert!(matches!(&person.sent()[..], [.., Request::Changes(TASK, UndoFrom::Start)]));
+        }
+    }
 }
 
 #[test]

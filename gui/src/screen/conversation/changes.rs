@@ -4,7 +4,7 @@ use super::{Conversation, Message, diff, undo};
 use crate::{
     effect::Effect,
     theme::{space, style},
-    widget::{Element, Look, beside, code, one_line, secondary, word},
+    widget::{Element, Look, beside, code, one_line, press::Press, secondary, word},
     words,
 };
 use abide_client::{
@@ -133,7 +133,11 @@ fn said<'a>(counts: Counts) -> impl Iterator<Item = Element<'a, Message>> {
 impl Conversation {
     /// A task's changed files, if any: a line, and each file on demand.
     fn changes(&self, task: TaskId, look: Look) -> Option<Element<'_, Message>> {
-        let files = self.changes.of.get(&task).filter(|files| !files.is_empty())?;
+        let Some(files) = self.changes.of.get(&task).filter(|files| !files.is_empty()) else {
+            let has_ended = self.task(task).is_some_and(|task| task.ended_at.is_some());
+            let all = self.others(task).filter(|_| has_ended).and_then(|_| self.all_changes(task))?;
+            return Some(all.padding([2.0, 0.0]).into());
+        };
         let is_shown = self.changes.shown.contains(&task);
         // Not "changed": what commands have changed only git knows, when it is asked.
         // If one edit's difference is unknown, there is no sum.
@@ -141,10 +145,11 @@ impl Conversation {
         let head = format!("{} edited", words::counted(files.len() as u64, "file"));
         let toggle = word(if is_shown { "Hide" } else { "Show" }, Message::ChangesToggled(task));
         let head = row![beside(head)].extend(all.into_iter().flat_map(said)).push(toggle);
-        let rest = self.has_commands(task).then(|| {
-            let all = word("All changes", Message::Undo(undo::Message::ChangesPressed));
-            let all = (self.changed_by() == Some(task)).then(|| all.into());
-            row![beside("without what commands changed")].extend(all).spacing(space::S).align_y(Center)
+        let rest = self.others(task).map(|others| {
+            row![beside(format!("without what {others} changed"))]
+                .extend(self.all_changes(task).map(Element::from))
+                .spacing(space::S)
+                .align_y(Center)
         });
         let mut content = column![head.spacing(space::S).align_y(Center)].push(rest).spacing(space::XS);
         if is_shown {
@@ -159,14 +164,28 @@ impl Conversation {
         Some(content.into())
     }
 
-    /// Whether a task has run what may have changed files without a preview.
-    fn has_commands(&self, task: TaskId) -> bool {
+    /// Shows all that the task has changed, as git finds it, if that can be asked for.
+    fn all_changes(&self, task: TaskId) -> Option<Press<'_, Message>> {
+        let all = word("All changes", Message::Undo(undo::Message::ChangesPressed));
+        (self.changed_by() == Some(task)).then_some(all)
+    }
+
+    /// What may have changed files of the task's folder, beside its edits.
+    fn others(&self, task: TaskId) -> Option<&'static str> {
         let is_command = |call: &CallView| {
             call.task_id == task
                 && matches!(&*call.tool, "shell" | "python")
                 && call.outcome == Some(CallOutcome::Done)
         };
-        self.view.timeline().any(|entry| matches!(entry, Entry::Call(call) if is_command(call)))
+        let has_commands =
+            self.view.timeline().any(|entry| matches!(entry, Entry::Call(call) if is_command(call)));
+        let has_sub_tasks = self.task(task).is_some_and(|task| task.tree.is_some());
+        match (has_commands, has_sub_tasks) {
+            (false, false) => None,
+            (true, false) => Some("commands"),
+            (false, true) => Some("sub-tasks"),
+            (true, true) => Some("commands and sub-tasks"),
+        }
     }
 
     /// The last line of a task, below its changes.

@@ -143,5 +143,5 @@ fn numbers(task: Option<&AgentTask>, paused: Option<Timestamp>, look: Look) -> V
             None => words::duration(task.worked(look.now).max(1000)),
         }),
     };
-    [Some(words::step(task)), time, words::usage(&task.usage)].into_iter().flatten().collect()
+    [Some(words::step(task)), time, words::usage(&task.usage_of_all())].into_iter().flatten().collect()
 }
