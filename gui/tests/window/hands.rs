@@ -634,9 +634,8 @@ fn text_typed_while_the_agent_works_is_a_draft() {
     person.writes("next, the docs");
     assert_eq!(person.asked(), []);
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "next, the docs");
-    assert!(
-        person.finds("A draft for when the task has ended. Enter makes it a comment on this one.").is_some()
-    );
+    let kept = "Enter sends it to the agent as a comment. Unsent, it is kept for the next task.";
+    assert!(person.finds(kept).is_some());
 }
 
 #[test]

@@ -71,8 +71,8 @@ fn words_that_the_agent_has_not_read_are_named() {
     let failed = Event { kind: EventKind::ModelFailed(failed), ..next.clone() };
     for (events, mode, is_named) in [
         (vec![step.clone()], Mode::Agent, true),
-        // A chat ends with its reply.
-        (vec![step.clone()], Mode::Chat, false),
+        // A chat makes one more request for them.
+        (vec![step.clone()], Mode::Chat, true),
         (vec![step.clone(), next], Mode::Agent, false),
         // The next attempt has the words.
         (vec![step, failed], Mode::Agent, false),

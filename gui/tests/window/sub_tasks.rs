@@ -433,11 +433,9 @@ fn the_composer_says_that_sub_tasks_need_the_person() {
     let mut person = before(&three());
     assert!(person.finds("A sub-task needs you: answer above. What you write here is kept.").is_some());
     let mut person = before(&sixty_four());
-    assert!(
-        person
-            .finds("The agent is working; you can close this window. What you write here is kept as a draft.")
-            .is_some()
-    );
+    let working =
+        "The agent is working; you can close this window. Enter sends it what you write here, as a comment.";
+    assert!(person.finds(working).is_some());
 }
 
 #[test]

@@ -101,6 +101,11 @@ fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
                     let text = format!("Not over yet: {words}");
                     return one(task, RecordBody::Nudge(Nudge { text, names_children: true }), mint);
                 }
+                if task.has_unread {
+                    // Somebody's words came during the last reply: the next one answers them.
+                    let thought = Thought { phase: task.mode.step_phase(), has_note: true };
+                    return think(history, task, thought, mint);
+                }
                 let end = End { notice: incomplete::notice(task), ..End::of(EndReason::Completed) };
                 finish(history, task, answer, end, mint)
             }

@@ -138,8 +138,11 @@ impl Composer {
                 format!("{who}: answer above. What you write here is kept.")
             }
             Stance::Working(_) => {
-                "The agent is working; you can close this window. What you write here is kept as a draft."
-                    .to_owned()
+                let written = match stance.takes_comment() {
+                    Some(_) => "Enter sends it what you write here, as a comment.",
+                    None => "What you write here is kept as a draft.",
+                };
+                format!("The agent is working; you can close this window. {written}")
             }
             Stance::Approval(_) => "Waiting for your approval.".to_owned(),
             Stance::Paused(_) => "Paused. It goes on when you say so.".to_owned(),
@@ -153,7 +156,7 @@ impl Composer {
             && !self.content.text().trim().is_empty();
         is_kept.then(|| {
             secondary(match stance.takes_comment() {
-                Some(_) => "A draft for when the task has ended. Enter makes it a comment on this one.",
+                Some(_) => "Enter sends it to the agent as a comment. Unsent, it is kept for the next task.",
                 None => "Kept as a draft; it can be sent when the task has ended.",
             })
         })

@@ -32,7 +32,7 @@ use abide_client::{
         inbox::Pending,
         message::{self, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
-        task::{AgentTask, Mode, Status},
+        task::{AgentTask, Status},
     },
     text::{visible, visible_line},
     view::{Entry, Stream},
@@ -204,11 +204,8 @@ impl Conversation {
     }
 
     /// Whether the newest request to the model lacks a person's intervention. The intervention stands above the reply that is streamed,
-    /// and may be out of view. A chat makes no other request, and the attempt after a failed one has the intervention.
+    /// and may be out of view. The attempt after a failed one has the intervention.
     fn is_unread(&self, task: &AgentTask) -> bool {
-        if matches!(task.mode, Mode::Auto | Mode::Chat) {
-            return false;
-        }
         let mut is_written = false;
         for entry in self.view.timeline().rev().filter(|entry| entry.task_id() == Some(task.id)) {
             match entry {
@@ -332,7 +329,8 @@ fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Ele
     let ink: fn(&iced::Theme) -> text::Style = if latest.is_whole() { style::ok } else { style::bad };
     let took = task.ended_at.map(|ended| words::duration(task.worked(ended)));
     let steps = (task.step_count > 0).then(|| words::counted(u64::from(task.step_count), "step"));
-    let numbers: Vec<String> = [steps, took, words::usage(&task.usage)].into_iter().flatten().collect();
+    let numbers: Vec<String> =
+        [steps, took, words::usage(&task.usage_of_all())].into_iter().flatten().collect();
     let head = row![
         passage::secondary(words::sentence(latest.words())).font(font::STRONG).style(ink),
         passage::secondary(numbers.join(" · ")),

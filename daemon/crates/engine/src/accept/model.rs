@@ -12,7 +12,7 @@ use abide_protocol::{
     record::{
         ModeChosen, ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, RecordBody, ReplyRecord,
     },
-    task::EndReason,
+    task::{EndReason, Mode},
 };
 
 /// At this number of identical calls in a row a person is asked.
@@ -33,7 +33,9 @@ pub(super) fn replied(
     let mut draft = Draft::of(task, mint);
     keep_traces(&mut draft, item, attempt, traces);
     draft.push_as(item, RecordBody::Reply(replied));
-    if let Some(mode) = mode {
+    // What somebody wrote during a first reply without calls may ask for work: the next reply decides.
+    let is_open = |mode: &Mode| *mode == Mode::Chat && task.has_unread;
+    if let Some(mode) = mode.filter(|mode| !is_open(mode)) {
         draft.push(RecordBody::ModeChosen(ModeChosen { mode }));
     }
     let mut repeats = task.repeats.clone();

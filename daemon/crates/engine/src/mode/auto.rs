@@ -1,5 +1,5 @@
 //! `auto`: begins as an agent. A first reply without calls is the answer, and the task was a chat; otherwise it is an agent from
-//! there on. This costs no extra request.
+//! there on. This costs no extra request. If somebody's words came during the first reply, the next one decides.
 
 use super::{Action, Rules, agent};
 use crate::task::Task;

@@ -1,4 +1,4 @@
-//! `chat`: one request, one streamed answer, done.
+//! `chat`: one request, one streamed answer, done. Somebody's words that come meanwhile are answered by one more.
 
 use super::{Action, Answer, Rules};
 use crate::task::{Last, Task};

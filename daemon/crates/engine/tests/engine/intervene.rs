@@ -17,6 +17,12 @@ use abide_protocol::{
 
 const NEW: &str = "New instructions, which take the place of the earlier ones:\nOnly the docs.";
 
+fn in_mode(mode: Mode) -> World {
+    World::started_with(|head| {
+        (head.mode, head.prompts, head.tools) = (mode, prompts(mode), vec![tool()]);
+    })
+}
+
 fn comment(w: &mut World) {
     w.intervene(Intervention::Comment("Mind the tests.".to_owned()), "").expect("it is taken");
 }
@@ -67,6 +73,46 @@ fn words_that_came_meanwhile_are_read_before_the_end() {
     assert_eq!((w.end(), w.outcome(call)), (None, Some(CallOutcome::Refused)));
     w.reply("", &[complete("Done, and the tests too.")]);
     assert_eq!(w.end(), Some(EndReason::Completed));
+}
+
+/// A reply without calls ends these tasks, but not before what came during it is answered.
+#[test]
+fn words_that_came_during_a_last_reply_are_answered() {
+    for mode in [Mode::Chat, Mode::Auto] {
+        let mut w = in_mode(mode);
+        comment(&mut w);
+        w.reply("Hello.", &[]);
+        assert_eq!((w.is_thinking(), w.seen().mode), (true, mode), "an auto task may still become an agent");
+        assert_eq!(w.transcript(), ["user", "reply", "user"], "{mode:?}");
+        w.reply("I mind them.", &[]);
+        assert_eq!((w.end(), w.seen().mode), (Some(EndReason::Completed), Mode::Chat));
+        assert_eq!(w.replayed(), w.history);
+    }
+
+    let mut agent = World::started();
+    agent.reply("One.", &[]);
+    agent.reply("Two.", &[]);
+    comment(&mut agent);
+    agent.reply("Three.", &[]);
+    assert!(agent.is_thinking(), "its third reply without a call would end it");
+    agent.reply("I mind them.", &[]);
+    assert_eq!(agent.end(), Some(EndReason::Completed));
+
+    let mut plan = in_mode(Mode::Plan);
+    for words in ["One.", "Two.", "Three."] {
+        comment(&mut plan);
+        plan.reply(words, &[]);
+    }
+    assert_eq!((plan.is_thinking(), plan.task().turn().phase), (true, Some(Phase::Plan)));
+}
+
+#[test]
+fn words_during_an_auto_tasks_first_reply_can_make_it_an_agent() {
+    let mut w = in_mode(Mode::Auto);
+    comment(&mut w);
+    w.reply("Hello.", &[]);
+    w.reply("", &[read("f")]);
+    assert_eq!((w.end(), w.seen().mode), (None, Mode::Agent));
 }
 
 #[test]
@@ -302,9 +348,7 @@ fn a_person_can_end_a_task_as_completed_or_failed() {
 #[test]
 fn roa_restarts_its_step_at_reason_with_the_new_question() {
     for replies in 0..3 {
-        let mut w = World::started_with(|head| {
-            (head.mode, head.prompts, head.tools) = (Mode::Roa, prompts(Mode::Roa), vec![tool()]);
-        });
+        let mut w = in_mode(Mode::Roa);
         for _ in 0..replies {
             w.reply("{}", &[]);
         }
