@@ -18,6 +18,9 @@ use abide_client::{
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
+/// How often a request is sent that may be repeated: a daemon that hands over to another program may take a connection, also a new one,
+/// that it does not serve any more.
+const ATTEMPTS: usize = 3;
 /// The pause between two attempts to reach a daemon that hands over.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
@@ -51,12 +54,13 @@ impl Daemon {
     /// Connects to a daemon that is running.
     pub(crate) async fn running() -> Result<Self, CommandError> {
         let home = Home::from_env()?;
-        // Where systemd holds the socket, connecting would start a daemon.
-        if !home::is_held(&home) {
-            return Err(ConnectError::NotRunning { socket: home.socket()? }.into());
-        }
-        let client = Client::connect(&home, options()).await?;
+        let client = connect(&home).await?;
         Ok(Self { home, client, starts: false })
+    }
+
+    /// The version of the program that runs.
+    pub(crate) fn version(&self) -> &str {
+        &self.client.daemon().daemon.version
     }
 
     pub(crate) const fn home(&self) -> &Home {
@@ -83,36 +87,16 @@ impl Daemon {
     pub(crate) async fn until_handed_over(&mut self) -> Result<(), CommandError> {
         let mut notifications = self.client.notifications();
         while notifications.next().await.is_some() {}
-        let deadline = Instant::now() + Start::default().deadline;
-        loop {
-            // Lock and socket stay open while it hands over.
-            if !home::is_held(&self.home) {
-                let ended = CommandError::from(ConnectError::NotRunning { socket: self.home.socket()? });
-                return Err(
-                    ended.hinted("it ended before it went over; the next start runs the installed program")
-                );
-            }
-            match Client::connect(&self.home, options()).await {
-                // The program that goes has taken the connection, and closed it.
-                Err(ConnectError::NotRunning { .. } | ConnectError::Closed(_))
-                    if Instant::now() < deadline =>
-                {
-                    sleep(LOOK_AGAIN).await;
-                }
-                settled => {
-                    self.client = settled?;
-                    return Ok(());
-                }
-            }
-        }
+        self.client = connect(&self.home).await?;
+        Ok(())
     }
 
     /// Sends a request. After a cut connection the effect of one that acts is unknown, so only one that reads is sent again.
     pub(crate) async fn call<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError> {
-        if self.starts && M::ACCESS == Access::Read {
-            self.call_again::<M>(params).await
-        } else {
-            self.call_once::<M>(params).await
+        match (M::ACCESS, self.starts) {
+            (Access::Read, true) => self.call_again::<M>(params).await,
+            (Access::Read, false) => self.call_running::<M>(params).await,
+            _ => self.call_once::<M>(params).await,
         }
     }
 
@@ -127,18 +111,34 @@ impl Daemon {
         &mut self,
         params: M::Params,
     ) -> Result<M::Reply, CommandError> {
-        match self.ask::<M>(params.clone()).await {
-            Err(CallError::Disconnected(_)) => self.call_once::<M>(params).await,
-            Err(CallError::Daemon(refusal)) if refusal.kind() == ErrorKind::ShuttingDown => {
-                self.until_replaced().await?;
-                self.call_once::<M>(params).await
+        for _ in 1..ATTEMPTS {
+            match self.ask::<M>(params.clone()).await {
+                Err(CallError::Disconnected(_)) => {}
+                Err(CallError::Daemon(refusal)) if refusal.kind() == ErrorKind::ShuttingDown => {
+                    self.until_replaced().await?;
+                }
+                settled => return Ok(settled?),
             }
-            settled => Ok(settled?),
         }
+        self.call_once::<M>(params).await
+    }
+
+    /// The same, but no daemon is started: the request is for the one that runs, or for the program that it hands over to.
+    pub(crate) async fn call_running<M: Method>(
+        &mut self,
+        params: M::Params,
+    ) -> Result<M::Reply, CommandError> {
+        for _ in 1..ATTEMPTS {
+            match self.call_once::<M>(params.clone()).await {
+                Err(error) if error.is_end_of_daemon() => self.until_handed_over().await?,
+                settled => return settled,
+            }
+        }
+        self.call_once::<M>(params).await
     }
 
     async fn ask<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CallError> {
-        if let Some(cut) = self.client.disconnected() {
+        if let Some(cut) = self.client.disconnected().filter(|_| self.starts) {
             match autostart::connect_or_start(&self.home, options()).await {
                 Ok(client) => self.client = client,
                 Err(_) => return Err(CallError::Disconnected(cut)),
@@ -198,6 +198,24 @@ impl Overview {
         match self.view.connection() {
             Connection::Ended { reason } => Err(CommandError::failed(format!("lost the daemon: {reason}"))),
             Connection::Live | Connection::Opening | Connection::Lost { .. } => Ok(()),
+        }
+    }
+}
+
+/// Connects to the daemon that holds the lock, or to the program that it hands over to.
+async fn connect(home: &Home) -> Result<Client, CommandError> {
+    let deadline = Instant::now() + Start::default().deadline;
+    loop {
+        // Lock and socket stay open while it hands over. Where systemd holds the socket, connecting would start a daemon.
+        if !home::is_held(home) {
+            return Err(ConnectError::NotRunning { socket: home.socket()? }.into());
+        }
+        match Client::connect(home, options()).await {
+            // The program that goes has taken the connection, and closed it.
+            Err(ConnectError::NotRunning { .. } | ConnectError::Closed(_)) if Instant::now() < deadline => {
+                sleep(LOOK_AGAIN).await;
+            }
+            settled => return Ok(settled?),
         }
     }
 }

@@ -157,13 +157,9 @@ async fn print_status(daemon: &mut Daemon, json: bool) -> Result<Exit, CommandEr
 /// Returns when the process has ended, so that another can start at once. `None`: it ended without a word about its tasks.
 async fn stop(daemon: &mut Daemon) -> Result<Option<ShutdownReply>, CommandError> {
     let params = ShutdownParams { deadline_ms: Some(PATIENCE_MS) };
-    let reply = match daemon.call::<Shutdown>(params).await {
-        // It may have been going over to another program, which is to end too.
-        Err(error) if error.is_end_of_daemon() => match daemon.until_handed_over().await {
-            Ok(()) => Some(daemon.call::<Shutdown>(params).await?),
-            Err(_) if !home::is_held(daemon.home()) => None,
-            Err(error) => return Err(error),
-        },
+    // It may be going over to another program, which is to end too.
+    let reply = match daemon.call_running::<Shutdown>(params).await {
+        Err(_) if !home::is_held(daemon.home()) => None,
         settled => Some(settled?),
     };
     let deadline = Instant::now() + STOP_DEADLINE;

@@ -17,7 +17,7 @@ use abide_client::protocol::{
 pub(crate) async fn update(patience_secs: u64, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::running().await?;
     let params = UpdateDaemonParams { patience_ms: Some(patience_secs.saturating_mul(1000)) };
-    let before = daemon.call::<Status>(StatusParams::default()).await?.version;
+    let before = daemon.version().to_owned();
     let reply = match daemon.call::<UpdateDaemon>(params).await {
         // It was going over already.
         Err(error) if error.is_end_of_daemon() => None,
@@ -26,7 +26,10 @@ pub(crate) async fn update(patience_secs: u64, json: bool) -> Result<Exit, Comma
     let settled = if let Some(reply) = reply {
         reply
     } else {
-        daemon.until_handed_over().await?;
+        daemon.until_handed_over().await.map_err(|error| match error.is_end_of_daemon() {
+            true => error.hinted("it ended before it went over; the next start runs the installed program"),
+            false => error,
+        })?;
         // Not a request to update: if the new program could not be executed, it would be tried again.
         let StatusReply { version, update, .. } = daemon.call::<Status>(StatusParams::default()).await?;
         if !json && update.is_none() {

@@ -275,6 +275,29 @@ async fn a_daemon_started_by_its_socket_serves_and_hands_it_over_and_leaves_it()
     assert!(daemon.socket().exists(), "the file is not the daemon's to remove");
 }
 
+/// The daemon that goes may take a connection that it cannot serve any more.
+#[tokio::test]
+async fn commands_about_the_daemon_that_runs_are_answered_while_it_hands_over() {
+    let world = world(|c| c).await;
+    let daemon = &world.daemon;
+    let cli = daemon.cli();
+    for number in 1..=4 {
+        daemon.install(&Program::Build(number));
+        drop(daemon.try_client().await);
+        let asks = async |arguments: &[&str]| {
+            while !daemon.runs_installed_program() {
+                cli.ok(arguments).await;
+            }
+            cli.ok(arguments).await;
+        };
+        let all = async {
+            let status = ["daemon", "status"];
+            tokio::join!(asks(&status), asks(&status), asks(&["ps"]), asks(&["daemon", "update"]))
+        };
+        wait::within("the new program to run", Box::pin(all)).await;
+    }
+}
+
 /// `systemctl --user enable --now` beside a daemon that a client has started.
 #[tokio::test]
 async fn a_service_takes_over_from_a_daemon_that_a_client_has_started() {
