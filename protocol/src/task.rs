@@ -13,7 +13,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray, VariantNames};
 #[derive(IntoStaticStr, EnumString, VariantArray, VariantNames)]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Mode {
-    /// One request, one streamed answer.
+    /// One request, one streamed answer; one more answers what somebody wrote meanwhile.
     Chat,
     /// Loops over tools until the agent says it is done.
     Agent,

@@ -101,10 +101,10 @@ fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
                     let text = format!("Not over yet: {words}");
                     return one(task, RecordBody::Nudge(Nudge { text, names_children: true }), mint);
                 }
-                if task.has_unread {
+                let phase = task.mode.step_phase();
+                if task.has_unread && !is_at_limit(history, task, phase, mint) {
                     // Somebody's words came during the last reply: the next one answers them.
-                    let thought = Thought { phase: task.mode.step_phase(), has_note: true };
-                    return think(history, task, thought, mint);
+                    return think(history, task, Thought { phase, has_note: true }, mint);
                 }
                 let end = End { notice: incomplete::notice(task), ..End::of(EndReason::Completed) };
                 finish(history, task, answer, end, mint)
@@ -149,7 +149,7 @@ struct Thought {
 fn think(history: &History, task: &Task, thought: Thought, mint: &mut Mint) -> Vec<NewRecord> {
     let Thought { phase, has_note } = thought;
     let begins_step = begins_step(task, phase);
-    if begins_step && task.limits.max_steps > 0 && task.step >= task.limits.max_steps {
+    if begins_step && task.has_all_steps() {
         let words = "I have reached the maximum number of steps. Stopping here.";
         let end = End::of(EndReason::StepLimit).noticed(NoticeKind::LimitReached, words);
         return finish(history, task, rules(task.mode).answer_at_limit(task), end, mint);
@@ -182,6 +182,14 @@ fn think(history: &History, task: &Task, thought: Thought, mint: &mut Mint) -> V
     }
     records.append(&mut request(task, step, 1, phase, mint));
     records
+}
+
+/// Whether no model call in this phase can be requested now.
+fn is_at_limit(history: &History, task: &Task, phase: Option<Phase>, mint: &Mint) -> bool {
+    let root = history.root().unwrap_or(task);
+    begins_step(task, phase) && task.has_all_steps()
+        || is_over_time(task, mint.at())
+        || limits::exhausted(&root.limits, &history.usage()).is_some()
 }
 
 /// Whether a model call in this phase begins a step.

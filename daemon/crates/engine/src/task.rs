@@ -373,6 +373,11 @@ impl Task {
         }
     }
 
+    /// The step that it is in is its last one, by its limit.
+    pub(crate) const fn has_all_steps(&self) -> bool {
+        self.limits.max_steps > 0 && self.step >= self.limits.max_steps
+    }
+
     /// The place of its running model call, or of the next one, in its loop.
     #[must_use]
     pub fn turn(&self) -> Turn {

@@ -34,7 +34,7 @@ pub(super) fn replied(
     keep_traces(&mut draft, item, attempt, traces);
     draft.push_as(item, RecordBody::Reply(replied));
     // What somebody wrote during a first reply without calls may ask for work: the next reply decides.
-    let is_open = |mode: &Mode| *mode == Mode::Chat && task.has_unread;
+    let is_open = |mode: &Mode| *mode == Mode::Chat && task.has_unread && !task.has_all_steps();
     if let Some(mode) = mode.filter(|mode| !is_open(mode)) {
         draft.push(RecordBody::ModeChosen(ModeChosen { mode }));
     }

@@ -106,6 +106,20 @@ fn words_that_came_during_a_last_reply_are_answered() {
     assert_eq!((plan.is_thinking(), plan.task().turn().phase), (true, Some(Phase::Plan)));
 }
 
+/// Its answer is there, and no further request is possible.
+#[test]
+fn a_task_at_its_limit_is_completed_without_another_request() {
+    for mode in [Mode::Chat, Mode::Auto] {
+        let mut w = World::started_with(|head| {
+            (head.mode, head.prompts, head.tools) = (mode, prompts(mode), vec![tool()]);
+            head.limits.max_steps = 1;
+        });
+        comment(&mut w);
+        w.reply("Hello.", &[]);
+        assert_eq!((w.end(), w.seen().mode), (Some(EndReason::Completed), Mode::Chat), "{mode:?}");
+    }
+}
+
 #[test]
 fn words_during_an_auto_tasks_first_reply_can_make_it_an_agent() {
     let mut w = in_mode(Mode::Auto);
