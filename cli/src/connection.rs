@@ -31,8 +31,8 @@ const KEY_VARIABLES: [(&str, &str); 2] = [("ANTHROPIC_API_KEY", "anthropic"), ("
 pub(crate) struct Daemon {
     home: Home,
     client: Client,
-    /// Whether a request that reads is sent again, for which a daemon is started if none runs. A command that is about the daemon that runs
-    /// does not do that: perhaps a person has stopped it.
+    /// Whether a daemon is started if none runs any more, to send a request again. A command that is about the daemon that runs does not do
+    /// that: perhaps a person has stopped it.
     starts: bool,
 }
 
@@ -113,7 +113,7 @@ impl Daemon {
     ) -> Result<M::Reply, CommandError> {
         for _ in 1..ATTEMPTS {
             match self.ask::<M>(params.clone()).await {
-                Err(CallError::Disconnected(_)) => {}
+                Err(CallError::Disconnected(_)) => self.until_replaced().await?,
                 Err(CallError::Daemon(refusal)) if refusal.kind() == ErrorKind::ShuttingDown => {
                     self.until_replaced().await?;
                 }

@@ -6,12 +6,15 @@ use crate::{
     exit::Exit,
     output::{json, screen, status},
 };
-use abide_client::protocol::{
-    method::{
-        Status, UpdateDaemon,
-        daemon::{StatusParams, StatusReply, UpdateDaemonParams, UpdateDaemonReply},
+use abide_client::{
+    home,
+    protocol::{
+        method::{
+            Status, UpdateDaemon,
+            daemon::{StatusParams, StatusReply, UpdateDaemonParams, UpdateDaemonReply},
+        },
+        update::{UpdateStage, UpdateStatus},
     },
-    update::{UpdateStage, UpdateStatus},
 };
 
 pub(crate) async fn update(patience_secs: u64, json: bool) -> Result<Exit, CommandError> {
@@ -26,9 +29,9 @@ pub(crate) async fn update(patience_secs: u64, json: bool) -> Result<Exit, Comma
     let settled = if let Some(reply) = reply {
         reply
     } else {
-        daemon.until_handed_over().await.map_err(|error| match error.is_end_of_daemon() {
-            true => error.hinted("it ended before it went over; the next start runs the installed program"),
-            false => error,
+        daemon.until_handed_over().await.map_err(|error| match home::is_held(daemon.home()) {
+            true => error,
+            false => error.hinted("it ended before it went over; the next start runs the installed program"),
         })?;
         // Not a request to update: if the new program could not be executed, it would be tried again.
         let StatusReply { version, update, .. } = daemon.call::<Status>(StatusParams::default()).await?;
