@@ -20,7 +20,7 @@ pub struct SavedTree {
 pub struct Checkpointed {
     /// Counts the task's checkpoints from 0: before its first change.
     pub number: u32,
-    /// The root task's step.
+    /// The root task's step in which the first call began that may have changed the files.
     pub step: u32,
     pub state: CheckpointState,
 }

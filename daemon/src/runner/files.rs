@@ -18,6 +18,8 @@ pub struct CheckpointJob {
     pub task: TaskId,
     pub number: u32,
     pub step: u32,
+    /// Only edits ran since the checkpoint before.
+    pub only_edits_ran: bool,
     pub workspace: String,
     pub environment: BTreeMap<String, String>,
     /// The checkpoint before, and when calls ran since.
@@ -58,14 +60,15 @@ pub(super) async fn checkpoint(
     cancel: CancellationToken,
 ) -> Option<Input> {
     opens(gate, &cancel).await?;
-    let CheckpointJob { conversation, task, number, step, workspace, environment, since } = job;
+    let CheckpointJob { conversation, task, number, step, only_edits_ran, workspace, environment, since } =
+        job;
     let place = Place { workspace, environment, cancel: cancel.clone() };
     let (previous, window) = since.unzip();
     let window =
         window.flatten().map(|window| abide_tools::Window { from: window.from, until: window.until });
     let label =
         if previous.is_none() { "before the first change".to_owned() } else { format!("step {step}") };
-    let take = Take { conversation, task, previous, window, label };
+    let take = Take { conversation, task, previous, window, only_edits_ran, label };
     let checkpoints = runner.tools.checkpoints().clone();
     let taken = tokio::task::spawn_blocking(move || checkpoints.take(&place, &take)).await;
     if cancel.is_cancelled() {

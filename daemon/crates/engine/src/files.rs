@@ -34,8 +34,8 @@ pub(crate) struct Files {
     first: FirstCheckpoint,
     /// The number of the next checkpoint.
     next: u32,
-    /// When the calls ran that may have changed something since the newest checkpoint.
-    window: Option<Window>,
+    /// The calls that may have changed something since the newest checkpoint.
+    ran: Option<Ran>,
     /// Such a call has finished since the newest checkpoint was made or tried.
     is_due: bool,
     /// An undo that has begun.
@@ -60,10 +60,22 @@ pub struct Window {
     pub until: Timestamp,
 }
 
+/// Calls that ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ran {
+    window: Window,
+    /// The root task's step in which the first of them started. The next step may begin before the checkpoint is made.
+    step: u32,
+    /// They were edits: all that they changed is in their records, in a moment.
+    are_edits: bool,
+}
+
 /// A record of a task.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen<'r> {
     pub(crate) task: TaskId,
+    /// The root task's step before it.
+    pub(crate) step: u32,
     pub(crate) at: Timestamp,
     pub(crate) body: &'r RecordBody,
 }
@@ -78,9 +90,19 @@ impl Files {
     #[must_use]
     pub(crate) fn since(&self) -> Option<(SavedTree, Option<Window>)> {
         match &self.first {
-            FirstCheckpoint::Taken(saved) => Some((saved.clone(), self.window)),
+            FirstCheckpoint::Taken(saved) => Some((saved.clone(), self.ran.map(|ran| ran.window))),
             FirstCheckpoint::NotTaken | FirstCheckpoint::Impossible(_) => None,
         }
+    }
+
+    /// Only edits ran since the newest checkpoint.
+    pub(crate) fn are_edits(&self) -> bool {
+        self.ran.is_some_and(|ran| ran.are_edits)
+    }
+
+    /// The root task's step in which the first call started that ran since the newest checkpoint.
+    pub(crate) fn step(&self) -> Option<u32> {
+        self.ran.map(|ran| ran.step)
     }
 
     /// The checkpoint after which this call, which has just started, is the first that may change something, and when it started.
@@ -88,7 +110,7 @@ impl Files {
         let CallStage::Started { at, .. } = call.stage else { return None };
         match &self.first {
             FirstCheckpoint::Taken(saved) if may_change(call) => {
-                self.window.filter(|window| window.from == at).map(|_| (saved.clone(), at))
+                self.ran.filter(|ran| ran.window.from == at).map(|_| (saved.clone(), at))
             }
             _ => None,
         }
@@ -96,15 +118,17 @@ impl Files {
 
     /// Folds a record of a task. `call`: the call that it is about, before the record.
     pub(crate) fn see(&mut self, record: Seen<'_>, call: Option<&Call>) {
-        let Seen { task, at, body } = record;
+        let Seen { task, step, at, body } = record;
         match body {
             RecordBody::CallStarted(_) if call.is_some_and(may_change) => {
-                self.window.get_or_insert(Window { from: at, until: at });
+                let is_edit = call.is_some_and(|call| call.effect() == EffectClass::Verifiable);
+                self.ran(step, at).are_edits &= is_edit;
             }
-            RecordBody::CallFinished(_) if call.is_some_and(runs_and_may_change) => self.has_run(at),
+            RecordBody::CallFinished(_) if call.is_some_and(runs_and_may_change) => self.has_run(step, at),
             // What ran has ended at some time between.
-            RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted && self.window.is_some() => {
-                self.has_run(at);
+            RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted && self.ran.is_some() => {
+                self.has_run(step, at);
+                self.ran(step, at).are_edits = false;
             }
             RecordBody::Checkpointed(checkpointed) => self.checkpointed(checkpointed),
             RecordBody::UndoBegun(begun) => self.undo = Some(begun.clone()),
@@ -121,9 +145,13 @@ impl Files {
         }
     }
 
-    fn has_run(&mut self, at: Timestamp) {
+    fn ran(&mut self, step: u32, at: Timestamp) -> &mut Ran {
+        self.ran.get_or_insert(Ran { window: Window { from: at, until: at }, step, are_edits: true })
+    }
+
+    fn has_run(&mut self, step: u32, at: Timestamp) {
         self.is_due = true;
-        let window = self.window.get_or_insert(Window { from: at, until: at });
+        let Ran { window, .. } = self.ran(step, at);
         window.until = window.until.max(at);
     }
 
@@ -133,9 +161,9 @@ impl Files {
         match (&checkpointed.state, &self.first) {
             (CheckpointState::Taken(taken), _) => {
                 self.first = FirstCheckpoint::Taken(taken.saved.clone());
-                self.window = None;
+                self.ran = None;
             }
-            (CheckpointState::Unchanged, _) => self.window = None,
+            (CheckpointState::Unchanged, _) => self.ran = None,
             (CheckpointState::Impossible(why), FirstCheckpoint::NotTaken) => {
                 self.first = FirstCheckpoint::Impossible(why.clone());
             }
@@ -221,7 +249,7 @@ pub(crate) fn checkpointed(
     if effect(history) != Some(Effect::Checkpoint { task, number }) {
         return Err(Refusal::Stale);
     }
-    let step = history.root().map_or(0, |root| root.step);
+    let step = history.step_of_checkpoint();
     let mut draft = Draft::new(task, mint);
     draft.push(RecordBody::Checkpointed(Checkpointed { number, step, state }));
     Ok(draft.records)

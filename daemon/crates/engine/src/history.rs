@@ -118,6 +118,19 @@ impl History {
         self.files.since()
     }
 
+    /// The root task's step of the next checkpoint.
+    #[must_use]
+    pub fn step_of_checkpoint(&self) -> u32 {
+        let now = || self.root().map_or(0, |root| root.step);
+        self.files.step().unwrap_or_else(now)
+    }
+
+    /// Whether only edits ran since the newest checkpoint.
+    #[must_use]
+    pub fn only_edits_ran(&self) -> bool {
+        self.files.are_edits()
+    }
+
     /// The newest checkpoint, if this call, which has just started, is the first after it that may change something.
     #[must_use]
     pub fn checkpoint_before(&self, call: &Call) -> Option<CheckpointBefore> {

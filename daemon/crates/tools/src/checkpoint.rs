@@ -23,10 +23,11 @@ pub use take::{Take, Taken, Window};
 pub use undo::{UndoOrder, Undone};
 
 use crate::run::Runner;
-use abide_protocol::TaskId;
+use abide_protocol::{TaskId, Timestamp};
+use plan::{Change, Entry, FilePath};
 use repository::{Found, Repository};
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
@@ -35,6 +36,9 @@ use tokio_util::sync::CancellationToken;
 
 /// More bytes of files that git does not have are not kept.
 const MAX_NEW: u64 = 200 << 20;
+
+/// So many edits of tasks in one work tree are remembered.
+const MAX_EDITED: usize = 1024;
 
 /// For how long [`Checkpoints::why_not`] does not look again.
 const RECENT: Duration = Duration::from_secs(60);
@@ -86,6 +90,36 @@ struct Index {
     tree: Option<String>,
     /// By task, while calls run that may change something.
     gone: HashMap<TaskId, Gone>,
+    /// What edits of root tasks have made, the newest last.
+    edited: VecDeque<Edited>,
+}
+
+/// A file as an edit has left it.
+#[derive(Debug)]
+struct Edited {
+    task: TaskId,
+    at: Timestamp,
+    path: FilePath,
+    after: Option<Entry>,
+}
+
+impl Index {
+    fn edited(&mut self, edited: Edited) {
+        if self.edited.len() >= MAX_EDITED {
+            self.edited.pop_front();
+        }
+        self.edited.push_back(edited);
+    }
+
+    /// Whether the file is as another task's edit has left it in this window, while a command of this task may only have waited.
+    fn is_anothers(&self, task: TaskId, window: Window, change: &Change) -> bool {
+        let is_it = |edited: &Edited| {
+            edited.task != task
+                && (window.from..=window.until).contains(&edited.at)
+                && (&edited.path, &edited.after) == (&change.path, &change.after)
+        };
+        self.edited.iter().any(is_it)
+    }
 }
 
 /// The files that were gone when the first call after a checkpoint began: others have removed them.

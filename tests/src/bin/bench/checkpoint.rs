@@ -40,7 +40,8 @@ fn measure() -> Vec<Figure> {
     let take = |previous: Option<SavedTree>| {
         let (conversation, task) = (ConversationId(Uuid::from_u128(1)), TaskId(Uuid::from_u128(2)));
         let window = Some(Window { from: Timestamp(0), until: Timestamp(i64::MAX) });
-        let take = Take { conversation, task, previous, window, label: "a step".to_owned() };
+        let take =
+            Take { conversation, task, previous, window, only_edits_ran: false, label: "a step".to_owned() };
         let began = Instant::now();
         let taken = tools.checkpoints().take(&place, &take).expect("a checkpoint");
         (began.elapsed(), taken)

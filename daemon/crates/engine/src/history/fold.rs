@@ -123,8 +123,10 @@ impl History {
     }
 
     fn apply_to_task(&mut self, id: Option<TaskId>, at: Timestamp, body: &RecordBody) {
+        let step = self.root().map_or(0, |root| root.step);
         let Some(task) = self.tasks.iter_mut().find(|task| Some(task.id) == id) else { return };
-        self.files.see(Seen { task: task.id, at, body }, call_of(body).and_then(|call| task.call(call)));
+        self.files
+            .see(Seen { task: task.id, step, at, body }, call_of(body).and_then(|call| task.call(call)));
         if matches!(body, RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted) {
             task.clock.skip(self.newest, at);
         }

@@ -14,7 +14,7 @@ use abide_protocol::{
         UndoResult, UndoneFiles,
     },
     inbox::Decision,
-    record::{Interruption, Record, RecordBody, TaskStarted},
+    record::{Interruption, NewRecord, Record, RecordBody, TaskStarted},
     task::{Approvals, Status},
     transcript::Entry,
 };
@@ -239,6 +239,31 @@ fn a_checkpoint_spans_the_calls_that_may_have_changed_something() {
     w.finish(fourth, true);
     checkpointed(&mut w, 3, CheckpointState::Unchanged);
     assert_eq!((due(&w), w.history.newest_checkpoint()), (None, Some((saved("later"), None))));
+    assert_eq!(w.replayed(), w.history);
+}
+
+/// The model is asked for the next step while the checkpoint is made.
+#[test]
+fn a_checkpoint_is_of_the_step_whose_calls_it_spans() {
+    let mut w = with_checkpoints();
+    let mut steps = Vec::new();
+    for number in 0..4 {
+        let call = w.reply("", &[shell("one")])[0];
+        if number == 0 {
+            checkpointed(&mut w, 0, took("base"));
+        }
+        assert_eq!(w.running(), [(call, 1)]);
+        w.finish(call, true);
+        let state = if number == 1 { CheckpointState::Unchanged } else { took("more") };
+        let step = |record: &NewRecord| match &record.body {
+            RecordBody::Checkpointed(made) => Some((made.number, made.step)),
+            _ => None,
+        };
+        let task = w.id;
+        let records = w.input(Input::Checkpointed { task, number: number + 1, state });
+        steps.extend(records.iter().find_map(step));
+    }
+    assert_eq!(steps, [(1, 1), (2, 2), (3, 3), (4, 4)]);
     assert_eq!(w.replayed(), w.history);
 }
 

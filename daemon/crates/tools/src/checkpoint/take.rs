@@ -1,14 +1,14 @@
 //! Makes a checkpoint.
 
 use super::{
-    Checkpoints, Gone, Index, NoCheckpoint, Place,
+    Checkpoints, Edited, Gone, Index, NoCheckpoint, Place,
     plan::{Change, Entry},
     repository::{Repository, id},
 };
 use abide_fail_point::{Point, pass};
 use abide_protocol::{ConversationId, TaskId, Timestamp, checkpoint::SavedTree};
 use rustix::fs::Stat;
-use std::{collections::BTreeSet, fs, sync::PoisonError};
+use std::{collections::BTreeSet, ffi::OsStr, fs, os::unix::ffi::OsStrExt as _, sync::PoisonError};
 
 /// File times are those of the kernel's last tick, so they may be this much earlier than the clock, in ms.
 const TICK: i64 = 12;
@@ -20,9 +20,11 @@ pub struct Take {
     pub task: TaskId,
     /// The task's checkpoint before; absent: it is the first, before anything is changed.
     pub previous: Option<SavedTree>,
-    /// When the task may have changed files since that. What was changed outside of it was changed by others; absent: everything
-    /// was.
+    /// When the task may have changed files since that. What was changed outside of it was changed by others, as was what another task
+    /// has edited in it; absent: everything was.
     pub window: Option<Window>,
+    /// Only edits ran in the window, and they change files in a moment.
+    pub only_edits_ran: bool,
     /// For the commit's message.
     pub label: String,
 }
@@ -107,7 +109,8 @@ impl Repository<'_> {
             None => Some(tree.clone()),
             Some(window) => {
                 let gone = index.gone.get(&take.task).filter(|gone| gone.since == previous.commit);
-                self.changed_outside(window, gone, &previous.tree, &tree)?
+                let is_anothers = |change: &Change| index.is_anothers(take.task, window, change);
+                self.changed_outside(window, gone, is_anothers, &previous.tree, &tree)?
             }
         };
         let (others, parent) = match others {
@@ -117,6 +120,11 @@ impl Repository<'_> {
                 (Some(saved.clone()), saved)
             }
         };
+        if let Some(window) = take.window.filter(|_| take.only_edits_ran && parent.tree != tree) {
+            for Change { path, after, .. } in self.diff(&parent.tree, &tree)? {
+                index.edited(Edited { task: take.task, at: window.until, path, after });
+            }
+        }
         let saved = if parent.tree == tree { parent } else { self.commit(tree, Some(&parent), &take.label)? };
         pass(Point::FilesSaved);
         self.refer(&tip, &saved.commit)?;
@@ -134,8 +142,11 @@ impl Repository<'_> {
             listed.extend(self.run(&arguments, &[])?);
         }
         let since = Window { from: at, until: Timestamp(i64::MAX) };
-        let was_gone =
-            |path: &&[u8]| !path.is_empty() && self.stat(path).is_none() && !self.is_within(since, path);
+        let was_gone = |path: &&[u8]| {
+            let is_gone = !path.is_empty() && self.stat(path).is_none();
+            // A placeholder that was made since gives the folder a time, too.
+            is_gone && (!self.is_within(since, path) || self.is_of_placeholder(path))
+        };
         Ok(listed.split(|byte| *byte == 0).filter(was_gone).map(<[u8]>::to_vec).collect())
     }
 
@@ -222,18 +233,21 @@ impl Repository<'_> {
         Ok(())
     }
 
-    /// The tree before, with those changes that were made outside of the window; `None` if there are none.
+    /// The tree before, with those changes that were made outside of the window, or are another task's; `None` if there are none.
     fn changed_outside(
         &self,
         window: Window,
         gone: Option<&Gone>,
+        is_anothers: impl Fn(&Change) -> bool,
         before: &str,
         after: &str,
     ) -> Result<Option<String>, NoCheckpoint> {
         let was_gone = |change: &Change| {
             change.after.is_none() && gone.is_some_and(|gone| gone.paths.contains(&change.path))
         };
-        let is_outside = |change: &Change| was_gone(change) || !self.is_within(window, &change.path);
+        let is_outside = |change: &Change| {
+            was_gone(change) || !self.is_within(window, &change.path) || is_anothers(change)
+        };
         let tree = self.tree_with(before, after, is_outside)?;
         Ok((tree != before).then_some(tree))
     }
@@ -267,23 +281,32 @@ impl Repository<'_> {
 
     /// Whether a file was last changed in the window, as far as its times say; of one that is gone, those of its folder.
     fn is_within(&self, window: Window, path: &[u8]) -> bool {
-        let mut path = path;
-        let stat = loop {
-            match self.stat(path) {
-                Some(stat) => break stat,
-                None => match path.iter().rposition(|byte| *byte == b'/') {
-                    Some(end) => path = path.get(..end).unwrap_or_default(),
-                    None => match self.stat(b".") {
-                        Some(stat) => break stat,
-                        None => return true,
-                    },
-                },
-            }
-        };
+        let Some((_, stat)) = self.nearest(path) else { return true };
         let changed = changed_at(&stat);
         let is_folder = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir();
         // A folder may have been changed again since.
         window.from.0 - TICK <= changed && (changed <= window.until.0 || is_folder)
+    }
+
+    /// Whether a placeholder has last changed the folder in which the file was.
+    fn is_of_placeholder(&self, path: &[u8]) -> bool {
+        self.nearest(path).is_some_and(|(folder, stat)| {
+            let folder = self.top().join(OsStr::from_bytes(folder));
+            self.git().placeholders.have_changed(&folder, &stat)
+        })
+    }
+
+    /// The file, or the nearest folder above it that is there, relative to the work tree; empty: the work tree itself.
+    fn nearest<'p>(&self, mut path: &'p [u8]) -> Option<(&'p [u8], Stat)> {
+        loop {
+            if let Some(stat) = self.stat(path) {
+                return Some((path, stat));
+            }
+            let Some(end) = path.iter().rposition(|byte| *byte == b'/') else {
+                return self.stat(b".").map(|stat| (&b""[..], stat));
+            };
+            path = path.get(..end).unwrap_or_default();
+        }
     }
 
     /// Puts files into an index of ours, or takes them out.

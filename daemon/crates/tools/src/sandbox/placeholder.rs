@@ -8,7 +8,7 @@
 //! have seen.
 
 use rustix::{
-    fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, linkat, mkdirat, openat, openat2, unlinkat},
+    fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat, fstat, linkat, mkdirat, openat, openat2, unlinkat},
     io::Errno,
 };
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,15 @@ struct Inner {
     note: PathBuf,
     /// With how many helpers use each.
     used: BTreeMap<Placeholder, usize>,
+    /// By folder: its time of change after one was last made or removed in it.
+    changed: BTreeMap<PathBuf, ChangeTime>,
 }
+
+/// Seconds and nanoseconds.
+type ChangeTime = (i64, i64);
+
+/// Of so many folders it is remembered when placeholders were made or removed in them.
+const MAX_CHANGED: usize = 1024;
 
 /// As long as it lives, no placeholder is made or removed, but through it. So what is found in a workspace stays true until its
 /// placeholders are counted.
@@ -101,18 +109,23 @@ impl Placeholder {
         }
     }
 
-    /// Removes it, if it is as it was made.
-    fn remove(&self) {
-        let removed = self.place().and_then(|(folder, name)| match &self.text {
-            None => Ok(unlinkat(folder, name, AtFlags::REMOVEDIR)?),
-            Some(text) if is_text(&folder, name, text)? => Ok(unlinkat(folder, name, AtFlags::empty())?),
-            Some(_) => Ok(()),
+    /// Removes it, if it is as it was made. Returns the time of change that its folder has then.
+    fn remove(&self) -> Option<ChangeTime> {
+        let removed = self.place().and_then(|(folder, name)| {
+            match &self.text {
+                None => unlinkat(&folder, name, AtFlags::REMOVEDIR)?,
+                Some(text) if is_text(&folder, name, text)? => unlinkat(&folder, name, AtFlags::empty())?,
+                Some(_) => return Ok(None),
+            }
+            Ok(Some(change_time(&fstat(folder)?)))
         });
         match removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Ok(changed) => changed,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => {
                 tracing::debug!(path = %self.path.display(), %error, "a placeholder stays");
+                None
             }
-            _ => {}
         }
     }
 
@@ -126,12 +139,21 @@ impl Placeholder {
     }
 }
 
-/// Makes them, those of a folder one after the other.
-fn make_all(placeholders: &[Placeholder]) -> io::Result<()> {
+fn change_time(stat: &Stat) -> ChangeTime {
+    #[expect(clippy::useless_conversion, reason = "the types differ between platforms")]
+    (i64::from(stat.st_ctime), i64::try_from(stat.st_ctime_nsec).unwrap_or_default())
+}
+
+/// Makes them, those of a folder one after the other; `changed` gets each folder's time of change.
+fn make_all(
+    placeholders: &[Placeholder],
+    mut changed: impl FnMut(&Placeholder, ChangeTime),
+) -> io::Result<()> {
     for of_one_folder in placeholders.chunk_by(|one, next| one.path.parent() == next.path.parent()) {
         let [first, ..] = of_one_folder else { continue };
         let (folder, _) = first.place()?;
         of_one_folder.iter().try_for_each(|placeholder| placeholder.make(&folder))?;
+        changed(first, change_time(&fstat(&folder)?));
     }
     Ok(())
 }
@@ -151,10 +173,18 @@ impl Placeholders {
     pub(crate) fn open(note: PathBuf) -> Self {
         if let Ok(left) = fs::read(&note) {
             let left: Vec<Placeholder> = serde_json::from_slice(&left).unwrap_or_default();
-            left.iter().for_each(Placeholder::remove);
+            for placeholder in left {
+                placeholder.remove();
+            }
             let _ = fs::remove_file(&note);
         }
-        Self(Arc::new(Mutex::new(Inner { note, used: BTreeMap::new() })))
+        Self(Arc::new(Mutex::new(Inner { note, used: BTreeMap::new(), changed: BTreeMap::new() })))
+    }
+
+    /// Whether what last changed this folder was a placeholder that was made or removed. Blocking, while another thread holds them still.
+    pub(crate) fn have_changed(&self, folder: &Path, now: &Stat) -> bool {
+        let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.changed.get(folder) == Some(&change_time(now))
     }
 
     /// Blocking, while another thread holds them still.
@@ -187,7 +217,8 @@ impl Still<'_> {
         // Whatever fails from here on, what was counted is given back.
         let placed = Placed { all: all.clone(), placeholders };
         let made = if is_any_new { inner.note() } else { Ok(()) };
-        let made = made.and_then(|()| make_all(missing));
+        let made =
+            made.and_then(|()| make_all(missing, |placeholder, time| inner.has_changed(placeholder, time)));
         drop(inner);
         made.map(|()| placed)
     }
@@ -199,6 +230,15 @@ impl Still<'_> {
 }
 
 impl Inner {
+    /// The placeholder was made or removed.
+    fn has_changed(&mut self, placeholder: &Placeholder, time: ChangeTime) {
+        let Some(folder) = placeholder.path.parent() else { return };
+        if self.changed.len() >= MAX_CHANGED {
+            self.changed.clear();
+        }
+        self.changed.insert(folder.to_owned(), time);
+    }
+
     fn note(&self) -> io::Result<()> {
         if self.used.is_empty() {
             return match fs::remove_file(&self.note) {
@@ -224,7 +264,9 @@ impl Drop for Placed {
                 *users -= 1;
                 if *users == 0 {
                     inner.used.remove(placeholder);
-                    placeholder.remove();
+                    if let Some(time) = placeholder.remove() {
+                        inner.has_changed(placeholder, time);
+                    }
                     is_any_gone = true;
                 }
             }

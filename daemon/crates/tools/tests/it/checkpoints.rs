@@ -1,6 +1,6 @@
 //! Checkpoints of real work trees.
 
-use crate::ground::Ground;
+use crate::ground::{CONVERSATION, Ground};
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
     checkpoint::{Chain, ChangeKind, ChangedBy, Link, SavedTree},
@@ -24,6 +24,7 @@ struct Site {
     conversation: ConversationId,
     task: TaskId,
     chain: Option<Chain>,
+    only_edits_ran: bool,
     undos: u32,
 }
 
@@ -64,6 +65,7 @@ impl Site {
             conversation: id(1).parse().unwrap(),
             task: id(2).parse().unwrap(),
             chain: None,
+            only_edits_ran: false,
             undos: 0,
         }
     }
@@ -93,7 +95,8 @@ impl Site {
 
     fn take(&self, previous: Option<SavedTree>, window: Option<Window>) -> Result<Taken, NoCheckpoint> {
         let label = "a step".to_owned();
-        let take = Take { conversation: self.conversation, task: self.task, previous, window, label };
+        let (conversation, task, only_edits_ran) = (self.conversation, self.task, self.only_edits_ran);
+        let take = Take { conversation, task, previous, window, only_edits_ran, label };
         self.ground.tools.checkpoints().take(&self.place, &take)
     }
 
@@ -444,6 +447,44 @@ fn a_file_that_somebody_else_has_removed_is_not_brought_back() {
     assert_eq!((site.text("x").as_deref(), site.text("moved").as_deref()), (Some("x"), Some("b\n")));
 }
 
+/// A sandbox is made in advance while the call that it is for starts, and one that nothing needs any more goes.
+#[test]
+fn a_placeholder_that_comes_or_goes_does_not_hide_that_somebody_else_has_removed_a_file() {
+    for goes in [false, true] {
+        let mut site = Site::repository();
+        site.begin();
+        site.step(1, |site| site.write("c", "by the task"));
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let start = async || {
+            let running = site.ground.start("until [ -e .git/go ]; do sleep 0.01; done");
+            let is_there = || site.path(".envrc").is_dir();
+            crate::ground::wait_until("the placeholders to be there", is_there).await;
+            running
+        };
+        let earlier = goes.then(|| runtime.block_on(start()));
+        fs::remove_file(site.path("a")).unwrap();
+        later();
+        let from = now();
+        let running = match earlier {
+            None => Some(runtime.block_on(start())),
+            Some(running) => {
+                site.write(".git/go", "");
+                runtime.block_on(running.end());
+                site.ground.tools.release(CONVERSATION);
+                assert!(!site.path(".envrc").exists());
+                None
+            }
+        };
+        site.ground.tools.checkpoints().look(&site.place, site.task, site.chain().last(), from).unwrap();
+        site.write(".git/go", "");
+        running.map(|running| runtime.block_on(running.end()));
+        site.write("new", "by the task");
+        site.after(2, Window { from, until: now() });
+        site.undo(0);
+        assert_eq!((site.text("a"), site.text("new")), (None, None), "{goes}");
+    }
+}
+
 /// Another call, of a sub-task, may run already while it is looked.
 #[test]
 fn a_file_that_the_task_removes_while_it_is_looked_is_brought_back() {
@@ -744,6 +785,43 @@ fn a_conversation_s_references_are_removed_with_it() {
     checkpoints.forget(site.conversation);
     assert!(!site.git(&["for-each-ref"]).contains("refs/abide/"));
     assert_eq!(checkpoints.conversations().unwrap(), [].into());
+}
+
+/// Beside a command nobody can tell: both tasks have it.
+#[test]
+fn what_another_task_edits_while_a_command_runs_is_not_the_command_s() {
+    for only_edits_ran in [true, false] {
+        let mut site = Site::repository();
+        let (task, other) = (site.task, "0199aaaa-0000-7000-8000-000000000007".parse().unwrap());
+        site.begin();
+        let mut of_other = site.chain.clone();
+        let from = now();
+        site.write("first", "by the first\n");
+        fs::remove_file(site.path("d/b")).unwrap();
+        later();
+        (site.task, site.only_edits_ran) = (other, only_edits_ran);
+        std::mem::swap(&mut site.chain, &mut of_other);
+        site.step(1, |site| {
+            site.write("a", "by the second\n");
+            site.write("d/second", "by the second\n");
+        });
+        later();
+        (site.task, site.only_edits_ran) = (task, false);
+        std::mem::swap(&mut site.chain, &mut of_other);
+        site.write("last", "by the first\n");
+        site.after(1, Window { from, until: now() });
+        let changed: Vec<_> = site.changed().into_iter().map(|(path, ..)| path).collect();
+        if !only_edits_ran {
+            assert_eq!(changed, ["a", "d/b", "d/second", "first", "last"]);
+            continue;
+        }
+        assert_eq!(changed, ["d/b", "first", "last"]);
+        site.undo(0);
+        assert_eq!((site.text("first"), site.text("last")), (None, None));
+        assert!(site.text("d/b").is_some(), "its own deletion is taken back");
+        assert_eq!(site.text("a").unwrap(), "by the second\n");
+        assert_eq!(site.text("d/second").unwrap(), "by the second\n");
+    }
 }
 
 #[test]
