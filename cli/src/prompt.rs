@@ -39,7 +39,7 @@ pub(crate) enum Edited {
     End,
 }
 
-/// The meaning of a key at an approval, or of a word at one of high risk, which no single key approves.
+/// The meaning of a key at an approval of low risk, or of a line at another, which no single key decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ApprovalKey {
     Once,
@@ -50,7 +50,9 @@ pub(crate) enum ApprovalKey {
 
 impl ApprovalKey {
     pub(crate) const LABEL: &str = "y allow once · A always · n reject · d detach: ";
+    pub(crate) const LABEL_OF_LINE: &str = "y allow once · A always · n reject · d detach, then Enter: ";
     pub(crate) const LABEL_OF_WORDS: &str = "high risk: write yes, always, no or detach: ";
+    pub(crate) const NOT_A_KEY: &str = "nothing is decided: type one of these letters, then Enter";
     pub(crate) const NOT_A_WORD: &str = "nothing is decided: a high risk takes a whole word";
 
     /// Any other key is `None`: an approval is never given by accident. The window's letters mean the same: `a` allows once, and
@@ -62,6 +64,14 @@ impl ApprovalKey {
             b'n' | b'N' | b'r' => Some(Self::Reject),
             b'd' | b'D' | END_OF_INPUT => Some(Self::Detach),
             _ => None,
+        }
+    }
+
+    /// The meaning of a line at an approval of medium risk: of a key, or of a word.
+    pub(crate) fn of_line(line: &str) -> Option<Self> {
+        match line.trim().as_bytes() {
+            [key] => Self::of(*key),
+            _ => Self::of_word(line),
         }
     }
 
@@ -147,6 +157,24 @@ mod tests {
         ];
         for (key, meaning) in table {
             assert_eq!(K::of(key), meaning, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_medium_risk_takes_a_line() {
+        use ApprovalKey as K;
+        let table = [
+            ("y", Some(K::Once)),
+            (" a ", Some(K::Once)),
+            ("A", Some(K::Always)),
+            ("yes", Some(K::Once)),
+            ("n", Some(K::Reject)),
+            ("detach", Some(K::Detach)),
+            ("", None),
+            ("ay it why they keep", None),
+        ];
+        for (line, meaning) in table {
+            assert_eq!(K::of_line(line), meaning, "{line:?}");
         }
     }
 

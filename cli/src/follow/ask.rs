@@ -24,6 +24,7 @@ use abide_client::protocol::{
 use std::{
     io,
     sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
 };
 
 /// An open item and the task that waits for it.
@@ -40,6 +41,9 @@ enum PromptResult<T> {
     /// Ctrl-C.
     Interrupted,
 }
+
+/// How long no key must have come before a prompt takes keys: as long as a card in the window must have stood still.
+const QUIET: Duration = Duration::from_millis(600);
 
 /// How the prompt for an item ended.
 enum PromptEnd {
@@ -149,6 +153,11 @@ impl Follow<'_> {
         let id = PendingId::Question(question.id);
         self.say(&pending::question(question))?;
         self.mark_read().await;
+        match self.settle_keys(id).await? {
+            PromptResult::Interrupted => return self.left(),
+            PromptResult::Withdrawn => return self.withdrawn(),
+            PromptResult::Typed(()) => {}
+        }
         let label = if question.choices.is_empty() { "answer" } else { "answer or number" };
         loop {
             let line = match self.read_input(id, Input::Line(&format!("{label} (Ctrl-D declines): "))).await?
@@ -179,12 +188,19 @@ impl Follow<'_> {
         let id = PendingId::Approval(approval.id);
         self.show(approval)?;
         self.mark_read().await;
-        self.forget_typed()?;
-        let is_high = approval.risk == Risk::High;
-        if !is_high {
+        match self.settle_keys(id).await? {
+            PromptResult::Interrupted => return self.left(),
+            PromptResult::Withdrawn => return self.withdrawn(),
+            PromptResult::Typed(()) => {}
+        }
+        let input = match approval.risk {
+            Risk::Low => Input::Key,
+            Risk::Medium => Input::Line(ApprovalKey::LABEL_OF_LINE),
+            Risk::High => Input::Line(ApprovalKey::LABEL_OF_WORDS),
+        };
+        if matches!(input, Input::Key) {
             self.screen.prompt(ApprovalKey::LABEL)?;
         }
-        let input = if is_high { Input::Line(ApprovalKey::LABEL_OF_WORDS) } else { Input::Key };
         let key = loop {
             let meaning = match self.read_input(id, input).await? {
                 PromptResult::Interrupted => return self.left(),
@@ -192,9 +208,12 @@ impl Follow<'_> {
                 PromptResult::Typed(Keys::Key(key)) => ApprovalKey::of(key),
                 PromptResult::Typed(Keys::Line(None)) => Some(ApprovalKey::Detach),
                 PromptResult::Typed(Keys::Line(Some(line))) => {
-                    let meaning = ApprovalKey::of_word(&line);
+                    let (meaning, refusal) = match approval.risk {
+                        Risk::High => (ApprovalKey::of_word(&line), ApprovalKey::NOT_A_WORD),
+                        _ => (ApprovalKey::of_line(&line), ApprovalKey::NOT_A_KEY),
+                    };
                     if meaning.is_none() && !line.trim().is_empty() {
-                        self.say(ApprovalKey::NOT_A_WORD)?;
+                        self.say(refusal)?;
                     }
                     self.forget_typed()?;
                     meaning
@@ -204,7 +223,7 @@ impl Follow<'_> {
                 break key;
             }
         };
-        if !is_high {
+        if matches!(input, Input::Key) {
             self.screen.note("")?;
         }
         match key {
@@ -267,15 +286,28 @@ impl Follow<'_> {
         }
     }
 
-    /// Waits for input. Updates that come meanwhile are folded into the view and printed after the prompt. If the item is no longer
-    /// open, the prompt is withdrawn, unless the person has begun to type: a typed text is not lost.
+    /// Waits until the person has stopped typing, since those keys were not meant for the item, and says what they were.
+    async fn settle_keys(&mut self, id: PendingId) -> Result<PromptResult<()>, CommandError> {
+        let Answerer::Person(terminal) = self.target.answerer else { return Ok(PromptResult::Interrupted) };
+        let typed = async { terminal.settle(QUIET).await.map(PromptResult::Typed) };
+        let typed = match self.wait_for(id, &AtomicBool::new(false), typed).await? {
+            PromptResult::Typed(typed) => typed,
+            PromptResult::Withdrawn => return Ok(PromptResult::Withdrawn),
+            PromptResult::Interrupted => return Ok(PromptResult::Interrupted),
+        };
+        let typed = text::one_line(&String::from_utf8_lossy(&typed)).trim().to_owned();
+        if !typed.is_empty() {
+            self.say(&paint(FAINT, &format!("typed before the prompt was ready, and not used: {typed}")))?;
+        }
+        Ok(PromptResult::Typed(()))
+    }
+
     async fn read_input(
         &mut self,
         id: PendingId,
         input: Input<'_>,
     ) -> Result<PromptResult<Keys>, CommandError> {
-        let Answerer::Person(terminal) = &self.target.answerer else { return Ok(PromptResult::Interrupted) };
-        let terminal = *terminal;
+        let Answerer::Person(terminal) = self.target.answerer else { return Ok(PromptResult::Interrupted) };
         let began = AtomicBool::new(false);
         let typed = async {
             match input {
@@ -289,17 +321,26 @@ impl Follow<'_> {
         };
         // The editor shows its label itself.
         self.screen.prompt("")?;
+        let typed = self.wait_for(id, &began, typed).await?;
+        // The editor leaves the cursor behind its label.
+        if matches!((&typed, input), (PromptResult::Interrupted, Input::Line(_))) {
+            self.screen.note("")?;
+        }
+        Ok(typed)
+    }
+
+    /// Waits for what is typed. Updates that come meanwhile are folded into the view and printed after the prompt. If the item is no
+    /// longer open, the prompt is withdrawn, unless the person has `began` to type: a typed text is not lost.
+    async fn wait_for<T>(
+        &mut self,
+        id: PendingId,
+        began: &AtomicBool,
+        typed: impl Future<Output = io::Result<PromptResult<T>>>,
+    ) -> Result<PromptResult<T>, CommandError> {
         tokio::pin!(typed);
         loop {
             tokio::select! {
-                typed = &mut typed => {
-                    let typed = typed?;
-                    // The editor leaves the cursor behind its label.
-                    if matches!((&typed, input), (PromptResult::Interrupted, Input::Line(_))) {
-                        self.screen.note("")?;
-                    }
-                    return Ok(typed);
-                }
+                typed = &mut typed => return Ok(typed?),
                 _ = tokio::signal::ctrl_c() => return Ok(PromptResult::Interrupted),
                 update = self.live.next() => self.apply(update).await?,
             }

@@ -1,6 +1,6 @@
 //! No terminal input on this platform yet: commands print how to answer from elsewhere.
 
-use std::{io, sync::atomic::AtomicBool};
+use std::{io, sync::atomic::AtomicBool, time::Duration};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Terminal(std::convert::Infallible);
@@ -23,6 +23,10 @@ impl Terminal {
     }
 
     pub(crate) async fn key(&self) -> io::Result<u8> {
+        match self.0 {}
+    }
+
+    pub(crate) async fn settle(&self, _: Duration) -> io::Result<Vec<u8>> {
         match self.0 {}
     }
 

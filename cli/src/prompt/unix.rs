@@ -4,7 +4,11 @@ use rustix::{
         InputModes, LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr,
     },
 };
-use std::io::{self, IsTerminal as _, Write as _};
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    time::Duration,
+};
+use tokio::time::timeout;
 
 /// More than the kernel returns of a line at once.
 const CHUNK: usize = 8192;
@@ -52,6 +56,22 @@ impl Terminal {
             // Several bytes: an arrow key or pasted text, not a single key.
             _ => Ok(0),
         }
+    }
+
+    /// Waits until no key has come for this long, and returns those that came: whoever types has not read what is asked meanwhile.
+    pub(crate) async fn settle(&self, quiet: Duration) -> io::Result<Vec<u8>> {
+        let _mode = InputMode::without(LocalModes::ICANON | LocalModes::ECHO)?;
+        let mut typed = Vec::new();
+        while let Ok(more) = timeout(quiet, chunk()).await {
+            let more = more?;
+            // The terminal is closed.
+            if more.is_empty() {
+                break;
+            }
+            typed.extend(more);
+            typed.truncate(CHUNK);
+        }
+        Ok(typed)
     }
 
     /// Drops keys typed before the prompt, so that they cannot decide anything.

@@ -35,7 +35,7 @@ async fn the_demo_runs_from_an_empty_home_to_its_end_by_keys() {
     terminal.press(&["2", "Enter"]).await;
     let screen = terminal.shows(PROMPT).await;
     assert!(screen.contains("asks:    it leaves the sandbox"), "the approval says why it asks:\n{screen}");
-    terminal.press(&["y"]).await;
+    terminal.press(&["y", "Enter"]).await;
     let screen = terminal.shows("The scripted demo is over").await;
     assert!(screen.contains("asked before it left its sandbox"), "{screen}");
     assert_eq!(terminal.ended().await, 0);
@@ -60,7 +60,7 @@ async fn the_demo_goes_on_when_its_terminal_is_closed() {
     terminal.type_text("the moon").await;
     terminal.press(&["Enter"]).await;
     terminal.shows(PROMPT).await;
-    terminal.press(&["n"]).await;
+    terminal.press(&["n", "Enter"]).await;
     terminal.shows("why?").await;
     terminal.press(&["Enter"]).await;
     terminal.shows("asked before it left its sandbox").await;
@@ -102,7 +102,7 @@ async fn the_demo_of_tree_is_answered_and_corrected_while_three_work() {
     daemon.cli().ok(&["intervene", third.as_str().expect("an id"), "--comment", "Good night."]).await;
     terminal.press(&["2", "Enter"]).await;
     terminal.shows(PROMPT).await;
-    terminal.press(&["y"]).await;
+    terminal.press(&["y", "Enter"]).await;
     let screen = terminal.shows("completed · 1 step").await;
     for report in [
         "The workspace has been looked at.",

@@ -1,4 +1,4 @@
-//! High risk is not approved by a single key.
+//! What is typed decides nothing that the person has not read, and high risk takes more than a key.
 
 use abide_client::protocol::task::Status;
 use abide_tests::{model_server::Turn, skip::skip, terminal::Terminal, world::World};
@@ -29,6 +29,33 @@ async fn a_high_risk_is_approved_by_a_whole_word_only() {
     terminal.shows("allowed").await;
     assert_eq!(terminal.ended().await, 0);
     assert_eq!(witness.count("ran"), 1);
+}
+
+/// Somebody who writes the next message has not read the question.
+#[tokio::test]
+async fn what_is_typed_before_a_question_does_not_answer_it() {
+    if !Terminal::exists().await {
+        return skip("what_is_typed_before_a_question_does_not_answer_it", "tmux is not installed");
+    }
+    let world = World::start().await;
+    let turns = [
+        Turn::shell("until test -e go-on; do sleep 0.05; done"),
+        Turn::ask("Delete it?"),
+        Turn::done("Done."),
+    ];
+    let task = world.run("asks", turns).await;
+    world.wait_status(task, Status::ToolExecuting).await;
+    let terminal = Terminal::run(&world.daemon, &format!("abide watch {}", task.task_id)).await;
+    terminal.shows("go-on").await;
+    terminal.type_text("yes but later").await;
+    std::fs::write(world.daemon.workspace().join("go-on"), "").expect("the workspace can be written");
+    terminal.shows("not used: yes but later").await;
+    terminal.shows("Ctrl-D declines").await;
+    assert_eq!(world.inbox().await.len(), 1);
+    terminal.type_text("no").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("answered: no").await;
+    assert_eq!(terminal.ended().await, 0);
 }
 
 /// The id of a task, as it stands in a shell's history, names whatever waits there now.
