@@ -4,6 +4,7 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
+    kind,
     output::{changes, json, screen},
     prompt::Terminal,
 };
@@ -37,7 +38,10 @@ pub(crate) async fn undo(args: UndoArgs, json: bool) -> Result<Exit, CommandErro
             return Ok(Exit::Done);
         }
     }
-    let done = daemon.call::<UndoTask>(params.clone()).await?;
+    let done = match daemon.call::<UndoTask>(params.clone()).await {
+        Ok(done) => done,
+        Err(error) => return Err(kind::not_a_task(&mut daemon, &params.task_id, error).await),
+    };
     if json {
         json::document(&done)?;
     } else {

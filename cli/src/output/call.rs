@@ -58,7 +58,9 @@ fn line(call: &CallView, width: Option<usize>) -> String {
     if !said.is_empty() {
         rest.push_str(&format!(" → {}", text::fit(&said, MAX_RESULT)));
     }
-    if let (Some(started), Some(ended)) = (call.started_at, call.ended_at) {
+    // When a call was interrupted is not known, only when that was found.
+    let is_known = call.outcome != Some(CallOutcome::Interrupted);
+    if let (Some(started), Some(ended), true) = (call.started_at, call.ended_at, is_known) {
         rest.push_str(&format!(" ({})", measure::took(ended.since(started))));
     }
     // If there is little room, the summary is cut before the result.

@@ -102,6 +102,8 @@ fn aside<'a>(call: &CallView, look: Look) -> Element<'a, Message> {
         (CallState::Finished, Some(CallOutcome::Done) | None) => "",
     };
     let took = match (call.started_at, call.ended_at) {
+        // When it was interrupted is not known, only when that was found.
+        (Some(_), Some(_)) if call.outcome == Some(CallOutcome::Interrupted) => None,
         (Some(from), Some(to)) => Some(words::took(to.since(from))),
         (Some(from), None) => Some(words::duration(look.now.since(from).max(1000))),
         _ => None,
