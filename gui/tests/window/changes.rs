@@ -5,14 +5,18 @@ use crate::{
     preset::{self, CONVERSATION, TASK},
 };
 use abide_client::protocol::{
+    TaskId,
     checkpoint::UndoFrom,
     inbox::Preview,
-    message::{CallOutcome, CallView},
+    message::{CallOutcome, CallView, Message as Said, Role},
     notification::Snapshot,
-    task::{EndReason, Status, Tree},
+    task::{AgentTask, EndReason, Status, Tree},
     transcript::Usage,
 };
-use abide_gui::request::Request;
+use abide_gui::{
+    Message,
+    request::{Answer, Request},
+};
 
 fn edit(seq: u64, path: &str, diff: &str) -> CallView {
     let mut call = preset::call(seq, "patch", "an edit");
@@ -79,6 +83,30 @@ fn the_end_of_a_task_without_edits_leads_to_all_changes() {
             assert!(matches!(&person.sent()[..], [.., Request::Changes(TASK, UndoFrom::Start)]));
         }
     }
+}
+
+#[test]
+fn the_changes_of_an_earlier_task_can_be_shown_and_are_named_so() {
+    let command = CallView { tool: "shell".to_owned(), preview: None, ..edit(3, "", "") };
+    let prompts = [TASK, TaskId(preset::id(777))]
+        .into_iter()
+        .zip([1, 95])
+        .map(|(task, seq)| Said { task_id: Some(task), ..preset::said(seq, Role::User, "Go.") });
+    let history = Snapshot { calls: vec![command], messages: prompts.collect(), ..preset::empty() };
+    let (overview, mut conversation) = preset::waits(Status::Completed, &[], history);
+    let task = &mut conversation.tasks[0];
+    (task.end_reason, task.ended_at) = (Some(EndReason::Completed), Some(preset::NOW));
+    let later = AgentTask { id: TaskId(preset::id(777)), started_at: preset::NOW, ..task.clone() };
+    conversation.tasks.push(later);
+    let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
+    person.open(CONVERSATION, conversation);
+    person.clicks("All changes");
+    let sent = person.sent();
+    let Some(asked @ Request::Changes(TASK, UndoFrom::Start)) = sent.last() else { panic!("{sent:?}") };
+    let none = Answer::Changes(Box::default());
+    person.tell(Message::Answered(asked.clone(), Ok(none)));
+    let said = "No file is changed by that earlier task, or all are what they were.";
+    assert!(person.finds(said).is_some());
 }
 
 #[test]

@@ -164,10 +164,10 @@ impl Conversation {
         Some(content.into())
     }
 
-    /// Shows all that the task has changed, as git finds it, if that can be asked for.
+    /// Shows all that the task has changed, as git finds it, if that can be asked for: of a root task.
     fn all_changes(&self, task: TaskId) -> Option<Press<'_, Message>> {
-        let all = word("All changes", Message::Undo(undo::Message::ChangesPressed));
-        (self.changed_by() == Some(task)).then_some(all)
+        let is_root = self.sub_task.is_none() && self.task(task).is_some_and(|task| task.depth == 0);
+        is_root.then(|| word("All changes", Message::Undo(undo::Message::ChangesOf(task))))
     }
 
     /// What may have changed files of the task's folder, beside its edits.

@@ -38,12 +38,23 @@ pub(super) struct Shown {
     is_old: bool,
     /// It is asked whether to take it back.
     asks: bool,
+    place: Place,
+}
+
+/// A task among those of its conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Only,
+    Last,
+    Earlier,
 }
 
 #[derive(Debug, Clone)]
 pub enum Message {
     /// Asks for what the newest task has changed in files.
     ChangesPressed,
+    /// The same of another root task.
+    ChangesOf(TaskId),
     /// Asks for what it is from there on.
     FromPressed(UndoFrom),
     /// Opens the diff of it.
@@ -58,6 +69,7 @@ impl Conversation {
             Message::ChangesPressed => {
                 self.changed_by().map(|task| self.show_changes(task, UndoFrom::Start)).unwrap_or_default()
             }
+            Message::ChangesOf(task) => self.show_changes(*task, UndoFrom::Start),
             // The conversation may have begun another task since.
             Message::FromPressed(from) => match self.menu {
                 Menu::Changes(Shown { task, .. }) => self.show_changes(task, *from),
@@ -80,7 +92,13 @@ impl Conversation {
             _ => None,
         };
         let is_old = changes.is_some();
-        self.menu = Menu::Changes(Shown { task, from, changes, is_old, asks: false });
+        let mut others = self.view.tasks().chain(&self.earlier).filter(|other| other.id != task);
+        let place = match self.changed_by() == Some(task) {
+            false => Place::Earlier,
+            true if others.any(|other| other.depth == 0) => Place::Last,
+            true => Place::Only,
+        };
+        self.menu = Menu::Changes(Shown { task, from, changes, is_old, asks: false, place });
         vec![Effect::Ask(Request::Changes(task, from))]
     }
 
@@ -170,7 +188,7 @@ impl Shown {
             let undo = if self.from == UndoFrom::LastUndo { "Bring back…" } else { "Undo…" };
             let undo = (restored > 0).then(|| word(undo, Above::Undo(Message::UndoPressed)).into());
             let buttons = row![].extend(diff).extend(undo).push(word("Close", Above::MenuClosed));
-            (summary(self.from, &changes.files), buttons, Some(self.beginnings(changes)))
+            (summary(self, &changes.files), buttons, Some(self.beginnings(changes)))
         };
         let (said, buttons) = (secondary(said), buttons.spacing(space::S));
         let told: Element<'_, Above> = if look.is_low {
@@ -205,9 +223,15 @@ impl Shown {
 }
 
 /// `3 files changed: src/a.rs (+1 −2), b (deleted)`
-fn summary(from: UndoFrom, files: &[ChangedFile]) -> String {
+fn summary(shown: &Shown, files: &[ChangedFile]) -> String {
+    let by = match (shown.from, shown.place) {
+        (UndoFrom::LastUndo, _) => " since the last undo began",
+        (_, Place::Only) => "",
+        (_, Place::Last) => " by the last task",
+        (_, Place::Earlier) => " by that earlier task",
+    };
     if files.is_empty() {
-        return "No file is changed, or all are what they were.".to_owned();
+        return format!("No file is changed{by}, or all are what they were.");
     }
     let lines = |file: &ChangedFile| match (file.added, file.removed) {
         (Some(added), Some(removed)) => format!(" (+{added} −{removed})"),
@@ -218,7 +242,6 @@ fn summary(from: UndoFrom, files: &[ChangedFile]) -> String {
     if files.len() > NAMED {
         named.push(format!("and {} more", files.len() - NAMED));
     }
-    let by = if from == UndoFrom::LastUndo { " since the last undo began" } else { "" };
     format!("{} changed{by}: {}", words::counted(files.len() as u64, "file"), named.join(", "))
 }
 
