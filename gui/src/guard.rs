@@ -15,8 +15,10 @@ use abide_client::protocol::{ApprovalId, ConversationId, QuestionId, TaskId, Tim
 
 /// How long a target must be steady before it can be used, in milliseconds.
 pub const STEADY: u64 = 600;
-/// How long an armed action waits for its second key, in milliseconds.
-pub const ARMED: u64 = 5000;
+/// How long an armed stop waits for its second key, in milliseconds.
+const ARMED: u64 = 5000;
+/// How long an armed decision on a card does: there may be much to read.
+const ARMED_CARD: u64 = 60_000;
 
 /// Where a card is drawn, in whole logical pixels of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +96,14 @@ impl Armed {
             Self::Approval(id) => Some(PendingId::Approval(id)),
             Self::Choice(id, _) => Some(PendingId::Question(id)),
             Self::Stop(_) | Self::End(..) => None,
+        }
+    }
+
+    /// How long it waits for its second key, in milliseconds.
+    const fn lasts(self) -> u64 {
+        match self {
+            Self::Approval(_) | Self::Choice(..) => ARMED_CARD,
+            Self::Stop(_) | Self::End(..) => ARMED,
         }
     }
 }
@@ -338,7 +348,7 @@ impl Guard {
     /// The armed action.
     #[must_use]
     pub fn armed(&self, now: Timestamp) -> Option<Armed> {
-        self.armed.filter(|(_, since)| now.since(*since) < ARMED).map(|(armed, _)| armed)
+        self.armed.filter(|(armed, since)| now.since(*since) < armed.lasts()).map(|(armed, _)| armed)
     }
 
     #[must_use]
@@ -353,7 +363,7 @@ impl Guard {
         let moved = self.cards.iter().filter_map(|card| card.seen).map(|(_, since)| since);
         let decided = [self.decided, self.selected_at].into_iter().filter(|_| has_cards);
         let steady = moved.chain(decided).chain([self.stood_at]).map(|since| (since, STEADY));
-        let armed = self.armed.map(|(_, since)| (since, ARMED));
+        let armed = self.armed.map(|(armed, since)| (since, armed.lasts()));
         let due = steady.chain(armed).map(|(since, for_ms)| {
             Timestamp(since.0.saturating_add(i64::try_from(for_ms).unwrap_or_default()))
         });

@@ -172,8 +172,8 @@ impl App {
 
     pub(super) fn keep_draft(&mut self) {
         if std::mem::take(&mut self.is_dirty) {
-            self.local.keep_draft(None, &self.fresh.composer.draft());
-            let choices = self.fresh.composer.chosen();
+            let (draft, choices) = self.fresh.composer.stored();
+            self.local.keep_draft(None, &draft);
             if self.settings.choices != choices {
                 self.settings.choices = choices;
                 self.local.keep_settings(&self.settings);

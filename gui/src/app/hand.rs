@@ -13,7 +13,10 @@ use crate::{
     guard::{Armed, Deed, End, Footing},
     keymap::Command,
     request::Request,
-    screen::{composer::Stance, conversation, inbox, pending},
+    screen::{
+        composer::{Held, Stance},
+        conversation, inbox, pending,
+    },
 };
 use abide_client::protocol::{
     ConversationId, TaskId, Timestamp,
@@ -129,6 +132,9 @@ impl App {
             Stance::Approval(task) if stance.can_go_on() => (7, Some(task.id), None),
             Stance::Approval(task) => (3, Some(task.id), None),
             Stance::Paused(task) => (4, Some(task.id), None),
+            Stance::Question(task, question) if open.composer.held() == Some(Held::Draft) => {
+                (10, Some(task), Some(PendingId::Question(question.id)))
+            }
             Stance::Question(task, question) => (5, Some(task), Some(PendingId::Question(question.id))),
         };
         let (page, is_deleting) = (Some(open.id()), open.is_confirming());

@@ -46,6 +46,10 @@ pub struct Composer {
     shows_choices: bool,
     has_caret: bool,
     folder_has_caret: bool,
+    /// The draft whose place another prompt has taken until that is sent, with its choices.
+    aside: Option<(String, Choices)>,
+    /// The question that the field is for.
+    asked: Option<Asked>,
     /// The request that is under way or has failed: the same text sent again repeats that request.
     sent: Option<Sent>,
 }
@@ -61,6 +65,22 @@ pub struct Choices {
     pub model: Option<String>,
     #[serde(flatten)]
     pub setup: Setup,
+}
+
+/// A question that waits, and what the field holds meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Asked {
+    question: QuestionId,
+    held: Held,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    Answer,
+    /// What was there when the question came, perhaps for something else: the first Enter does not send it.
+    Draft,
+    /// The same, and the next Enter sends it.
+    Armed,
 }
 
 /// What was last sent.
@@ -270,6 +290,7 @@ impl Composer {
                 let before = self.content.text();
                 self.content.perform(action);
                 self.undo.changed(&before, &self.content.text());
+                self.forget_if_empty();
                 vec![Effect::Draft]
             }
             (Message::Focused(has_caret), _) => {
@@ -285,6 +306,7 @@ impl Composer {
                 let other = if is_back { self.undo.back(&now) } else { self.undo.forth(&now) };
                 if let Some(other) = other {
                     self.show(&other);
+                    self.aside.take_if(|(aside, _)| *aside == other.trim_end());
                 }
                 vec![Effect::Draft]
             }
@@ -341,6 +363,35 @@ impl Composer {
                 _,
             ) => Vec::new(),
         }
+    }
+
+    /// The question that the field is for has come, or has gone.
+    pub fn meet(&mut self, question: Option<QuestionId>) {
+        if question != self.asked.map(|asked| asked.question) {
+            let held = if self.draft().is_empty() { Held::Answer } else { Held::Draft };
+            self.asked = question.map(|question| Asked { question, held });
+        }
+    }
+
+    /// What the field holds while a question waits.
+    #[must_use]
+    pub fn held(&self) -> Option<Held> {
+        self.asked.map(|asked| asked.held)
+    }
+
+    /// What is written from here on is for the question.
+    fn forget_if_empty(&mut self) {
+        if self.draft().is_empty()
+            && let Some(asked) = &mut self.asked
+        {
+            asked.held = Held::Answer;
+        }
+    }
+
+    /// The text and the choices that are stored: the person's own draft, if an earlier prompt has its place.
+    #[must_use]
+    pub fn stored(&self) -> (String, Choices) {
+        self.aside.clone().unwrap_or_else(|| (self.draft(), self.chosen()))
     }
 
     /// Empties the field.
@@ -421,6 +472,12 @@ impl Composer {
                 let params = self.task(text, attached, conversation);
                 vec![Effect::Ask(Request::Start(Box::new(params)))]
             }
+            Stance::Question(_, question)
+                if self.asked == Some(Asked { question: question.id, held: Held::Draft }) =>
+            {
+                self.asked = Some(Asked { question: question.id, held: Held::Armed });
+                Vec::new()
+            }
             Stance::Question(task, question) => {
                 let answer = meant(question, &text).to_owned();
                 self.sent = Some(Sent::words(SentAs::Answer(question.id), text));
@@ -444,9 +501,14 @@ impl Composer {
         Effect::Ask(Request::Start(Box::new(StartTaskParams { template: None, mode, ..params })))
     }
 
-    /// Prepares a new conversation. The text that was here comes back by Ctrl Z.
+    /// Prepares a new conversation. The text that was here comes back by Ctrl Z, and when this one is sent.
     pub fn begin(&mut self, afresh: Afresh) {
         self.undo.changed(&self.content.text(), &afresh.prompt);
+        let draft = self.draft();
+        if !draft.is_empty() && draft != afresh.prompt && !self.is_sending() {
+            let choices = self.chosen();
+            self.aside.get_or_insert((draft, choices));
+        }
         self.show(&afresh.prompt);
         self.workspace = afresh.workspace;
         self.mode = afresh.mode;
@@ -533,6 +595,13 @@ impl Composer {
             self.attached.retain(|file| !sent.attached.contains(file));
             self.take_out(&sent.text);
         }
+        if self.draft().is_empty()
+            && let Some((aside, choices)) = self.aside.take()
+        {
+            self.show(&aside);
+            *self = std::mem::take(self).set_up(&choices);
+        }
+        self.forget_if_empty();
     }
 
     /// Removes a text that was sent from the draft.

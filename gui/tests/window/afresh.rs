@@ -7,7 +7,8 @@ use crate::{
 use abide_client::{
     Update,
     protocol::{
-        TaskId, Timestamp,
+        ConversationId, Seq, TaskId, Timestamp,
+        event::{Event, EventKind},
         inbox::{Pending, Question},
         message::{Message as Said, MessageKind, Role},
         method::task::StartTaskReply,
@@ -187,6 +188,34 @@ fn a_prompt_is_edited_and_sent_again_in_a_new_conversation() {
     let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!(params.message, "login_test fails one time in ten on CI. Find out why and mend it. Please.");
     assert_eq!((params.conversation_id, params.workspace.as_deref()), (None, Some("/home/me/src/web")));
+}
+
+#[test]
+fn a_prompt_that_is_edited_again_keeps_its_mode_and_the_draft_whose_place_it_takes() {
+    let mut history = preset::history();
+    let chosen = EventKind::ModeChosen(Mode::Chat);
+    history.events.push(Event { seq: Seq(94), task_id: Some(preset::TASK), at: NOW, kind: chosen });
+    let (overview, conversation) = preset::waits(Status::Completed, &[], history);
+    let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
+    person.control("n");
+    person.writes("half a thought");
+    person.tell(abide_gui::Message::Sidebar(abide_gui::screen::sidebar::Message::Selected(CONVERSATION)));
+    person.open(CONVERSATION, conversation);
+    person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.named(iced_test::core::keyboard::key::Named::Enter);
+    let asked = person.asked();
+    let [.., Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!(params.mode, Some(Mode::Auto), "the daemon has chosen the other one");
+    let conversation_id = ConversationId(preset::id(778));
+    let started = StartTaskReply { task_id: TaskId(preset::id(777)), conversation_id };
+    person.tell(Message::Answered(Request::Start(params.clone()), Ok(Answer::Started(started))));
+    person.asked();
+    person.control("n");
+    person.writes("!");
+    person.named(iced_test::core::keyboard::key::Named::Enter);
+    let asked = person.asked();
+    let [.., Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!(params.message, "half a thought!");
 }
 
 #[test]

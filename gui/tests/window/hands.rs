@@ -458,7 +458,7 @@ fn a_high_risk_takes_two_clicks() {
     person.clicks("Yes, allow");
     assert_eq!(person.asked(), [ALLOWED]);
 
-    for forget in [|p: &mut Person| p.named(Named::Escape), |p: &mut Person| p.wait(6000)] {
+    for forget in [|p: &mut Person| p.named(Named::Escape), |p: &mut Person| p.wait(61_000)] {
         let mut person = before_approval();
         person.clicks("Allow once");
         forget(&mut person);
@@ -574,10 +574,11 @@ fn a_reply_that_is_only_a_number_is_that_choice() {
 #[test]
 fn enter_does_not_answer_a_question_that_has_just_appeared() {
     let mut person = before(Status::Thinking, &[], preset::history());
-    person.writes("the first");
+    person.control("l");
     let (_, asked) =
         preset::waits(Status::WaitingUser, &[Pending::Question(preset::question())], preset::history());
     person.tell(Message::Conversation(CONVERSATION, vec![abide_client::Update::Snapshot(Box::new(asked))]));
+    person.writes("the first");
     person.named(Named::Enter);
     assert_eq!(person.asked(), []);
     person.wait(600);
@@ -653,6 +654,44 @@ fn enter_tells_the_draft_to_the_agent_at_work() {
         person.tell(Message::Answered(comment, Ok(Answer::Done)));
         assert_eq!(person.app.conversation().unwrap().composer.draft(), "and more", "{status:?}");
     }
+}
+
+/// It may have been written for something else.
+#[test]
+fn a_draft_older_than_the_question_answers_it_only_by_a_second_enter() {
+    const DRAFT: &str = "This is a draft. Enter twice answers with it.";
+    let ask = |person: &mut Person| {
+        let waiting = [Pending::Question(preset::question())];
+        let (_, conversation) = preset::waits(Status::WaitingUser, &waiting, preset::history());
+        let update = abide_client::Update::Snapshot(Box::new(conversation));
+        person.tell(Message::Conversation(CONVERSATION, vec![update]));
+        person.wait(1000);
+    };
+    let answer = |words: &str| Request::Answer(TASK, QUESTION, Some(words.to_owned()));
+    let mut person = before(Status::Thinking, &[], preset::history());
+    person.control("l");
+    person.writes("then push it");
+    ask(&mut person);
+    assert!(person.finds(DRAFT).is_some());
+    person.writes(" to main");
+    for _ in 0..5 {
+        person.named(Named::Enter);
+    }
+    assert_eq!(person.asked(), [], "the key repeats");
+    assert!(person.finds(DRAFT).is_none() && person.finds("Enter answers with this draft.").is_some());
+    person.wait(1000);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [answer("then push it to main")]);
+
+    let mut person = before(Status::Thinking, &[], preset::history());
+    person.control("l");
+    person.writes("x");
+    ask(&mut person);
+    person.named(Named::Backspace);
+    person.writes("April");
+    person.wait(1000);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [answer("April")], "the draft is gone");
 }
 
 #[test]

@@ -301,7 +301,8 @@ fn a_digit_needs_enter_if_some_choices_are_hidden() {
     assert_eq!(person.asked(), [], "taken back");
     person.wait(600);
     person.letter("9");
-    person.wait(5100);
+    person.wait(59_000);
+    person.wait(1100);
     person.named(Named::Enter);
     assert_eq!(person.asked(), [], "forgotten");
     person.letter("9");

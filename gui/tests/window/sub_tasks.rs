@@ -433,9 +433,7 @@ fn the_composer_says_that_sub_tasks_need_the_person() {
     let mut person = before(&three());
     assert!(person.finds("A sub-task needs you: answer above. What you write here is kept.").is_some());
     let mut person = before(&sixty_four());
-    let working =
-        "The agent is working; you can close this window. Enter sends it what you write here, as a comment.";
-    assert!(person.finds(working).is_some());
+    assert!(person.finds("Write to the agent while it works, or close this window.").is_some());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Draws the composer.
 
-use super::{About, Attached, Composer, Message, ModeChoice, ModelChoice, Stance};
+use super::{About, Attached, Composer, Held, Message, ModeChoice, ModelChoice, Stance};
 use crate::{
     effect::field,
     font,
@@ -137,12 +137,12 @@ impl Composer {
                 };
                 format!("{who}: answer above. What you write here is kept.")
             }
+            Stance::Working(_) if stance.takes_comment().is_some() => {
+                "Write to the agent while it works, or close this window.".to_owned()
+            }
             Stance::Working(_) => {
-                let written = match stance.takes_comment() {
-                    Some(_) => "Enter sends it what you write here, as a comment.",
-                    None => "What you write here is kept as a draft.",
-                };
-                format!("The agent is working; you can close this window. {written}")
+                "The agent is working; you can close this window. What you write here is kept as a draft."
+                    .to_owned()
             }
             Stance::Approval(_) => "Waiting for your approval.".to_owned(),
             Stance::Paused(_) => "Paused. It goes on when you say so.".to_owned(),
@@ -152,6 +152,13 @@ impl Composer {
 
     /// A note that the text is kept as a draft, and what Enter does with it.
     fn kept<'a>(&self, stance: Stance<'_>) -> Option<Text<'a>> {
+        if matches!(stance, Stance::Question(..)) {
+            return match self.held()? {
+                Held::Answer => None,
+                Held::Draft => Some(secondary("This is a draft. Enter twice answers with it.")),
+                Held::Armed => Some(secondary("Enter answers with this draft.")),
+            };
+        }
         let is_kept = matches!(stance, Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_))
             && !self.content.text().trim().is_empty();
         is_kept.then(|| {

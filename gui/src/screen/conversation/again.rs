@@ -11,7 +11,8 @@ use crate::{
 };
 use abide_client::{
     protocol::{
-        Seq,
+        Seq, TaskId,
+        event::EventKind,
         message::{self, MessageKind, Role},
         task::{AgentTask, EndReason, Mode},
     },
@@ -97,13 +98,27 @@ impl Conversation {
 
     fn afresh(&self, message: &message::Message) -> Afresh {
         let known = self.view.conversation();
-        let task = message.task_id.and_then(|id| self.task(id)).map(|task| task.mode);
+        let mode = message.task_id.and_then(|id| self.mode_asked_of(id));
         let workspace = known.map(|known| known.workspace.as_str()).filter(|path| !words::is_scratch(path));
         Afresh {
             prompt: message.text.clone(),
             workspace: workspace.map(|path| words::path(path, words::home())).unwrap_or_default(),
-            mode: task.or(known.and_then(|known| known.mode)),
+            mode: mode.or(known.and_then(|known| known.mode)),
             persona: known.and_then(|known| known.persona.clone()),
+        }
+    }
+}
+
+impl Conversation {
+    /// The mode in which a task was started. It is another one since if that was auto.
+    fn mode_asked_of(&self, id: TaskId) -> Option<Mode> {
+        let is_choice = |entry: &Entry| {
+            let Entry::Event(event) = entry else { return false };
+            event.task_id == Some(id) && matches!(event.kind, EventKind::ModeChosen(_))
+        };
+        match self.view.timeline().any(is_choice) {
+            true => Some(Mode::Auto),
+            false => self.task(id).map(|task| task.mode),
         }
     }
 }

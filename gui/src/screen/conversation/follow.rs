@@ -49,6 +49,14 @@ impl Conversation {
         if picked.is_some_and(|id| self.view.inbox().get(id).is_none()) {
             effects.push(self.composer.clear());
         }
+        match self.stance() {
+            Stance::Away => {}
+            Stance::Question(_, question) => {
+                let id = question.id;
+                self.composer.meet(Some(id));
+            }
+            _ => self.composer.meet(None),
+        }
         if !self.at_end() {
             self.news += changes
                 .iter()
