@@ -130,7 +130,7 @@ async fn a_task_with_only_cut_or_empty_replies_ends_as_incomplete() {
         assert_eq!(outcome, (Some(EndReason::Completed), Some(expected), 3), "{key}: {end:?}");
         let (messages, _) = world.messages(task.conversation_id).await;
         let notice = messages.iter().find(|m| m.kind == MessageKind::Notice).expect("a notice");
-        assert!(notice.text.contains(words) && notice.text.contains("`go on`"), "{notice:?}");
+        assert!(notice.text.contains(words) && notice.text.contains("“go on”"), "{notice:?}");
     }
 }
 

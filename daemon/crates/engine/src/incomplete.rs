@@ -3,7 +3,7 @@
 use crate::task::{Last, Task};
 use abide_protocol::{
     record::{Notice, NoticeKind},
-    task::Incomplete,
+    task::{Incomplete, Mode},
 };
 
 /// The notice, if the task's last reply is cut or empty.
@@ -18,14 +18,18 @@ pub(crate) fn notice(task: &Task) -> Option<Notice> {
             let before = if text.is_empty() { " before it said anything" } else { "" };
             let limit = if tokens > 0 { format!(" ({tokens} tokens)") } else { String::new() };
             format!(
-                "{what} the length limit of one reply{limit}{before}. For the rest say `go on`; if that does not help, ask for \
+                "{what} the length limit of one reply{limit}{before}. For the rest say “go on”; if that does not help, ask for \
                  less at a time, or take a model with a larger limit."
             )
         }
         Incomplete::Empty => {
-            "The model ended without a word of an answer. Say `go on` to have it try again, or take another \
-             model."
-                .to_owned()
+            let tools = match task.mode {
+                Mode::Chat => " In mode chat it has no tools: for work that needs them, take mode agent.",
+                _ => "",
+            };
+            format!(
+                "The model ended without a word of an answer. Say “go on” to have it try again, or take another model.{tools}"
+            )
         }
     };
     Some(Notice { about: NoticeKind::Incomplete, text })

@@ -23,7 +23,7 @@ fn a_chat_with_an_incomplete_reply_ends_with_a_notice() {
     for (stop, text, expected, words) in [
         (Length, "Once upon", Some(Incomplete::Length), "The reply is cut"),
         (Length, "", Some(Incomplete::Length), "before it said anything"),
-        (EndTurn, " \n", Some(Incomplete::Empty), "without a word"),
+        (EndTurn, " \n", Some(Incomplete::Empty), "take mode agent"),
         (EndTurn, "Once upon a time.", None, ""),
     ] {
         let mut w = chat();
@@ -31,7 +31,7 @@ fn a_chat_with_an_incomplete_reply_ends_with_a_notice() {
         assert_eq!((w.end(), w.seen().incomplete), (Some(EndReason::Completed), expected), "{text:?}");
         assert_eq!(is_said(&w), expected.is_some(), "{text:?}");
         let notice = w.notice().unwrap_or_default();
-        assert!(notice.contains(words) && (expected.is_none() || notice.contains("`go on`")), "{notice}");
+        assert!(notice.contains(words) && (expected.is_none() || notice.contains("“go on”")), "{notice}");
     }
 }
 
@@ -69,7 +69,7 @@ fn an_agent_with_three_empty_replies_ends_without_summary_and_with_a_notice() {
         w.reply_as(EndTurn, "", &[]);
     }
     assert_eq!((w.end(), w.seen().incomplete), (Some(EndReason::Completed), Some(Incomplete::Empty)));
-    assert!(is_said(&w));
+    assert!(is_said(&w) && w.notice().is_some_and(|notice| !notice.contains("take mode agent")));
     assert_eq!(w.seen().summary, None);
 }
 
