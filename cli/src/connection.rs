@@ -9,7 +9,6 @@ use abide_client::{
     autostart::{self, Start},
     home,
     protocol::{
-        ErrorKind,
         method::{Access, Method, Status, daemon::StatusParams, subscription::Scope},
         notification::DaemonUpdate,
     },
@@ -75,34 +74,35 @@ impl Daemon {
         }
     }
 
-    /// Waits until the daemon has handed over to another program, and connects to that one.
+    /// Waits until the daemon has handed over to another program, and connects to that one. A daemon that has ended instead is started
+    /// again only by a command that may start one.
     pub(crate) async fn until_replaced(&mut self) -> Result<(), CommandError> {
         let mut notifications = self.client.notifications();
         while notifications.next().await.is_some() {}
-        self.client = autostart::connect_or_start(&self.home, options()).await?;
-        Ok(())
-    }
-
-    /// The same, but a daemon that has ended instead is not started again: perhaps a person has stopped it.
-    pub(crate) async fn until_handed_over(&mut self) -> Result<(), CommandError> {
-        let mut notifications = self.client.notifications();
-        while notifications.next().await.is_some() {}
-        self.client = connect(&self.home).await?;
+        self.client = match self.starts {
+            true => autostart::connect_or_start(&self.home, options()).await?,
+            false => connect(&self.home).await?,
+        };
         Ok(())
     }
 
     /// Sends a request. After a cut connection the effect of one that acts is unknown, so only one that reads is sent again.
     pub(crate) async fn call<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError> {
-        match (M::ACCESS, self.starts) {
-            (Access::Read, true) => self.call_again::<M>(params).await,
-            (Access::Read, false) => self.call_running::<M>(params).await,
+        match M::ACCESS {
+            Access::Read => self.call_again::<M>(params).await,
             _ => self.call_once::<M>(params).await,
         }
     }
 
     /// Sends a request once, also one that reads: for a command that follows the daemon, and starts one itself if it was not told to stop.
     pub(crate) async fn call_once<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError> {
-        Ok(self.ask::<M>(params).await?)
+        if let Some(cut) = self.client.disconnected().filter(|_| self.starts) {
+            match autostart::connect_or_start(&self.home, options()).await {
+                Ok(client) => self.client = client,
+                Err(_) => return Err(CallError::Disconnected(cut).into()),
+            }
+        }
+        Ok(self.client.call::<M>(params).await?)
     }
 
     /// Sends a request again if the daemon ends meanwhile, perhaps to hand over to another program: only for requests that may be repeated
@@ -112,39 +112,12 @@ impl Daemon {
         params: M::Params,
     ) -> Result<M::Reply, CommandError> {
         for _ in 1..ATTEMPTS {
-            match self.ask::<M>(params.clone()).await {
-                Err(CallError::Disconnected(_)) => self.until_replaced().await?,
-                Err(CallError::Daemon(refusal)) if refusal.kind() == ErrorKind::ShuttingDown => {
-                    self.until_replaced().await?;
-                }
-                settled => return Ok(settled?),
-            }
-        }
-        self.call_once::<M>(params).await
-    }
-
-    /// The same, but no daemon is started: the request is for the one that runs, or for the program that it hands over to.
-    pub(crate) async fn call_running<M: Method>(
-        &mut self,
-        params: M::Params,
-    ) -> Result<M::Reply, CommandError> {
-        for _ in 1..ATTEMPTS {
             match self.call_once::<M>(params.clone()).await {
-                Err(error) if error.is_end_of_daemon() => self.until_handed_over().await?,
+                Err(error) if error.is_end_of_daemon() => self.until_replaced().await?,
                 settled => return settled,
             }
         }
         self.call_once::<M>(params).await
-    }
-
-    async fn ask<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CallError> {
-        if let Some(cut) = self.client.disconnected().filter(|_| self.starts) {
-            match autostart::connect_or_start(&self.home, options()).await {
-                Ok(client) => self.client = client,
-                Err(_) => return Err(CallError::Disconnected(cut)),
-            }
-        }
-        self.client.call::<M>(params).await
     }
 
     /// Sends a request without borrowing this connection, so that several run at once.

@@ -158,7 +158,7 @@ async fn print_status(daemon: &mut Daemon, json: bool) -> Result<Exit, CommandEr
 async fn stop(daemon: &mut Daemon) -> Result<Option<ShutdownReply>, CommandError> {
     let params = ShutdownParams { deadline_ms: Some(PATIENCE_MS) };
     // It may be going over to another program, which is to end too.
-    let reply = match daemon.call_running::<Shutdown>(params).await {
+    let reply = match daemon.call_again::<Shutdown>(params).await {
         Err(_) if !home::is_held(daemon.home()) => None,
         settled => Some(settled?),
     };

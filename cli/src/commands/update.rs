@@ -29,7 +29,7 @@ pub(crate) async fn update(patience_secs: u64, json: bool) -> Result<Exit, Comma
     let settled = if let Some(reply) = reply {
         reply
     } else {
-        daemon.until_handed_over().await.map_err(|error| match home::is_held(daemon.home()) {
+        daemon.until_replaced().await.map_err(|error| match home::is_held(daemon.home()) {
             true => error,
             false => error.hinted("it ended before it went over; the next start runs the installed program"),
         })?;

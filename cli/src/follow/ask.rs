@@ -153,10 +153,8 @@ impl Follow<'_> {
         let id = PendingId::Question(question.id);
         self.say(&pending::question(question))?;
         self.mark_read().await;
-        match self.settle_keys(id).await? {
-            PromptResult::Interrupted => return self.left(),
-            PromptResult::Withdrawn => return self.withdrawn(),
-            PromptResult::Typed(()) => {}
+        if let Some(end) = self.settle_keys(id).await? {
+            return Ok(end);
         }
         let label = if question.choices.is_empty() { "answer" } else { "answer or number" };
         loop {
@@ -188,10 +186,8 @@ impl Follow<'_> {
         let id = PendingId::Approval(approval.id);
         self.show(approval)?;
         self.mark_read().await;
-        match self.settle_keys(id).await? {
-            PromptResult::Interrupted => return self.left(),
-            PromptResult::Withdrawn => return self.withdrawn(),
-            PromptResult::Typed(()) => {}
+        if let Some(end) = self.settle_keys(id).await? {
+            return Ok(end);
         }
         let input = match approval.risk {
             Risk::Low => Input::Key,
@@ -286,20 +282,23 @@ impl Follow<'_> {
         }
     }
 
-    /// Waits until the person has stopped typing, since those keys were not meant for the item, and says what they were.
-    async fn settle_keys(&mut self, id: PendingId) -> Result<PromptResult<()>, CommandError> {
-        let Answerer::Person(terminal) = self.target.answerer else { return Ok(PromptResult::Interrupted) };
+    /// Waits until the person has stopped typing, since those keys were not meant for the item, and says what they were. `Some` if the
+    /// prompt ends with that.
+    async fn settle_keys(&mut self, id: PendingId) -> Result<Option<PromptEnd>, CommandError> {
+        let Answerer::Person(terminal) = self.target.answerer else {
+            return Ok(Some(PromptEnd::Interrupted));
+        };
         let typed = async { terminal.settle(QUIET).await.map(PromptResult::Typed) };
         let typed = match self.wait_for(id, &AtomicBool::new(false), typed).await? {
             PromptResult::Typed(typed) => typed,
-            PromptResult::Withdrawn => return Ok(PromptResult::Withdrawn),
-            PromptResult::Interrupted => return Ok(PromptResult::Interrupted),
+            PromptResult::Withdrawn => return self.withdrawn().map(Some),
+            PromptResult::Interrupted => return self.left().map(Some),
         };
         let typed = text::one_line(&String::from_utf8_lossy(&typed)).trim().to_owned();
         if !typed.is_empty() {
             self.say(&paint(FAINT, &format!("typed before the prompt was ready, and not used: {typed}")))?;
         }
-        Ok(PromptResult::Typed(()))
+        Ok(None)
     }
 
     async fn read_input(

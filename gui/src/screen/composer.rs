@@ -77,9 +77,9 @@ struct Asked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
     Answer,
-    /// What was there when the question came, perhaps for something else: the first Enter does not send it.
+    /// A draft that was there when the question came. It may be meant for something else, so the first Enter does not send it.
     Draft,
-    /// The same, and the next Enter sends it.
+    /// That draft, after the first Enter: the next one sends it.
     Armed,
 }
 
@@ -373,7 +373,7 @@ impl Composer {
         }
     }
 
-    /// What the field holds while a question waits.
+    /// Whether the field holds an answer or a draft; `None`: no question waits.
     #[must_use]
     pub fn held(&self) -> Option<Held> {
         self.asked.map(|asked| asked.held)
