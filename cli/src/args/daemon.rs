@@ -86,7 +86,7 @@ pub(crate) struct PromptsArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A persona is a file NAME.md in the configuration's folder `personas`, a table [personas.NAME] of the
+A persona is a file NAME.md in the configuration's folder `personas`, a table [personas.NAME] of the \
 configuration, or built in.
 
 Examples:
@@ -174,7 +174,7 @@ pub(crate) enum DaemonCommand {
     Restart,
     /// Let the program that is installed now take over, if nothing is cut off by that
     #[command(after_help = "\
-By itself the daemon goes over to a newly installed program as soon as nothing is cut off by that; see
+By itself the daemon goes over to a newly installed program as soon as nothing is cut off by that; see \
 `[daemon] update` in `abide config reference`. `abide daemon restart` does not wait for that.")]
     Update {
         /// How long to wait until all tasks are at a boundary; meanwhile none begins anything
@@ -185,7 +185,7 @@ By itself the daemon goes over to a newly installed program as soon as nothing i
     Status,
     /// Start it at every login, so that unfinished tasks go on by themselves
     #[command(after_help = "\
-By units of systemd's user manager; where there is none, by an entry in the desktop's autostart folder.
+By units of systemd's user manager; where there is none, by an entry in the desktop's autostart folder. \
 Files that were edited by hand are kept.")]
     Install(InstallArgs),
     /// Take back what install did; tasks and conversations stay

@@ -110,8 +110,8 @@ impl AgentArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The agent works in the current folder. Its words go to standard output,
-everything else to standard error.
+The agent works in the current folder. Its words go to standard output, \
+everything else to standard error. \
 Ctrl-C detaches: the task goes on, and `abide watch` comes back to it.
 
 Examples:
@@ -256,8 +256,8 @@ pub(crate) struct ChangesArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The difference is shown first, and then it asks. The task has to be over or paused. Files that somebody else has changed since the task
-did are kept and named. Git's index, branches and stash, and files that git ignores, are not touched. The files as they are now are kept:
+The difference is shown first, and then it asks. The task has to be over or paused. Files that somebody else has changed since the task \
+did are kept and named. Git's index, branches and stash, and files that git ignores, are not touched. The files as they are now are kept: \
 --redo brings them back.
 
 Examples:
@@ -279,7 +279,7 @@ pub(crate) struct UndoArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "\
-A comment is read before the next request to the model. New instructions take effect at once: a reply under way is withdrawn, what a tool
+A comment is read before the next request to the model. New instructions take effect at once: a reply under way is withdrawn, what a tool \
 runs goes on, and calls that wait are not run.
 
 Examples:
@@ -318,7 +318,7 @@ pub(crate) struct LiveTaskArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-On a terminal, questions and approvals can be answered right there. Ctrl-C detaches and stops nothing.
+On a terminal, questions and approvals can be answered right there. Ctrl-C detaches and stops nothing. \
 Watching a task ends with it, and with its exit code; watching a conversation goes on until Ctrl-C.
 
 Examples:
