@@ -1,6 +1,6 @@
 //! Durations, counts, money, paths and states in words.
 
-use crate::emoji::drawable;
+use crate::{emoji::drawable, widget::Look};
 pub use abide_client::protocol::{
     measure::{counted, duration, money, took},
     message::summary_without_tool as what,
@@ -92,6 +92,19 @@ pub fn doing(task: &AgentTask) -> String {
         }
         Status::Paused => task.pause_reason.map_or("paused", PauseReason::words).to_owned(),
         Status::Completed | Status::Cancelled | Status::Error => LatestTask::from(task).words().to_owned(),
+    }
+}
+
+/// These words on a task's activity; while the daemon is away, work that needs no person is only what was last seen.
+#[must_use]
+pub fn as_known(doing: String, task: &AgentTask, look: Look) -> String {
+    match task.status {
+        Status::Running | Status::Thinking | Status::ToolExecuting | Status::WaitingChildren
+            if !look.is_live =>
+        {
+            format!("last seen: {doing}")
+        }
+        _ => doing,
     }
 }
 

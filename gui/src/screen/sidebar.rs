@@ -575,7 +575,10 @@ fn line(
         (None, Some(task), _) if task.is_held() => (Mark::NeedsYou, words::doing(task), age),
         (None, Some(task), _) if task.status == Status::Paused => (Mark::Paused, words::doing(task), age),
         (None, Some(task), _) if stands(task) => (Mark::Paused, words::doing(task), age),
-        (None, Some(task), _) => (Mark::Working, words::doing(task), format!("step {}", task.step_count)),
+        (None, Some(task), _) => {
+            let doing = words::as_known(words::doing(task), task, look);
+            (Mark::Working, doing, format!("step {}", task.step_count))
+        }
         (None, None, Some(latest)) if latest.status.has_ended() => {
             let mark = if latest.is_whole() { Mark::Complete } else { Mark::Failed };
             (mark, format!("{} · {place}", latest.words()), age)

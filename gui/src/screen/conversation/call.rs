@@ -94,6 +94,7 @@ fn aside<'a>(call: &CallView, look: Look) -> Element<'a, Message> {
         (CallState::WaitingApproval, _) => "waits for approval",
         (CallState::WaitingUser, _) => "waits for you",
         (CallState::WaitingChildren, _) => "waits for sub-tasks",
+        (CallState::Running, _) if !look.is_live => "running when last seen",
         (CallState::Running, _) => "running",
         (CallState::Finished, Some(CallOutcome::Refused)) => "refused",
         (CallState::Finished, Some(CallOutcome::Rejected)) => "rejected",

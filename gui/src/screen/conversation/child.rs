@@ -5,7 +5,8 @@ use crate::{
     font,
     screen::tree::line,
     theme::{size, space, style},
-    widget::{Element, dot, elide::elided, press::press, secondary, word, yielding},
+    widget::{Element, Look, dot, elide::elided, press::press, secondary, word, yielding},
+    words,
 };
 use abide_client::{
     protocol::{CallId, TaskId, message::CallView, task::AgentTask},
@@ -72,11 +73,12 @@ fn ran_at(call: &CallView, task: &AgentTask) -> bool {
 
 impl Conversation {
     /// The line of a sub-task.
-    pub(super) fn child<'a>(&self, task: &AgentTask) -> Element<'a, Message> {
+    pub(super) fn child<'a>(&self, task: &AgentTask, look: Look) -> Element<'a, Message> {
         let is_amber = waits(&self.view, task);
         let title = elided(line::title(task, ""), size::PROSE, font::MEDIUM);
         let ink = if is_amber { style::needs_you } else { style::muted };
-        let doing = elided(line::doing(task), size::SECONDARY, font::PROSE).style(ink);
+        let doing = words::as_known(line::doing(task), task, look);
+        let doing = elided(doing, size::SECONDARY, font::PROSE).style(ink);
         let words = row![container(title).width(FillPortion(3)), container(doing).width(FillPortion(2))];
         let parts = [
             dot(line::mark(task, is_amber)),

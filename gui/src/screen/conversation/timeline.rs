@@ -139,7 +139,7 @@ impl Conversation {
                 None => gap().into(),
             },
             Row::Child(id) => match self.task(id) {
-                Some(task) => self.child(task),
+                Some(task) => self.child(task, look),
                 None => gap().into(),
             },
             Row::End(id) => self.task(id).map_or_else(
@@ -318,7 +318,8 @@ impl Conversation {
             task.pausing().map(|words| secondary(words::sentence(words)).style(style::needs_you).into());
         let mark = if stands(task) { dot(|tokens| tokens.faint) } else { working(look) };
         let unread = self.is_unread(task).then(|| secondary("Has not read your words yet").into());
-        let parts = [mark, words].into_iter().chain(unread).chain(pause);
+        let away = (!look.is_live).then(|| secondary("when last seen").into());
+        let parts = [mark, words].into_iter().chain(away).chain(unread).chain(pause);
         yielding::row(parts, 1, space::S + 2.0)
     }
 }

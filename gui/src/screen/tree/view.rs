@@ -60,7 +60,7 @@ impl Screen {
         let (at, count) = (self.at, family.count());
         let height = lines.len() as f32 * shape.line();
         let list = responsive(move |room| {
-            let of = Of { family: &family, lines: &lines, open, conversation, shape };
+            let of = Of { family: &family, lines: &lines, open, conversation, shape, look };
             let near = near(&lines, at, room.height, shape.line());
             let above = near.start as f32 * shape.line();
             let below = (lines.len() - near.end) as f32 * shape.line();
@@ -125,6 +125,7 @@ struct Of<'f, 'a> {
     open: TaskId,
     conversation: &'a str,
     shape: Shape,
+    look: Look,
 }
 
 impl Of<'_, '_> {
@@ -145,7 +146,8 @@ impl Of<'_, '_> {
         let title = elided(line::title(task, self.conversation), size::PROSE, font);
         let title = if task.status.has_ended() { title.style(style::muted) } else { title };
         let ink = if is_amber { style::needs_you } else { style::muted };
-        let doing = elided(line::doing(task), size::SECONDARY, font::PROSE).style(ink);
+        let doing = words::as_known(line::doing(task), task, self.look);
+        let doing = elided(doing, size::SECONDARY, font::PROSE).style(ink);
         let figures: Element<'e, Message> = secondary(line::figures(task)).into();
         let mark = dot(line::mark(task, is_amber));
         let content: Element<'e, Message> = match self.shape {
