@@ -9,8 +9,13 @@ use abide_client::{
     autostart::{self, Start},
     home,
     protocol::{
-        method::{Access, Method, Status, daemon::StatusParams, subscription::Scope},
+        method::{
+            Access, ListModels, Method, Status,
+            daemon::{ListModelsParams, StatusParams},
+            subscription::Scope,
+        },
         notification::DaemonUpdate,
+        provider::ProviderInfo,
     },
     view::{Connection, OverviewView},
 };
@@ -141,6 +146,32 @@ impl Daemon {
             let known = &status.keys;
             if !known.iter().any(|k| k.eq_ignore_ascii_case(variable) || k.eq_ignore_ascii_case(provider)) {
                 screen::note(&status::missing_key(variable, provider))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Warns if the daemon has no provider of this name: it may be a typing error, or a provider that is configured later.
+    pub(crate) async fn warn_of_unknown(&mut self, provider: &str) -> Result<(), CommandError> {
+        let params = ListModelsParams { offline: true, provider: None };
+        let known = self.call::<ListModels>(params).await?.providers;
+        if known.iter().all(|known| known.name != provider) {
+            let names: Vec<&str> = known.iter().map(|known| &*known.name).collect();
+            screen::note(&status::unknown_provider(provider, &names))?;
+        }
+        Ok(())
+    }
+
+    /// Warns if the model's provider answers, and does not list it.
+    pub(crate) async fn warn_of_unlisted(&mut self, model: &str) -> Result<(), CommandError> {
+        let provider = model.split('/').next().map(str::to_owned);
+        let params = ListModelsParams { offline: false, provider };
+        let answered = self.call::<ListModels>(params).await?.providers;
+        let is_scripted = |known: &ProviderInfo| known.api == "scripted";
+        let lists = |known: &&ProviderInfo| !known.models.is_empty() && !is_scripted(known);
+        for provider in answered.iter().filter(lists) {
+            if !provider.models.iter().any(|listed| listed == model) {
+                screen::note(&status::unlisted_model(model, provider))?;
             }
         }
         Ok(())

@@ -26,12 +26,17 @@ pub(crate) async fn config(command: ConfigCommand, json: bool) -> Result<Exit, C
         }
         ConfigCommand::Set { setting, value } => {
             let params = change(setting, &value)?;
-            let changed = Daemon::started().await?.call::<UpdateConfig>(params).await;
+            let mut daemon = Daemon::started().await?;
+            let changed = daemon.call::<UpdateConfig>(params).await;
             let reply = changed.map_err(|e| match e.is(ErrorKind::IllegalState) {
                 true => e.hinted("`abide config check` says whether the file is well"),
                 false => e,
             })?;
-            print_settings(&reply, json)
+            let exit = print_settings(&reply, json)?;
+            if let (Setting::Model, ModelChoice::Named(model)) = (setting, &reply.model) {
+                daemon.warn_of_unlisted(model).await?;
+            }
+            Ok(exit)
         }
     }
 }

@@ -22,7 +22,8 @@ pub(crate) async fn key(command: KeyCommand, json: bool) -> Result<Exit, Command
     };
     let removed = key.is_none();
     let name = text::one_line(&provider);
-    let reply = Daemon::started().await?.call::<SetKey>(SetKeyParams { provider, key }).await?;
+    let mut daemon = Daemon::started().await?;
+    let reply = daemon.call::<SetKey>(SetKeyParams { provider: provider.clone(), key }).await?;
     if json {
         json::document(&reply)?;
     } else {
@@ -33,6 +34,9 @@ pub(crate) async fn key(command: KeyCommand, json: bool) -> Result<Exit, Command
             (true, false) => format!("{name}: no key was stored, none is removed; stored now: {place}\n"),
         };
         screen::print(&words)?;
+    }
+    if !removed {
+        daemon.warn_of_unknown(&provider).await?;
     }
     Ok(Exit::Done)
 }

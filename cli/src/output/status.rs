@@ -11,6 +11,7 @@ use abide_client::protocol::{
         CutWork, RefusedConfig, SandboxStatus, ShutdownReply, StatusReply, TaskCounts, UpdateDaemonReply,
     },
     notification::DaemonUpdate,
+    provider::ProviderInfo,
     sandbox::SandboxLevel,
     start::{AtLogin, StartedBy, SystemdStart},
     transcript::EffectClass,
@@ -208,6 +209,18 @@ pub(crate) fn missing_key(variable: &str, provider: &str) -> String {
         "this shell has {variable}, the daemon has no such key; to give it to the daemon:\n  printenv {variable} | abide key set {}",
         text::one_line(provider)
     )
+}
+
+/// A provider that the daemon does not have, beside those that it has.
+pub(crate) fn unknown_provider(name: &str, known: &[&str]) -> String {
+    let known = known.iter().map(|known| text::one_line(known)).collect::<Vec<_>>().join(", ");
+    format!("the daemon has no provider {} yet; it has {known} (see `abide models`)", text::one_line(name))
+}
+
+/// A model that its provider does not list.
+pub(crate) fn unlisted_model(model: &str, provider: &ProviderInfo) -> String {
+    let [name, model] = [&provider.name, model].map(text::one_line);
+    format!("{name} does not list {model}, and may not have it; `abide models` shows what it lists")
 }
 
 #[cfg(test)]

@@ -124,6 +124,22 @@ async fn changing_a_setting_leaves_the_rest_of_the_file_unchanged() {
 }
 
 #[tokio::test]
+async fn a_model_or_a_provider_that_is_probably_mistyped_is_named() {
+    let world = World::start().await;
+    let cli = world.daemon.cli();
+    let listed = cli.run(&["config", "set", "model.default", "test/scripted-1"]).await;
+    assert_eq!((listed.code, &*listed.stderr), (Some(0), ""), "{listed:?}");
+    let unlisted = cli.run(&["config", "set", "model.default", "test/scriptde-1"]).await;
+    assert_eq!(unlisted.code, Some(0), "{unlisted:?}");
+    assert!(unlisted.stderr.contains("test does not list test/scriptde-1"), "{unlisted:?}");
+    for (provider, is_known) in [("test", true), ("tets", false)] {
+        let stored = cli.run_with_input(&["key", "set", provider], "sk-canary-typed").await;
+        assert_eq!(stored.code, Some(0), "{stored:?}");
+        assert_eq!(stored.stderr.contains("no provider tets yet; it has "), !is_known, "{stored:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_invalid_setting_or_a_refused_file_changes_nothing() {
     let world = World::start().await;
     let cli = world.daemon.cli();
