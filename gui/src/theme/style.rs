@@ -285,7 +285,9 @@ pub fn list_row(state: RowState) -> impl Fn(&Theme, button::Status) -> button::S
             (false, false) => None,
         };
         let line = state.is_picked.then_some(t.accent);
-        pressable(background, t.selection, t.text, line, status)
+        // The open conversation can be told from the one below the pointer.
+        let hovered = background.unwrap_or(t.selection.scale_alpha(0.5));
+        pressable(background, hovered, t.text, line, status)
     }
 }
 

@@ -191,6 +191,24 @@ fn a_prompt_is_edited_and_sent_again_in_a_new_conversation() {
 }
 
 #[test]
+fn a_later_prompt_that_is_edited_is_said_to_begin_without_what_came_before() {
+    for (later, is_said) in [(None, false), (Some("And the other tests?"), true)] {
+        let mut history = preset::history();
+        history.messages.extend(later.map(|later| preset::said(98, Role::User, later)));
+        let (overview, conversation) = preset::waits(Status::Completed, &[], history);
+        let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
+        person.open(CONVERSATION, conversation);
+        person.wait(1000);
+        person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        assert_eq!(
+            person.finds("A new conversation: it will not know what came before this prompt.").is_some(),
+            is_said,
+            "{later:?}"
+        );
+    }
+}
+
+#[test]
 fn a_prompt_that_is_edited_again_keeps_its_mode_and_the_draft_whose_place_it_takes() {
     let mut history = preset::history();
     let chosen = EventKind::ModeChosen(Mode::Chat);

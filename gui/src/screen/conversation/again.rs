@@ -85,15 +85,24 @@ impl Conversation {
     /// Prepares a new conversation whose first prompt is this one, to be edited before it is sent.
     pub(super) fn edit_again(&self, seq: Seq) -> Vec<Effect> {
         let Some(Entry::Message(message)) = self.view.entry(seq) else { return Vec::new() };
-        vec![Effect::Afresh(Box::new(self.afresh(message)))]
+        let afresh = Effect::Afresh(Box::new(self.afresh(message)));
+        let is_first = self.gap.is_none() && self.prompts().next() == Some(seq);
+        let said =
+            (!is_first).then_some("A new conversation: it will not know what came before this prompt.");
+        std::iter::once(afresh).chain(said.map(Effect::Say)).collect()
+    }
+
+    /// The prompts and comments of the person that are loaded, from the first on.
+    fn prompts(&self) -> impl DoubleEndedIterator<Item = Seq> {
+        self.view.timeline().filter_map(|entry| match entry {
+            Entry::Message(message) if is_prompt(message) => Some(message.seq),
+            _ => None,
+        })
     }
 
     /// The person's prompt of the last task.
     pub(super) fn last_prompt(&self) -> Option<Seq> {
-        self.view.timeline().rev().find_map(|entry| match entry {
-            Entry::Message(message) if is_prompt(message) => Some(message.seq),
-            _ => None,
-        })
+        self.prompts().next_back()
     }
 
     fn afresh(&self, message: &message::Message) -> Afresh {
