@@ -114,6 +114,15 @@ pub struct CallView {
     pub permission: Option<Permission>,
 }
 
+impl CallView {
+    /// A control call, which is shown as a message or as the task's end instead. One that was refused has become neither.
+    #[must_use]
+    pub fn is_control(&self) -> bool {
+        let is_named = matches!(&*self.tool, "ask_user" | "request_input" | "send_update" | "task_complete");
+        is_named && self.outcome != Some(CallOutcome::Refused)
+    }
+}
+
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

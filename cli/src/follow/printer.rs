@@ -183,8 +183,7 @@ impl Printer {
         }
         match entry {
             Entry::Call(c) => {
-                if c.state == CallState::Finished && self.printed_calls.insert(c.seq) && !call::is_control(c)
-                {
+                if c.state == CallState::Finished && self.printed_calls.insert(c.seq) && !c.is_control() {
                     self.name_speaker(view, Some(c.task_id), screen)?;
                     screen.note(&call::rendered(c, self.extent, screen.width()))?;
                 }

@@ -112,7 +112,7 @@ fn calls(view: &ConversationView, task: Option<TaskId>, room: Size) -> Vec<Strin
         .iter()
         .filter_map(|active| view.call(active.call_id))
         // The record of a call's end comes before the update that removes the call from its task.
-        .filter(|call| call.state == CallState::Running && !call::is_control(call))
+        .filter(|call| call.state == CallState::Running && !call.is_control())
         .collect();
     let each = (room.rows / running.len().max(1)).min(1 + OUTPUT_LINES);
     let mut lines = Vec::new();

@@ -22,11 +22,6 @@ const MAX_SUMMARY: usize = 160;
 /// The least width of a call's tool and summary.
 const MIN_HEAD: usize = 24;
 
-/// A control call is shown as a message or as the task's end instead.
-pub(crate) fn is_control(call: &CallView) -> bool {
-    matches!(&*call.tool, "ask_user" | "request_input" | "send_update" | "task_complete")
-}
-
 /// The call's line with its output below, each line with its newline. `width` is the terminal's.
 pub(crate) fn rendered(call: &CallView, extent: Extent, width: Option<usize>) -> String {
     format!("{}\n{}", line(call, width), output::below(call, extent, width))
@@ -150,6 +145,13 @@ mod tests {
         assert_eq!(of("wait", two), "✓ wait Go. → a completed, b step limit (12 ms)");
         assert_eq!(of("wait", "There is none."), "✓ wait Go. → There is none. (12 ms)");
         assert_eq!(of("read", r#"{"handle":"a"}"#), "✓ read Go. → {\"handle\":\"a\"} (12 ms)");
+    }
+
+    #[test]
+    fn a_control_call_has_a_line_only_if_it_was_refused() {
+        let asks = CallView { tool: "ask_user".into(), ..fixture::call() };
+        assert!(asks.is_control());
+        assert!(!CallView { outcome: Some(CallOutcome::Refused), ..asks }.is_control());
     }
 
     #[test]

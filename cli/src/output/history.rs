@@ -32,7 +32,7 @@ pub(crate) fn history(
     }));
     // Calls older than the rest of a cut history are left out: entries between them are missing.
     let oldest = entries.iter().map(|(seq, _)| *seq).min().filter(|_| history.is_cut);
-    let calls = reply.calls.iter().filter(|c| !call::is_control(c) && oldest.is_none_or(|seq| c.seq > seq));
+    let calls = reply.calls.iter().filter(|c| !c.is_control() && oldest.is_none_or(|seq| c.seq > seq));
     entries.extend(
         calls.map(|c| (c.seq, entry(began, at(c, began), call::rendered(c, extent, width).trim_end()))),
     );

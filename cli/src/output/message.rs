@@ -38,7 +38,7 @@ pub(crate) fn conversation(
     let mut items: Vec<_> = messages
         .iter()
         .map(|m| (m.seq, Item::Message(m)))
-        .chain(calls.iter().filter(|c| !call::is_control(c)).map(|c| (c.seq, Item::Call(c))))
+        .chain(calls.iter().filter(|c| !c.is_control()).map(|c| (c.seq, Item::Call(c))))
         .chain(events.iter().filter_map(|event| {
             let EventKind::TaskEnded(EndedEvent { summary: Some(summary), .. }) = &event.kind else {
                 return None;

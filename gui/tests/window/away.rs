@@ -32,11 +32,11 @@ fn durations_stand_still_while_the_daemon_is_disconnected() {
 #[test]
 fn what_worked_is_called_last_seen_while_the_daemon_is_away() {
     let mut person = before(preset::history());
-    assert!(person.finds("when last seen").is_none());
+    assert!(person.finds("When last seen:").is_none());
     let lost = || Update::Disconnected { reason: "the connection is closed".into() };
     person.tell(Message::Overview(vec![lost()]));
     person.tell(Message::Conversation(CONVERSATION, vec![lost()]));
-    assert!(person.finds("when last seen").is_some());
+    assert!(person.finds("When last seen:").is_some());
 }
 
 #[test]

@@ -152,7 +152,10 @@ fn details<'a>(call: &'a CallView, live: Option<&str>, is_whole: bool, look: Loo
         content = content.push(diff::view(preview, most, look, || open));
     }
     if is_whole && call.preview.is_none() {
-        content = content.push(arguments(&call.arguments));
+        let arguments = arguments(&call.arguments);
+        let is_empty = arguments.is_none() && live.is_none() && call.result.is_none();
+        content =
+            content.push(arguments).push(is_empty.then(|| secondary("There is nothing more to it yet.")));
     }
     if let Some(live) = live.filter(|_| call.state == CallState::Running) {
         let (_, last) = tail(live, if is_whole { MAX_LINES } else { TAIL });
@@ -212,7 +215,8 @@ fn title(call: &CallView) -> String {
     format!("{} {}", call.tool, words::first_line(words::what(&call.tool, &call.summary), 90))
 }
 
-fn arguments<'a>(raw: &str) -> Element<'a, Message> {
+/// `None` if it has none.
+fn arguments<'a>(raw: &str) -> Option<Element<'a, Message>> {
     let said = match serde_json::from_str(raw) {
         Ok(serde_json::Value::Object(fields)) => {
             let lines = fields.iter().map(|(name, value)| match value.as_str() {
@@ -223,5 +227,6 @@ fn arguments<'a>(raw: &str) -> Element<'a, Message> {
         }
         _ => raw.to_owned(),
     };
-    code(visible(tail(&said, MAX_LINES).1).into_owned()).width(Fill).into()
+    let said = tail(&said, MAX_LINES).1;
+    (!said.is_empty()).then(|| code(visible(said).into_owned()).width(Fill).into())
 }

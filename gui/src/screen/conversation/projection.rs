@@ -12,7 +12,7 @@ use abide_client::{
         CallId, QuestionId, Seq, TaskId,
         event::{Event, EventKind, PhaseEvent, StartedEvent},
         inbox::{Pending, PendingId},
-        message::{CallOutcome, CallView, MessageKind, Role},
+        message::{CallView, MessageKind, Role},
         notification::DeltaItem,
         record::ModelErrorKind,
         task::{AgentTask, EndReason, PauseReason, Phase, Status},
@@ -49,12 +49,6 @@ pub enum Row {
     Indicator(TaskId),
 }
 
-/// A control call is shown as a message or as the task's end instead.
-fn is_control(call: &CallView) -> bool {
-    matches!(&*call.tool, "ask_user" | "request_input" | "send_update" | "task_complete")
-        && !matches!(call.outcome, Some(CallOutcome::Refused))
-}
-
 /// All rows except those of [`now`], oldest first, and the heads that are due before the next one: of this sub-task, or of the root tasks. `earlier` are tasks that the fold lacks, because they ended before it began;
 /// `thoughts` are the messages that are texts of reason or observe. Entries after `missing` are not loaded.
 #[must_use]
@@ -88,7 +82,7 @@ pub(super) fn rows(
                 Some(id) if m.kind == MessageKind::Question => Some(Row::Card(*id)),
                 _ => Some(Row::Entry(m.seq)),
             },
-            Entry::Call(call) if is_control(call) => None,
+            Entry::Call(call) if call.is_control() => None,
             Entry::Call(call) => match open.approvals.get(&call.call_id) {
                 Some(id) => Some(Row::Card(*id)),
                 // The sub-task's line says it all.

@@ -318,9 +318,10 @@ impl Conversation {
             task.pausing().map(|words| secondary(words::sentence(words)).style(style::needs_you).into());
         let mark = if stands(task) { dot(|tokens| tokens.faint) } else { working(look) };
         let unread = self.is_unread(task).then(|| secondary("Has not read your words yet").into());
-        let away = (!look.is_live).then(|| secondary("when last seen").into());
-        let parts = [mark, words].into_iter().chain(away).chain(unread).chain(pause);
-        yielding::row(parts, 1, space::S + 2.0)
+        let away = (!look.is_live).then(|| secondary("When last seen:").into());
+        let words_at = 1 + usize::from(away.is_some());
+        let parts = std::iter::once(mark).chain(away).chain([words]).chain(unread).chain(pause);
+        yielding::row(parts, words_at, space::S + 2.0)
     }
 }
 
