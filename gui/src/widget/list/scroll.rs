@@ -128,6 +128,10 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
             (Some(shown), Anchor::Row { key, .. }) if is_lower && key == shown => self.reveal(shown),
             _ => {}
         }
+        // In a larger view the end is in view without scrolling.
+        if hidden == (0, 0) && !self.places.is_empty() && self.furthest() <= 0.0 {
+            self.anchor = Anchor::End;
+        }
     }
 
     /// The distance from where rows are laid out to where they are drawn, in whole pixels: a touchpad scrolls by less.
@@ -367,6 +371,19 @@ mod tests {
         scroll.lay_out(places, (0, 0), 50.0);
         assert!((scroll.offset - 100.0).abs() < 0.01, "{}", scroll.offset);
         assert_eq!(scroll.view().map(|view| view.first), Some(29));
+    }
+
+    #[test]
+    fn a_list_that_fits_a_larger_view_is_at_its_end() {
+        let mut scroll = list(0..20, (0, 0));
+        scroll.scroll(-30.0);
+        scroll.news(5);
+        scroll.lay_out(places(0..20, 10.0), (0, 0), 190.0);
+        assert!(!scroll.anchor_is_end(), "a part of the first row is out of view");
+        scroll.lay_out(places(0..20, 10.0), (3, 0), 210.0);
+        assert!(!scroll.anchor_is_end(), "rows above are not built yet");
+        scroll.lay_out(places(0..20, 10.0), (0, 0), 210.0);
+        assert!(scroll.news(5).is_some_and(|view| view.at_end), "who asked is told");
     }
 
     #[test]
