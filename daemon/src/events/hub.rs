@@ -45,14 +45,23 @@ struct Inner {
     subscribers: BTreeMap<u64, Entry>,
     live: Live,
     daemon: DaemonUpdate,
-    focus: BTreeMap<u64, ConversationId>,
-    focused: watch::Sender<HashSet<ConversationId>>,
+    focus: BTreeMap<u64, Option<ConversationId>>,
+    focused: watch::Sender<Focused>,
     next: u64,
+}
+
+/// What the clients show that say so.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Focused {
+    pub conversations: HashSet<ConversationId>,
+    /// How many clients have said it, also those that show no conversation now.
+    pub clients: usize,
 }
 
 impl Inner {
     fn focus_changed(&self) {
-        self.focused.send_replace(self.focus.values().copied().collect());
+        let conversations = self.focus.values().copied().flatten().collect();
+        self.focused.send_replace(Focused { conversations, clients: self.focus.len() });
     }
 }
 
@@ -262,9 +271,10 @@ impl Hub {
         partials
     }
 
-    /// Notes that a client shows a conversation, until the returned value is dropped. Desktop notifications about it are left out.
+    /// Notes that a client shows this conversation, or none, until the returned value is dropped. Desktop notifications about it are left
+    /// out.
     #[must_use]
-    pub fn focus(&self, conversation: ConversationId) -> Focus {
+    pub fn focus(&self, conversation: Option<ConversationId>) -> Focus {
         let mut inner = self.lock();
         let key = inner.next;
         inner.next += 1;
@@ -273,9 +283,9 @@ impl Hub {
         Focus { hub: self.clone(), key }
     }
 
-    /// Watches the set of conversations that clients show.
+    /// Watches what clients show.
     #[must_use]
-    pub fn focused(&self) -> watch::Receiver<HashSet<ConversationId>> {
+    pub fn focused(&self) -> watch::Receiver<Focused> {
         self.lock().focused.subscribe()
     }
 }
@@ -322,7 +332,7 @@ impl Drop for Subscriber {
     }
 }
 
-/// A client's focus on a conversation; ends when dropped.
+/// What a client shows; ends when dropped.
 #[derive(Debug)]
 pub struct Focus {
     hub: Hub,

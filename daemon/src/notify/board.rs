@@ -73,7 +73,7 @@ impl Entry {
         self.waits.retain(|item| item.id() != id);
     }
 
-    const fn waits(&self) -> bool {
+    pub(super) const fn waits(&self) -> bool {
         !self.waits.is_empty()
     }
 
@@ -123,12 +123,12 @@ impl<S> Board<S> {
         self.tidy();
     }
 
-    /// Takes back what is about these conversations: somebody looks at them.
-    pub(super) fn looked_at(&mut self, conversations: &HashSet<ConversationId>) {
-        for card in &mut self.cards {
-            card.entries.retain(|entry| !conversations.contains(&entry.conversation));
-        }
-        self.held.retain(|entry| !conversations.contains(&entry.conversation));
+    /// Takes back what is about these conversations: somebody looks at them. Returns those in which something waits.
+    pub(super) fn looked_at(&mut self, conversations: &HashSet<ConversationId>) -> Vec<ConversationId> {
+        let shown = self.cards.iter_mut().map(|card| &mut card.entries);
+        let entries = shown.chain(std::iter::once(&mut self.held));
+        let taken = entries.flat_map(|all| all.extract_if(.., |e| conversations.contains(&e.conversation)));
+        taken.filter(Entry::waits).map(|entry| entry.conversation).collect()
     }
 
     /// Takes back an item that is being answered.

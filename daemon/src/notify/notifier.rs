@@ -10,6 +10,7 @@ use super::{
     step::{Done, HandleOf, Step},
     within,
 };
+use crate::events::Focused;
 use abide_protocol::{
     ConversationId,
     inbox::{InboxItem, PendingId},
@@ -27,7 +28,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-/// How long windows have to connect again after a start, and to say what they show.
+/// How long windows have to connect after a start of the daemon, or again after they went, and to say what they show.
 pub(super) const REMIND_AFTER: Duration = Duration::from_secs(2);
 /// How long a server has to start again by itself.
 pub(super) const LOST_FOR: Duration = Duration::from_secs(1);
@@ -56,8 +57,9 @@ pub(super) struct Shown<H> {
 /// server is slow or hangs.
 pub struct Notifier<D: Desktop> {
     desktop: D,
-    /// The conversations that clients show.
-    focused: watch::Receiver<HashSet<ConversationId>>,
+    focused: watch::Receiver<Focused>,
+    /// The conversations about which no notification was shown, or it was taken back, because a client showed them.
+    seen: HashSet<ConversationId>,
     orders: mpsc::Sender<Order<HandleOf<D>>>,
     pub(super) board: Board<Shown<HandleOf<D>>>,
     /// The server, while something is shown.
@@ -81,6 +83,8 @@ pub struct Notifier<D: Desktop> {
     pub(super) look_at: Option<Instant>,
     /// When the inbox is read: its items may have no notification.
     pub(super) remind_at: Option<Instant>,
+    /// When what waits in the conversations in `seen` is shown: no client is left that showed them.
+    pub(super) left_at: Option<Instant>,
     rest_at: Option<Instant>,
 }
 
@@ -88,12 +92,13 @@ impl<D: Desktop> Notifier<D> {
     #[must_use]
     pub fn new(
         desktop: D,
-        focused: watch::Receiver<HashSet<ConversationId>>,
+        focused: watch::Receiver<Focused>,
         orders: mpsc::Sender<Order<HandleOf<D>>>,
     ) -> Self {
         Self {
             desktop,
             focused,
+            seen: HashSet::new(),
             orders,
             board: Board::default(),
             screen: None,
@@ -107,6 +112,7 @@ impl<D: Desktop> Notifier<D> {
             retry_after: RETRY_AFTER[0],
             look_at: None,
             remind_at: None,
+            left_at: None,
             rest_at: None,
         }
     }
@@ -166,6 +172,9 @@ impl<D: Desktop> Notifier<D> {
         self.is_stale = true;
         if change.is_news() {
             let conversation = change.conversation_id;
+            if !change.asked.is_empty() && self.is_looked_at(conversation) {
+                self.seen.insert(conversation);
+            }
             let policy = policy(conversation).await;
             match self.allowed(conversation, policy) {
                 Policy::Show => self.board.show(change, Instant::now()),
@@ -179,16 +188,23 @@ impl<D: Desktop> Notifier<D> {
     }
 
     /// Takes back what is about the conversations that people look at. A task may have asked before the window that started it could
-    /// say what it shows.
+    /// say what it shows. When the last client has gone, what waits there is seen by nobody any more.
     pub(super) fn looked_at(&mut self) {
-        self.board.looked_at(&self.focused.borrow());
+        let focused = self.focused.borrow();
+        self.seen.extend(self.board.looked_at(&focused.conversations));
+        let is_seen = focused.clients > 0 || self.seen.is_empty();
+        self.left_at = (!is_seen).then(|| Instant::now() + REMIND_AFTER);
         self.is_stale = true;
+    }
+
+    fn is_looked_at(&self, conversation: ConversationId) -> bool {
+        self.focused.borrow().conversations.contains(&conversation)
     }
 
     /// What may be shown of a conversation now, under this policy.
     fn allowed(&self, conversation: ConversationId, policy: Policy) -> Policy {
         match policy {
-            _ if self.focused.borrow().contains(&conversation) => Policy::Drop,
+            _ if self.is_looked_at(conversation) => Policy::Drop,
             Policy::Show if self.is_paused() => Policy::Hold,
             policy => policy,
         }
@@ -205,7 +221,7 @@ impl<D: Desktop> Notifier<D> {
     }
 
     fn wake_at(&self) -> Option<Instant> {
-        [self.look_at, self.remind_at, self.rest_at].into_iter().flatten().min()
+        [self.look_at, self.remind_at, self.left_at, self.rest_at].into_iter().flatten().min()
     }
 
     pub(super) async fn woke<P: Future<Output = Policy>, I: Future<Output = Vec<InboxItem>>>(
@@ -223,6 +239,14 @@ impl<D: Desktop> Notifier<D> {
             self.is_stale = true;
             for item in self.board.compare(inbox().await) {
                 self.changed(&Change::waits(&item), policy).await;
+            }
+        }
+        if is_due(&mut self.left_at) {
+            let seen = std::mem::take(&mut self.seen);
+            for item in self.board.compare(inbox().await) {
+                if seen.contains(&item.conversation_id) {
+                    self.changed(&Change::waits(&item), policy).await;
+                }
             }
         }
         if is_due(&mut self.look_at) {

@@ -3,6 +3,7 @@ use super::{
     notifier::{LEAVE_TIME, LOOK_AFTER, LOST_FOR, REMIND_AFTER, REST_AFTER, RETRY_AFTER},
     *,
 };
+use crate::events::Focused;
 use abide_protocol::{
     ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, Seq, TaskId, Timestamp,
     conversation::Conversation,
@@ -17,10 +18,7 @@ use futures_util::{
     FutureExt as _,
     future::{self, BoxFuture},
 };
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 use tokio::{sync::watch, time::Instant};
 use uuid::Uuid;
 
@@ -311,6 +309,11 @@ impl Drop for View {
     }
 }
 
+/// A window that shows these conversations.
+fn window_on(conversations: &[ConversationId]) -> Focused {
+    Focused { conversations: conversations.iter().copied().collect(), clients: 1 }
+}
+
 /// A notifier at work, and the test's ends of its channels.
 struct Stage {
     notifier: Notifier<Wall>,
@@ -319,7 +322,7 @@ struct Stage {
     answers: watch::Sender<bool>,
     policy: Arc<Mutex<Policy>>,
     orders: mpsc::Receiver<Order<u32>>,
-    focus: watch::Sender<HashSet<ConversationId>>,
+    focus: watch::Sender<Focused>,
     inbox: Vec<InboxItem>,
 }
 
@@ -339,7 +342,7 @@ impl Stage {
             fails: Arc::clone(&fails),
             answers: answered,
         };
-        let (focus, focused) = watch::channel(HashSet::new());
+        let (focus, focused) = watch::channel(Focused::default());
         let ((orders, _), (ordered, _)) = channels();
         let notifier = Notifier::new(wall, focused, orders);
         let policy = Arc::new(Mutex::new(Policy::Show));
@@ -364,7 +367,14 @@ impl Stage {
     }
 
     fn look_at(&mut self, conversations: &[ConversationId]) -> Vec<String> {
-        self.focus.send_replace(conversations.iter().copied().collect());
+        self.focus.send_replace(window_on(conversations));
+        self.notifier.looked_at();
+        self.settle()
+    }
+
+    /// The only window is closed.
+    fn close_window(&mut self) -> Vec<String> {
+        self.focus.send_replace(Focused::default());
         self.notifier.looked_at();
         self.settle()
     }
@@ -545,9 +555,9 @@ async fn an_answer_for_which_there_is_no_room_says_so() {
 #[tokio::test]
 async fn nothing_is_shown_of_what_somebody_looks_at_or_does_not_want() {
     let mut stage = Stage::new();
-    stage.focus.send_replace(HashSet::from([CONVERSATION]));
+    stage.focus.send_replace(window_on(&[CONVERSATION]));
     assert_eq!(stage.on(asks(CONVERSATION, 1, &[])).await, [""; 0]);
-    stage.focus.send_replace(HashSet::new());
+    stage.focus.send_replace(Focused::default());
     *stage.policy.lock().unwrap() = Policy::Drop;
     assert_eq!(stage.on(asks(CONVERSATION, 2, &[])).await, [""; 0]);
     *stage.policy.lock().unwrap() = Policy::Show;
@@ -564,6 +574,37 @@ async fn a_conversation_that_is_looked_at_takes_its_notification_back() {
     assert_eq!(stage.look_at(&[]), [""; 0]);
     assert_eq!(stage.look_at(&[CONVERSATION]), ["close 2", "3: Question: Job 101 [open default]"]);
     assert_eq!(stage.look_at(&[CONVERSATION, OTHER]), ["close 3"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_window_showed_is_shown_when_the_last_window_is_gone() {
+    let of = |conversation_id, n| InboxItem {
+        conversation_id,
+        conversation_title: change(conversation_id).title,
+        ..waits(Pending::Question(question(n, &[])))
+    };
+    let mut stage = Stage::new();
+    // One asks before it is looked at, one while it is, and one is closed by the person.
+    stage.on(asks(CONVERSATION, 1, &[])).await;
+    assert_eq!(stage.look_at(&[CONVERSATION]), ["close 1"]);
+    stage.look_at(&[OTHER]);
+    assert_eq!(stage.on(asks(OTHER, 2, &[])).await, [""; 0]);
+    stage.on(asks(THIRD, 3, &[])).await;
+    stage.hear(Heard::Closed(2));
+    stage.inbox = vec![of(CONVERSATION, 1), of(OTHER, 2), of(THIRD, 3)];
+    // Not while a window is there, also if it shows something else, and not when it comes back at once.
+    assert_eq!(stage.look_at(&[]), [""; 0]);
+    assert_eq!(stage.later(REMIND_AFTER).await, [""; 0]);
+    assert_eq!(stage.close_window(), [""; 0]);
+    assert_eq!(stage.look_at(&[CONVERSATION]), [""; 0]);
+    assert_eq!(stage.later(REMIND_AFTER).await, [""; 0]);
+    assert_eq!(stage.close_window(), [""; 0]);
+    assert_eq!(stage.later(REMIND_AFTER).await, ["3: 2 tasks need you [open default]"]);
+    // Once.
+    stage.hear(Heard::Closed(3));
+    stage.look_at(&[]);
+    stage.close_window();
+    assert_eq!(stage.later(REMIND_AFTER).await, [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]

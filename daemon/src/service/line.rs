@@ -158,8 +158,8 @@ impl Line {
 
     /// Sets the conversation that this caller's person looks at, until the next call or the line's end.
     fn set_focus(&self, FocusParams { conversation_id }: FocusParams) -> FocusReply {
-        let focus = conversation_id.map(|id| self.service.hub.focus(id));
-        *self.focus.lock().unwrap_or_else(PoisonError::into_inner) = focus;
+        let focus = self.service.hub.focus(conversation_id);
+        *self.focus.lock().unwrap_or_else(PoisonError::into_inner) = Some(focus);
         FocusReply { conversation_id }
     }
 

@@ -97,6 +97,28 @@ async fn no_notification_for_a_focused_conversation_or_a_stop() {
 }
 
 #[tokio::test]
+async fn what_a_window_showed_is_notified_when_the_window_is_gone() {
+    let Some((world, bus)) = start().await else {
+        return skip("what_a_window_showed_is_notified", "dbus-daemon is not installed");
+    };
+    let gate = Gate::new("the conversation is looked at");
+    let ask = Turn::new().gate(&gate).call("ask_user", json!({ "question": "Seen?" }));
+    let task = world.run("window", [ask, Turn::done("Done.")]).await;
+    let window = world.daemon.client().await;
+    let looked_at = FocusParams { conversation_id: Some(task.conversation_id) };
+    window.call::<method::Focus>(looked_at).await.unwrap();
+    gate.open();
+    world.wait_status(task, Status::WaitingUser).await;
+    // It would have come before this one.
+    let other = world.run("other", [Turn::done("Other.")]).await;
+    world.wait_end(other).await;
+    let popups = bus.wait("the end of another", |p| p.iter().any(|p| p.body.contains("Other."))).await;
+    assert_eq!(popups.len(), 1, "{popups:#?}");
+    drop(window);
+    bus.wait("the question", |p| p.iter().any(|p| p.body.contains("Seen?") && !p.is_closed)).await;
+}
+
+#[tokio::test]
 async fn no_notification_in_quiet_hours() {
     let model = ModelServer::start().await;
     let mut daemon = TestDaemon::new(&Config::with(&model).notify());
