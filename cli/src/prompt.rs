@@ -1,5 +1,6 @@
 //! Input from a person. There is one reader at a time; dropping a read restores the terminal.
 
+mod draft;
 #[cfg(unix)]
 mod editor;
 mod history;
@@ -13,17 +14,18 @@ mod none;
 #[cfg(not(unix))]
 pub(crate) use none::{Editor, Terminal};
 
+pub(crate) use draft::Draft;
 pub(crate) use history::History;
 
 use abide_client::protocol::inbox::Question;
-use std::{io, sync::atomic::AtomicBool};
+use std::io;
 
 impl Terminal {
     /// Reads one edited line; Ctrl-C interrupts it.
     pub(crate) async fn ask(&self, label: &str) -> io::Result<Edited> {
-        let began = AtomicBool::new(false);
+        let draft = Draft::default();
         tokio::select! {
-            edited = self.edit(label, &began) => edited,
+            edited = self.edit(label, &draft) => edited,
             _ = tokio::signal::ctrl_c() => Ok(Edited::Interrupted),
         }
     }

@@ -8,7 +8,7 @@ use crate::{
         style::{FAINT, paint},
         text,
     },
-    prompt::{ApprovalKey, Edited, Typed},
+    prompt::{ApprovalKey, Draft, Edited, Typed},
     verdict::Verdict,
 };
 use abide_client::protocol::{
@@ -21,11 +21,8 @@ use abide_client::protocol::{
     task::AgentTask,
     transcript::Risk,
 };
-use std::{
-    io,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::{io, time::Duration};
+use tokio::time::timeout;
 
 /// An open item and the task that waits for it.
 pub(super) struct Open {
@@ -36,14 +33,16 @@ pub(super) struct Open {
 /// The result of a prompt.
 enum PromptResult<T> {
     Typed(T),
-    /// The item is no longer open, and nothing was typed: another client answered first, or its task ended.
-    Withdrawn,
+    /// The item is no longer open: another client answered first, or its task ended. With what was typed until then.
+    Withdrawn(String),
     /// Ctrl-C.
     Interrupted,
 }
 
 /// How long no key must have come before a prompt takes keys: as long as a card in the window must have stood still.
 const QUIET: Duration = Duration::from_millis(600);
+/// After this time an editor is called off again that did not listen yet.
+const CALL_OFF_AGAIN: Duration = Duration::from_millis(50);
 
 /// How the prompt for an item ended.
 enum PromptEnd {
@@ -161,7 +160,7 @@ impl Follow<'_> {
             let line = match self.read_input(id, Input::Line(&format!("{label} (Ctrl-D declines): "))).await?
             {
                 PromptResult::Interrupted => return self.left(),
-                PromptResult::Withdrawn => return self.withdrawn(),
+                PromptResult::Withdrawn(typed) => return self.withdrawn(&typed),
                 PromptResult::Typed(Keys::Line(line)) => line,
                 PromptResult::Typed(Keys::Key(_)) => continue,
             };
@@ -200,7 +199,7 @@ impl Follow<'_> {
         let key = loop {
             let meaning = match self.read_input(id, input).await? {
                 PromptResult::Interrupted => return self.left(),
-                PromptResult::Withdrawn => return self.withdrawn(),
+                PromptResult::Withdrawn(typed) => return self.withdrawn(&typed),
                 PromptResult::Typed(Keys::Key(key)) => ApprovalKey::of(key),
                 PromptResult::Typed(Keys::Line(None)) => Some(ApprovalKey::Detach),
                 PromptResult::Typed(Keys::Line(Some(line))) => {
@@ -235,7 +234,7 @@ impl Follow<'_> {
             ApprovalKey::Reject => {
                 let note = match self.read_input(id, Input::Line("why? (Enter for no reason): ")).await? {
                     PromptResult::Interrupted => return self.left(),
-                    PromptResult::Withdrawn => return self.withdrawn(),
+                    PromptResult::Withdrawn(typed) => return self.withdrawn(&typed),
                     PromptResult::Typed(Keys::Line(Some(reason))) => {
                         Some(reason).filter(|r| !r.trim().is_empty())
                     }
@@ -262,7 +261,7 @@ impl Follow<'_> {
         loop {
             let line = match self.read_input(id, Input::Line(label)).await? {
                 PromptResult::Interrupted => return Ok(Err(self.left()?)),
-                PromptResult::Withdrawn => return Ok(Err(self.withdrawn()?)),
+                PromptResult::Withdrawn(typed) => return Ok(Err(self.withdrawn(&typed)?)),
                 PromptResult::Typed(Keys::Line(Some(line))) => line,
                 PromptResult::Typed(_) => return Ok(Err(PromptEnd::Detached)),
             };
@@ -289,9 +288,9 @@ impl Follow<'_> {
             return Ok(Some(PromptEnd::Interrupted));
         };
         let typed = async { terminal.settle(QUIET).await.map(PromptResult::Typed) };
-        let typed = match self.wait_for(id, &AtomicBool::new(false), typed).await? {
+        let typed = match self.wait_for(id, &Draft::default(), typed).await? {
             PromptResult::Typed(typed) => typed,
-            PromptResult::Withdrawn => return self.withdrawn().map(Some),
+            PromptResult::Withdrawn(typed) => return self.withdrawn(&typed).map(Some),
             PromptResult::Interrupted => return self.left().map(Some),
         };
         let typed = text::one_line(&String::from_utf8_lossy(&typed)).trim().to_owned();
@@ -307,11 +306,11 @@ impl Follow<'_> {
         input: Input<'_>,
     ) -> Result<PromptResult<Keys>, CommandError> {
         let Answerer::Person(terminal) = self.target.answerer else { return Ok(PromptResult::Interrupted) };
-        let began = AtomicBool::new(false);
+        let draft = Draft::default();
         let typed = async {
             match input {
                 Input::Key => terminal.key().await.map(|key| PromptResult::Typed(Keys::Key(key))),
-                Input::Line(label) => Ok(match terminal.edit(label, &began).await? {
+                Input::Line(label) => Ok(match terminal.edit(label, &draft).await? {
                     Edited::Line(line) => PromptResult::Typed(Keys::Line(Some(line))),
                     Edited::End => PromptResult::Typed(Keys::Line(None)),
                     Edited::Interrupted => PromptResult::Interrupted,
@@ -320,7 +319,7 @@ impl Follow<'_> {
         };
         // The editor shows its label itself.
         self.screen.prompt("")?;
-        let typed = self.wait_for(id, &began, typed).await?;
+        let typed = self.wait_for(id, &draft, typed).await?;
         // The editor leaves the cursor behind its label.
         if matches!((&typed, input), (PromptResult::Interrupted, Input::Line(_))) {
             self.screen.note("")?;
@@ -329,11 +328,11 @@ impl Follow<'_> {
     }
 
     /// Waits for what is typed. Updates that come meanwhile are folded into the view and printed after the prompt. If the item is no
-    /// longer open, the prompt is withdrawn, unless the person has `began` to type: a typed text is not lost.
+    /// longer open, the prompt is withdrawn, and what was typed in it is returned.
     async fn wait_for<T>(
         &mut self,
         id: PendingId,
-        began: &AtomicBool,
+        draft: &Draft,
         typed: impl Future<Output = io::Result<PromptResult<T>>>,
     ) -> Result<PromptResult<T>, CommandError> {
         tokio::pin!(typed);
@@ -343,11 +342,20 @@ impl Follow<'_> {
                 _ = tokio::signal::ctrl_c() => return Ok(PromptResult::Interrupted),
                 update = self.live.next() => self.apply(update).await?,
             }
-            let is_settled = self.saw_end || self.view.is_deleted() || !self.is_open(id);
-            if is_settled && !began.load(Ordering::Relaxed) {
-                return Ok(PromptResult::Withdrawn);
+            if self.saw_end || self.view.is_deleted() || !self.is_open(id) {
+                break;
             }
         }
+        if let Answerer::Person(terminal) = self.target.answerer {
+            while draft.has_begun() {
+                terminal.call_off()?;
+                if let Ok(ended) = timeout(CALL_OFF_AGAIN, &mut typed).await {
+                    ended?;
+                    break;
+                }
+            }
+        }
+        Ok(PromptResult::Withdrawn(draft.text()))
     }
 
     /// What was typed before a prompt is shown decides nothing at it.
@@ -368,10 +376,15 @@ impl Follow<'_> {
         Ok(PromptEnd::Interrupted)
     }
 
-    fn withdrawn(&mut self) -> Result<PromptEnd, CommandError> {
+    fn withdrawn(&mut self, typed: &str) -> Result<PromptEnd, CommandError> {
         self.forget_typed()?;
         self.screen.erase_prompt()?;
-        self.say(&paint(FAINT, "settled elsewhere"))?;
+        let typed = text::one_line(typed);
+        let words = match typed.trim() {
+            "" => "settled elsewhere".to_owned(),
+            typed => format!("settled elsewhere; not sent: {typed}"),
+        };
+        self.say(&paint(FAINT, &words))?;
         Ok(PromptEnd::Withdrawn)
     }
 

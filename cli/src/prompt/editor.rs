@@ -1,10 +1,11 @@
 //! Edits a line with arrow keys, history, completion and pasting. `rustyline` does it on a thread of its own, since it blocks.
 
 use super::{
-    Edited, Terminal,
+    Draft, Edited, Terminal,
     unix::{InputMode, readable},
 };
 use crate::output::style::{STRONG, paint};
+use rustix::process::{Signal, getpid, kill_process};
 use rustyline::{
     Behavior, Cmd, ColorMode, CompletionType, ConditionalEventHandler, Config, Event, EventContext,
     EventHandler, Helper, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
@@ -19,7 +20,6 @@ use rustyline::{
 use std::{
     borrow::Cow,
     io::{self, IsTerminal as _, Write as _},
-    sync::atomic::{AtomicBool, Ordering},
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -42,7 +42,8 @@ impl Editor {
             return Ok(Self { terminal, reader: None, mode: None });
         }
         let mode = Some(InputMode::of_editor()?);
-        Ok(Self { terminal, reader: Some(reader(lines).map_err(failed)?), mode })
+        let reader = reader(lines, Draft::default()).map_err(failed)?;
+        Ok(Self { terminal, reader: Some(reader), mode })
     }
 
     /// Reads a line, or several: Alt-Enter, Ctrl-J or a backslash at the end continue it. Arrow up and Ctrl-R offer `history`,
@@ -60,9 +61,9 @@ impl Editor {
 }
 
 impl Terminal {
-    /// Reads one edited line. It can be dropped without effect until the first key sets `began`; after that, reading cannot be
-    /// cancelled.
-    pub(crate) async fn edit(&self, label: &str, began: &AtomicBool) -> io::Result<Edited> {
+    /// Reads one edited line. It can be dropped without effect until the `draft` has begun; after that it is [called
+    /// off](Self::call_off).
+    pub(crate) async fn edit(&self, label: &str, draft: &Draft) -> io::Result<Edited> {
         if is_dumb() {
             return plain(*self, label).await;
         }
@@ -70,8 +71,17 @@ impl Terminal {
         // The label is shown only now: a person who sees it may type, and no key may be read in the old mode.
         show(label)?;
         readable().await?;
-        began.store(true, Ordering::Relaxed);
-        read(reader(Vec::new()).map_err(failed)?, label.to_owned()).await?.1
+        draft.begin();
+        let mut reader = reader(Vec::new(), draft.clone()).map_err(failed)?;
+        // With one, the reader waits for signals, too.
+        let _printer = reader.create_external_printer().map_err(failed)?;
+        read(reader, label.to_owned()).await?.1
+    }
+
+    /// Makes the thread that edits a line give it up: [`Self::edit`] returns that it was interrupted. Of no effect in the moment before
+    /// the thread listens, so it is repeated until then. (The editor takes SIGINT while it reads; Ctrl-C is a key meanwhile.)
+    pub(crate) fn call_off(&self) -> io::Result<()> {
+        Ok(kill_process(getpid(), Signal::INT)?)
     }
 }
 
@@ -119,7 +129,7 @@ fn remember(reader: &mut Reader, entries: &[String]) -> Result<(), ReadlineError
     entries.iter().try_for_each(|entry| history.add(entry).map(drop))
 }
 
-fn reader(lines: Vec<String>) -> Result<Reader, ReadlineError> {
+fn reader(lines: Vec<String>, draft: Draft) -> Result<Reader, ReadlineError> {
     // Standard output may be a file.
     let behavior = if io::stdout().is_terminal() { Behavior::Stdio } else { Behavior::PreferTerm };
     let color = match anstream::AutoStream::choice(&io::stderr()) {
@@ -135,7 +145,7 @@ fn reader(lines: Vec<String>) -> Result<Reader, ReadlineError> {
         .build();
     let history = MemHistory::with_config(&config);
     let mut reader = Reader::with_history(config, history)?;
-    reader.set_helper(Some(Dialect { lines }));
+    reader.set_helper(Some(Dialect { lines, draft }));
     for key in [KeyEvent::ctrl('J'), KeyEvent(KeyCode::Enter, Modifiers::ALT)] {
         reader.bind_sequence(key, Cmd::Newline);
     }
@@ -181,6 +191,7 @@ fn is_continued(line: &str, position: usize) -> bool {
 struct Dialect {
     /// The lines that Tab completes to.
     lines: Vec<String>,
+    draft: Draft,
 }
 
 impl Completer for Dialect {
@@ -228,6 +239,12 @@ impl Highlighter for Dialect {
 
 impl Hinter for Dialect {
     type Hint = String;
+
+    /// Called after each change of the line. It hints at nothing, and keeps the line.
+    fn hint(&self, line: &str, _: usize, _: &rustyline::Context<'_>) -> Option<String> {
+        self.draft.set_text(line);
+        None
+    }
 }
 
 impl Validator for Dialect {}

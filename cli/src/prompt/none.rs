@@ -1,6 +1,7 @@
 //! No terminal input on this platform yet: commands print how to answer from elsewhere.
 
-use std::{io, sync::atomic::AtomicBool, time::Duration};
+use super::Draft;
+use std::{io, time::Duration};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Terminal(std::convert::Infallible);
@@ -14,7 +15,11 @@ impl Terminal {
         match self.0 {}
     }
 
-    pub(crate) async fn edit(&self, _: &str, _: &AtomicBool) -> io::Result<super::Edited> {
+    pub(crate) async fn edit(&self, _: &str, _: &Draft) -> io::Result<super::Edited> {
+        match self.0 {}
+    }
+
+    pub(crate) fn call_off(&self) -> io::Result<()> {
         match self.0 {}
     }
 

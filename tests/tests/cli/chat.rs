@@ -13,6 +13,7 @@ use abide_tests::{
     world::World,
 };
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 /// Ctrl-C reaches the shell of the test's terminal too, which must go on.
@@ -191,6 +192,36 @@ async fn a_question_is_answered_with_arrow_keys_or_settled_elsewhere() {
     let answered = world.model.last_request("chat").unwrap().text();
     assert!(answered.contains("the others") && answered.contains("blue"), "{answered}");
     assert!(terminal.screen().await.contains("settled elsewhere"));
+}
+
+#[tokio::test]
+async fn a_prompt_in_which_something_is_typed_is_withdrawn_when_another_client_settles_it() {
+    if !Terminal::exists().await {
+        return skip("a_prompt_in_which_something_is_typed_is_withdrawn", "tmux is not installed");
+    }
+    let world = World::start().await;
+    let outside =
+        Turn::new().call("shell", json!({ "command": "true", "outside": true, "reason": "Why not?" }));
+    world.model.script("run", [Turn::ask("Who goes?"), outside, Turn::done("All is done.")]);
+    let terminal = Terminal::run(&world.daemon, "abide run '[k:run] go'").await;
+    terminal.shows("declines):").await;
+    terminal.type_text("the wrong one").await;
+    terminal.shows("declines): the wrong one").await;
+    let cli = world.daemon.cli();
+    let inbox = cli.json(&["inbox"]).await;
+    let task = inbox[0]["taskId"].as_str().expect("a task").to_owned();
+    cli.ok(&["answer", &task, "the others"]).await;
+    terminal.shows("settled elsewhere; not sent: the wrong one").await;
+    // The label of the prompt: what is typed before it is dropped.
+    terminal.shows("then Enter:").await;
+    terminal.type_text("n").await;
+    terminal.shows("then Enter: n").await;
+    cli.ok(&["approve", &task]).await;
+    terminal.shows("settled elsewhere; not sent: n").await;
+    // Nobody presses Enter.
+    assert_eq!(terminal.ended().await, 0);
+    let screen = terminal.screen().await;
+    assert!(screen.contains("All is done.") && !screen.contains("why?"), "{screen}");
 }
 
 #[tokio::test]
