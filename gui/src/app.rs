@@ -654,9 +654,10 @@ impl App {
                 if let Answer::Config(config) = &answer {
                     self.config = config.file.clone();
                 }
-                if let Answer::Rules(page) = &answer {
-                    self.sidebar.know_rules(&page.rules);
-                }
+                let grown = match &answer {
+                    Answer::Rules(page) => self.sidebar.know_rules(&page.rules),
+                    _ => None,
+                };
                 self.note_done(request);
                 if *request == Request::Focus(None) {
                     tracing::debug!("the daemon knows that nobody looks");
@@ -667,6 +668,7 @@ impl App {
                 let mut effects = self.preferences.answered(request, &answer);
                 // The person may have gone on to another page.
                 effects.retain(|effect| self.page == Page::Settings || !matches!(effect, Effect::Focus(_)));
+                effects.extend(grown);
                 let open = self.open.iter_mut().chain(&mut self.behind);
                 effects.extend(open.flat_map(|open| open.answered(request, &answer)));
                 let performed = self.perform(effects);

@@ -124,6 +124,8 @@ pub mod field {
     pub const LIST: &str = "list";
     /// The group of archived ones in it.
     pub const ARCHIVED: &str = "archived";
+    /// The menu of one of its conversations.
+    pub const LIST_MENU: &str = "list-menu";
     /// The row of the open conversation in it.
     pub const SELECTED: &str = "selected";
     /// The row in it that Enter in the search opens.

@@ -9,7 +9,7 @@ use iced::{
     widget::scrollable::AbsoluteOffset,
 };
 
-/// Puts the container `part` at the top of the scroll area `area`, or as near to it as the content allows, unless it is wholly visible.
+/// Scrolls the area `area` by as little as brings the container `part` wholly into view; of one that is higher than the area, its top.
 pub fn reveal<T: Send + 'static>(area: &'static str, part: &'static str) -> impl Operation<T> {
     let sought = Sought { area: Id::new(area), part: Id::new(part), view: None, place: None };
     then(sought, |(area, offset)| scrollable::scroll_to(area, offset))
@@ -54,11 +54,14 @@ impl Operation<Target> for Sought {
     fn finish(&self) -> Outcome<Target> {
         let (Some((view, scrolled)), Some(place)) = (self.view, self.place) else { return Outcome::None };
         let top = place.y - view.y;
-        let is_visible = top >= scrolled.y && top + place.height <= scrolled.y + view.height;
-        if is_visible {
-            Outcome::None
+        let bottom = top + place.height;
+        let y = if top < scrolled.y {
+            top
+        } else if bottom > scrolled.y + view.height {
+            top.min(bottom - view.height)
         } else {
-            Outcome::Some((self.area.clone(), AbsoluteOffset { x: None, y: Some(top) }))
-        }
+            return Outcome::None;
+        };
+        Outcome::Some((self.area.clone(), AbsoluteOffset { x: None, y: Some(y) }))
     }
 }

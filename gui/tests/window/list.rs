@@ -80,6 +80,22 @@ fn what_came_while_another_page_was_open_is_read_on_the_way_back() {
 }
 
 #[test]
+fn the_menu_of_the_lowest_row_is_scrolled_into_view() {
+    let mut person = with((0..40).map(|n| used(n, 0, &format!("number {n}"))).collect());
+    let in_view = (0..40).filter_map(|n| Some((n, person.finds(&format!("number {n}"))?.y)));
+    let (lowest, _) = in_view.max_by(|a, b| a.1.total_cmp(&b.1)).expect("a row is in view");
+    person.clicks_right(&format!("number {lowest}"));
+    let whole = |person: &mut Person, text| person.finds(text).is_some_and(|at| at.height > 10.0);
+    for button in ["Rename", "Delete…"] {
+        assert!(whole(&mut person, button), "{button}");
+    }
+    person.clicks("Delete…");
+    for button in ["Delete", "Keep"] {
+        assert!(whole(&mut person, button), "{button}");
+    }
+}
+
+#[test]
 fn ended_conversations_are_grouped_by_day() {
     let mut person =
         with(vec![used(3, 0, "the new one"), used(2, 24, "of yesterday"), used(1, 90, "the old one")]);

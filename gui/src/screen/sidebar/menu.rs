@@ -79,10 +79,16 @@ impl Screen {
     }
 
     /// Handles the decisions that the daemon remembers.
-    pub fn know_rules(&mut self, rules: &[RememberedRule]) {
-        if let Some(menu) = &mut self.menu {
-            menu.is_remembered = rules.iter().any(|rule| rule.is_of(menu.id));
-        }
+    pub fn know_rules(&mut self, rules: &[RememberedRule]) -> Option<Effect> {
+        let menu = self.menu.as_mut()?;
+        menu.is_remembered = rules.iter().any(|rule| rule.is_of(menu.id));
+        // The question may have another line now.
+        Some(Self::reveal_menu())
+    }
+
+    /// The menu of a row at the foot of the list is below what is in view.
+    const fn reveal_menu() -> Effect {
+        Effect::Reveal(field::LIST_MENU)
     }
 
     /// Confirms the deletion.
@@ -126,7 +132,7 @@ impl Screen {
                 let is_there = self.menu.as_ref().is_some_and(|menu| menu.id == id);
                 self.menu = if is_there { None } else { open(Stage::Open) };
                 // A right click leaves the caret where it is, and Escape would first take the caret away.
-                vec![if is_there { Effect::GiveKeyboard } else { Effect::Unfocus }]
+                if is_there { vec![Effect::GiveKeyboard] } else { vec![Effect::Unfocus, Self::reveal_menu()] }
             }
             Message::Closed => {
                 self.menu = None;
@@ -134,7 +140,7 @@ impl Screen {
             }
             Message::RenamePressed => {
                 self.menu = open(Stage::Renaming(title));
-                vec![Effect::FocusText(field::LISTED_TITLE)]
+                vec![Effect::FocusText(field::LISTED_TITLE), Self::reveal_menu()]
             }
             Message::TitleChanged(title) => {
                 self.menu = open(Stage::Renaming(title));
@@ -160,7 +166,7 @@ impl Screen {
             }
             Message::DeletePressed => {
                 self.menu = open(Stage::Deleting);
-                vec![Effect::Unfocus, Effect::Ask(Request::Rules(None))]
+                vec![Effect::Unfocus, Effect::Ask(Request::Rules(None)), Self::reveal_menu()]
             }
             Message::DeleteConfirmed => {
                 self.menu = None;
@@ -215,6 +221,6 @@ impl Menu {
             .spacing(space::S)
             .into(),
         };
-        container(content).padding([space::S, space::XL]).width(Fill).into()
+        container(content).id(field::LIST_MENU).padding([space::S, space::XL]).width(Fill).into()
     }
 }
