@@ -1,6 +1,6 @@
 //! What a task has changed is shown and taken back; what a person has changed meanwhile, and git's own, stays.
 
-use super::repository::{Repository, later};
+use super::repository::{Repository, later, time_goes_on};
 use abide_client::protocol::{
     ErrorKind,
     method::{
@@ -47,6 +47,7 @@ async fn what_a_person_removes_while_the_task_waits_and_writes_right_after_its_e
     world.wait_status(task, Status::WaitingUser).await;
     later(&world, task).await;
     fs::remove_file(repository.folder.join("b.txt")).unwrap();
+    time_goes_on(&world).await;
     world.answer(task, Some("yes")).await;
     let (cli, id) = (world.daemon.cli(), task.task_id.to_string());
     cli.ok(&["wait", &id]).await;

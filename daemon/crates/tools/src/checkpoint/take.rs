@@ -290,9 +290,10 @@ impl Repository<'_> {
 
     /// Whether a placeholder has last changed the folder in which the file was.
     fn is_of_placeholder(&self, path: &[u8]) -> bool {
-        self.nearest(path).is_some_and(|(folder, stat)| {
+        self.nearest(path).is_some_and(|(folder, _)| {
+            let stat = || self.nearest(folder).map(|(_, stat)| stat);
             let folder = self.top().join(OsStr::from_bytes(folder));
-            self.git().placeholders.have_changed(&folder, &stat)
+            self.git().placeholders.have_changed(&folder, stat)
         })
     }
 

@@ -181,10 +181,12 @@ impl Placeholders {
         Self(Arc::new(Mutex::new(Inner { note, used: BTreeMap::new(), changed: BTreeMap::new() })))
     }
 
-    /// Whether what last changed this folder was a placeholder that was made or removed. Blocking, while another thread holds them still.
-    pub(crate) fn have_changed(&self, folder: &Path, now: &Stat) -> bool {
+    /// Whether what last changed this folder was a placeholder that was made or removed. `stat` is called while none can be made or
+    /// removed. Blocking, while another thread holds them still.
+    pub(crate) fn have_changed(&self, folder: &Path, stat: impl FnOnce() -> Option<Stat>) -> bool {
         let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.changed.get(folder) == Some(&change_time(now))
+        let changed = inner.changed.get(folder);
+        changed.is_some() && changed == stat().map(|now| change_time(&now)).as_ref()
     }
 
     /// Blocking, while another thread holds them still.
