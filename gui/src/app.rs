@@ -458,7 +458,13 @@ impl App {
                     return Task::none();
                 }
                 let lasting = message.begins_lasting();
-                let effects = self.cards.update(message);
+                let mut effects = self.cards.update(message);
+                let decides = |effect: &Effect| {
+                    matches!(effect, Effect::Ask(Request::Decide(..) | Request::Answer(..)))
+                };
+                if self.page == Page::Conversation && effects.iter().any(decides) {
+                    effects.extend(self.open.iter_mut().flat_map(|open| open.decided()));
+                }
                 let performed = self.perform_deed(deed, effects);
                 Task::batch([performed, lasting.map_or_else(Task::none, |id| self.begin_lasting(id))])
             }

@@ -539,6 +539,11 @@ impl Conversation {
         vec![Effect::Scroll(Scroll::ToEnd)]
     }
 
+    /// A card of this conversation is decided. What follows is at the end, unless another card is above it.
+    pub fn decided(&mut self) -> Vec<Effect> {
+        if self.view.inbox().items().len() > 1 { Vec::new() } else { self.jump() }
+    }
+
     /// Handles a reply to one of this conversation's requests.
     pub fn answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
         match (request, answer) {

@@ -88,6 +88,26 @@ fn the_key_for_what_waits_brings_its_card_into_view() {
     assert!(person.finds_whole("9–12 March"), "{:?}", person.texts());
 }
 
+/// The card was brought into view, and what follows the answer is below it.
+#[test]
+fn after_the_answer_to_the_last_card_the_end_is_followed() {
+    let mut person = before(&three());
+    person.resizes(640.0, 420.0);
+    person.wait(1000);
+    for _ in 0..5 {
+        person.named(Named::PageUp);
+    }
+    person.control("j");
+    person.wait(1000);
+    assert!(person.finds("Jump to latest").is_some(), "{:?}", person.texts());
+    person.letter("1");
+    person.wait(1000);
+    person.named(Named::Enter);
+    let asked = person.asked();
+    assert!(matches!(asked[..], [Request::Answer(..)]), "{asked:?}");
+    assert!(person.finds("Jump to latest").is_none(), "{:?}", person.texts());
+}
+
 /// The same from the timeline of another sub-task, whose page has other cards, or none.
 #[test]
 fn the_key_for_what_waits_leads_back_from_a_sub_task_to_the_card() {
