@@ -157,11 +157,15 @@ impl fmt::Display for CommandError {
 
 /// One line for each.
 fn candidates(candidates: &[Candidate]) -> String {
+    let words = |status: &str| match status {
+        "waiting_user" | "waiting_approval" => "needs you".to_owned(),
+        other => other.replace('_', " "),
+    };
     let row = |candidate: &Candidate| {
         let tail = candidate.id.len().saturating_sub(8);
         [
             cell(STRONG, candidate.id.get(tail..).unwrap_or(&candidate.id)),
-            cell(PLAIN, &candidate.status),
+            cell(PLAIN, &words(&candidate.status)),
             cell(PLAIN, &candidate.title),
         ]
     };
@@ -331,7 +335,7 @@ mod tests {
         assert_eq!(
             shown(&error.clone().into()),
             "error: \"be\" fits more than one task\n\
-             5f2c81be  waiting_user  Fix the \\x1b[2Jtest\nbe        error         Look\n"
+             5f2c81be  needs you  Fix the \\x1b[2Jtest\nbe        error      Look\n"
         );
         let document = CommandError::from(error).document();
         assert_eq!(

@@ -15,17 +15,18 @@ pub(crate) async fn undo(args: UndoArgs, json: bool) -> Result<Exit, CommandErro
     let mut daemon = Daemon::started().await?;
     let params = TaskChangesParams { task_id: of.task, step: of.step, redo };
     if !yes {
+        let found = diff::of_task(&mut daemon, params.clone()).await?;
+        let restored = found.files.iter().filter(|file| !file.kept).count() as u64;
+        if restored == 0 {
+            screen::print(&changes::all(&found))?;
+            screen::note("there is nothing to take back")?;
+            return Ok(Exit::Done);
+        }
         let terminal = Terminal::open().ok_or_else(|| {
             CommandError::usage("an undo shows what it changes and asks, and there is no terminal to ask on")
                 .hinted("to see it: abide diff; to take it back without asking: --yes")
         })?;
-        let found = diff::of_task(&mut daemon, params.clone()).await?;
         screen::print(&changes::all(&found))?;
-        let restored = found.files.iter().filter(|file| !file.kept).count() as u64;
-        if restored == 0 {
-            screen::note("there is nothing to take back")?;
-            return Ok(Exit::Done);
-        }
         let mut screen = screen::Screen::new();
         screen.prompt(&changes::question(restored, redo))?;
         let key = tokio::select! {

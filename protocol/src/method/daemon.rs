@@ -132,11 +132,12 @@ pub struct RefusedConfig {
     pub key: Option<String>,
 }
 
-/// Tasks that have not ended.
+/// Root tasks that have not ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskCounts {
     pub running: u64,
+    /// For a person, or for sub-tasks of which none is at work.
     pub waiting: u64,
     pub paused: u64,
 }

@@ -24,7 +24,10 @@ pub(crate) fn notice(task: &Task) -> Option<Notice> {
         }
         Incomplete::Empty => {
             let tools = match task.mode {
-                Mode::Chat => " In mode chat it has no tools: for work that needs them, take mode agent.",
+                // One that was started in auto had tools, and has them when it goes on.
+                Mode::Chat if task.head.mode == Mode::Chat => {
+                    " In mode chat it has no tools: for work that needs them, take mode agent."
+                }
                 _ => "",
             };
             format!(

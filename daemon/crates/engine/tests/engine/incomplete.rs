@@ -36,6 +36,14 @@ fn a_chat_with_an_incomplete_reply_ends_with_a_notice() {
 }
 
 #[test]
+fn no_tools_are_missed_where_auto_had_them() {
+    let mut w = World::started_with(|head| head.mode = Mode::Auto);
+    w.reply_as(EndTurn, "", &[]);
+    let notice = w.notice().unwrap_or_default();
+    assert!(notice.contains("“go on”") && !notice.contains("no tools"), "{notice}");
+}
+
+#[test]
 fn the_notice_names_the_tokens_if_the_provider_counts_them() {
     for (tokens, expected) in [(4096, true), (0, false)] {
         let mut w = chat();

@@ -16,11 +16,20 @@ pub struct Counts {
 impl Store {
     pub async fn counts(&self) -> Result<Counts, ReadError> {
         self.read(|connection| {
+            // A task that waits for its sub-tasks waits for a person if all of them do.
             let mut statement = connection.prepare_cached(
-                "SELECT count(*) FILTER (WHERE status NOT LIKE 'waiting%' AND status <> 'paused'),
-                        count(*) FILTER (WHERE status LIKE 'waiting%'),
+                "WITH roots AS (
+                     SELECT status, status LIKE 'waiting%' AND (status <> 'waiting_children' OR NOT EXISTS (
+                         SELECT 1 FROM tasks AS below
+                         WHERE below.conversation = root.conversation AND below.ended = 0
+                           AND below.status NOT LIKE 'waiting%' AND below.status <> 'paused'
+                     )) AS waits
+                     FROM tasks AS root WHERE ended = 0 AND parent IS NULL
+                 )
+                 SELECT count(*) FILTER (WHERE NOT waits AND status <> 'paused'),
+                        count(*) FILTER (WHERE waits),
                         count(*) FILTER (WHERE status = 'paused')
-                 FROM tasks WHERE ended = 0 AND parent IS NULL",
+                 FROM roots",
             )?;
             let tasks = statement.query_row([], |row| {
                 Ok(TaskCounts { running: count(row, 0)?, waiting: count(row, 1)?, paused: count(row, 2)? })

@@ -178,6 +178,24 @@ async fn tasks_are_paged_newest_first() {
     assert_eq!(store.counts().await.unwrap().tasks.paused, 4);
 }
 
+#[tokio::test]
+async fn a_task_with_sub_tasks_waits_for_a_person_if_none_of_them_is_at_work() {
+    let home = Home::new();
+    let store = home.open();
+    for (n, below, counts) in
+        [(1, Status::Thinking, (1, 0)), (2, Status::WaitingApproval, (1, 1)), (3, Status::Paused, (1, 2))]
+    {
+        let id = begin(&store, n, n * 10).await;
+        let root = n * 10 + 1;
+        start(&store, id, root, Status::WaitingChildren).await;
+        let child = AgentTask { parent_id: Some(task_id(root)), ..task(id, root + 1, below, Vec::new()) };
+        let records = vec![record(root + 1, Some(root + 1), started_beneath(root))];
+        store.append(Append { tasks: vec![projection(child)], ..append(id, records) }).await.unwrap();
+        let tasks = store.counts().await.unwrap().tasks;
+        assert_eq!((tasks.running, tasks.waiting), counts, "{below:?}");
+    }
+}
+
 /// A child task is neither listed as a task nor shown in the timeline.
 #[tokio::test]
 async fn lists_and_timelines_leave_out_sub_tasks() {

@@ -49,10 +49,7 @@ impl Chosen {
 
 /// The refusal of an id that this task has.
 pub(super) fn used(task: TaskId) -> Error {
-    let words = format!(
-        "task {} has this id (taskId) already; choose another one, or repeat a request with the same clientMessageId",
-        task.short()
-    );
+    let words = format!("task {} has this id already; choose another one", task.short());
     Error::new(ErrorKind::Conflict, words).about(task)
 }
 
