@@ -245,7 +245,7 @@ impl App {
         let local = LocalState::of(home);
         let settings = local.settings();
         let composer = Composer::with_draft(&local.draft(None)).set_up(&settings.choices);
-        let fresh = fresh::Screen { composer, ..fresh::Screen::default() };
+        let fresh = fresh::Screen::with_composer(composer);
         let mut app = Self {
             daemon: Daemon::new(home.clone()),
             bus: None,

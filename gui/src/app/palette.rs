@@ -144,8 +144,7 @@ impl App {
 
     /// Moves the keyboard on; in the folder's field, the first folder found is taken instead.
     pub(super) fn walk(&self, is_back: bool) -> Task<Message> {
-        let is_offered = self.page == Page::Fresh && !self.fresh.found.is_empty();
-        if is_offered && !is_back {
+        if self.page == Page::Fresh && self.fresh.completes_folder() && !is_back {
             return operate(focusable::is_focused(Id::new(field::FOLDER))).map(Message::TabPressed);
         }
         operate(walk(is_back, field::PAGE))

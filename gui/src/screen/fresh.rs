@@ -38,10 +38,18 @@ pub struct Screen {
     pub composer: Composer,
     /// Whether the daemon is connected.
     pub is_connected: bool,
-    /// Folders that begin with the typed text.
-    pub found: Vec<String>,
+    folders: Found,
     /// Whether the problems of providers are shown.
     pub shows_problems: bool,
+}
+
+/// Folders that begin with the typed text.
+#[derive(Debug, Default)]
+struct Found {
+    folders: Vec<String>,
+    is_searching: bool,
+    /// The first one is to be taken when it is found.
+    is_wanted: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -55,11 +63,16 @@ pub enum Message {
     /// Folders that begin with what was typed.
     FoldersFound(String, Vec<String>),
     FolderPressed(String),
-    /// Takes the first folder found.
+    /// Takes the first folder found, now or when the search is over.
     FolderCompleted,
 }
 
 impl Screen {
+    #[must_use]
+    pub fn with_composer(composer: Composer) -> Self {
+        Self { composer, ..Self::default() }
+    }
+
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
         let stance = self.stance();
         match message {
@@ -72,26 +85,22 @@ impl Screen {
             Message::Wanted(field) => vec![Effect::Focus(field)],
             Message::FoldersFound(typed, found) => {
                 // The person may have typed on meanwhile.
-                if typed == self.composer.workspace() {
-                    self.found = found;
+                if typed != self.composer.workspace() {
+                    return Vec::new();
                 }
-                Vec::new()
+                let is_wanted = std::mem::take(&mut self.folders.is_wanted);
+                self.folders = Found { folders: found, ..Found::default() };
+                if is_wanted { self.complete_folder() } else { Vec::new() }
             }
             Message::FolderPressed(folder) => {
                 let mut effects = self.work_in(folder);
                 effects.push(Effect::Focus(field::COMPOSER));
                 effects
             }
-            Message::FolderCompleted => match self.found.first().cloned() {
-                // Offers the folders beneath it next.
-                Some(folder) => {
-                    let mut effects = self.work_in(format!("{folder}/"));
-                    // This moves the caret to the end, where the person types on.
-                    effects.push(Effect::Focus(field::FOLDER));
-                    effects
-                }
-                None => Vec::new(),
-            },
+            Message::FolderCompleted => {
+                self.folders.is_wanted = self.folders.is_searching;
+                self.complete_folder()
+            }
             Message::DemoPressed(mode) => vec![Effect::Ask(Request::Start(Box::new(StartTaskParams {
                 message: DEMO_PROMPT.to_owned(),
                 mode: Some(mode),
@@ -118,8 +127,23 @@ impl Screen {
         })
     }
 
+    /// Whether Tab in the folder's field completes what is typed, at once or in a moment.
+    #[must_use]
+    pub const fn completes_folder(&self) -> bool {
+        self.folders.is_searching || !self.folders.folders.is_empty()
+    }
+
+    fn complete_folder(&mut self) -> Vec<Effect> {
+        let Some(folder) = self.folders.folders.first().cloned() else { return Vec::new() };
+        // Offers the folders beneath it next.
+        let mut effects = self.work_in(format!("{folder}/"));
+        // This moves the caret to the end, where the person types on.
+        effects.push(Effect::Focus(field::FOLDER));
+        effects
+    }
+
     fn work_in(&mut self, typed: String) -> Vec<Effect> {
-        self.found.clear();
+        self.folders = Found { is_searching: true, ..Found::default() };
         let mut effects =
             self.composer.update(composer::Message::WorkspaceChanged(typed.clone()), Stance::Ready, None);
         effects.push(Effect::FindFolders(typed));
@@ -183,7 +207,7 @@ impl Screen {
     /// Folders to pick from.
     fn folders<'a>(&self, conversations: &[&Conversation], look: Look) -> Element<'a, Message> {
         let typed = self.composer.workspace();
-        let mut offered = self.found.clone();
+        let mut offered = self.folders.folders.clone();
         offered.extend(folders::recent(conversations, typed, look.home));
         let mut seen = HashSet::new();
         offered.retain(|folder| seen.insert(folder.clone()));

@@ -200,6 +200,30 @@ fn nothing_moves_while_a_folder_is_typed() {
 }
 
 #[test]
+fn a_tab_before_the_folders_are_found_completes_when_they_are() {
+    let mut person = Person::before(preset::empty());
+    person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.writes("/sr");
+    person.named(Named::Tab);
+    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec!["/srv".into()])));
+    person.writes("web");
+    person.named(Named::Enter);
+    person.writes("Go.");
+    person.named(Named::Enter);
+    let asked = person.asked();
+    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
+    assert_eq!(task.workspace.as_deref(), Some("/srv/web"));
+    // Where there is none, Tab leaves the field.
+    person.control("n");
+    person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.writes("/sr");
+    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec![])));
+    person.named(Named::Tab);
+    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec!["/srv".into()])));
+    assert!(person.finds("/srv/").is_none());
+}
+
+#[test]
 fn typing_goes_on_after_a_completed_folder() {
     let mut person = Person::before(preset::empty());
     person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
