@@ -92,9 +92,17 @@ pub(super) struct Card<S> {
     pub(super) id: CardId,
     /// May be empty: then what is shown is to be closed.
     pub(super) entries: Vec<Entry>,
+    begun_at: Instant,
     /// When the last of them had news.
     news_at: Instant,
     pub(super) shown: Option<S>,
+}
+
+impl<S> Card<S> {
+    /// Whether it may be shown, this long after its first news.
+    pub(super) fn is_due(&self, grace: Duration, now: Instant) -> bool {
+        self.shown.is_some() || now >= self.begun_at + grace
+    }
 }
 
 /// All notifications.
@@ -169,9 +177,16 @@ impl<S> Board<S> {
             }
             None => {
                 self.last_id.0 += 1;
-                self.cards.push(Card { id: self.last_id, entries: vec![entry], news_at: now, shown: None });
+                let (id, entries) = (self.last_id, vec![entry]);
+                self.cards.push(Card { id, entries, begun_at: now, news_at: now, shown: None });
             }
         }
+    }
+
+    /// When the next card may be shown that may not be yet.
+    pub(super) fn next_due(&self, grace: Duration, now: Instant) -> Option<Instant> {
+        let young = self.cards.iter().filter(|card| !card.is_due(grace, now));
+        young.map(|card| card.begun_at + grace).min()
     }
 
     /// The card with this id, if it is still there.

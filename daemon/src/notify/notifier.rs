@@ -30,6 +30,9 @@ use tokio::{
 
 /// How long windows have to connect after a start of the daemon, or again after they went, and to say what they show.
 pub(super) const REMIND_AFTER: Duration = Duration::from_secs(2);
+/// How long a window has to say that it shows a conversation, before a first notification of it: one that starts a task shows it a moment
+/// later, and the task may have asked by then.
+pub(super) const GRACE: Duration = Duration::from_millis(400);
 /// How long a server has to start again by itself.
 pub(super) const LOST_FOR: Duration = Duration::from_secs(1);
 /// How long the server is not tried after a failure. It doubles with each further one, up to the second.
@@ -83,6 +86,9 @@ pub struct Notifier<D: Desktop> {
     pub(super) look_at: Option<Instant>,
     /// When the inbox is read: its items may have no notification.
     pub(super) remind_at: Option<Instant>,
+    pub(super) grace: Duration,
+    /// When the next card is old enough to be shown.
+    due_at: Option<Instant>,
     /// When what waits in the conversations in `seen` is shown: no client is left that showed them.
     pub(super) left_at: Option<Instant>,
     rest_at: Option<Instant>,
@@ -112,6 +118,8 @@ impl<D: Desktop> Notifier<D> {
             retry_after: RETRY_AFTER[0],
             look_at: None,
             remind_at: None,
+            grace: GRACE,
+            due_at: None,
             left_at: None,
             rest_at: None,
         }
@@ -221,7 +229,7 @@ impl<D: Desktop> Notifier<D> {
     }
 
     fn wake_at(&self) -> Option<Instant> {
-        [self.look_at, self.remind_at, self.left_at, self.rest_at].into_iter().flatten().min()
+        [self.look_at, self.remind_at, self.due_at, self.left_at, self.rest_at].into_iter().flatten().min()
     }
 
     pub(super) async fn woke<P: Future<Output = Policy>, I: Future<Output = Vec<InboxItem>>>(
@@ -240,6 +248,9 @@ impl<D: Desktop> Notifier<D> {
             for item in self.board.compare(inbox().await) {
                 self.changed(&Change::waits(&item), policy).await;
             }
+        }
+        if is_due(&mut self.due_at) {
+            self.is_stale = true;
         }
         if is_due(&mut self.left_at) {
             let seen = std::mem::take(&mut self.seen);
@@ -318,7 +329,10 @@ impl<D: Desktop> Notifier<D> {
             return Step::Nothing;
         }
         let abilities = screen.server().abilities;
-        let wanted = self.board.cards.iter_mut().find_map(|card| {
+        let (grace, now) = (self.grace, Instant::now());
+        self.due_at = self.board.next_due(grace, now);
+        let due = self.board.cards.iter_mut().filter(|card| card.is_due(grace, now));
+        let wanted = due.into_iter().find_map(|card| {
             let popup = Popup::about(&card.entries, abilities);
             card.shown.as_ref().is_none_or(|shown| shown.popup != popup).then_some((card, popup))
         });

@@ -1,6 +1,6 @@
 use super::{
     board::BURST,
-    notifier::{LEAVE_TIME, LOOK_AFTER, LOST_FOR, REMIND_AFTER, REST_AFTER, RETRY_AFTER},
+    notifier::{GRACE, LEAVE_TIME, LOOK_AFTER, LOST_FOR, REMIND_AFTER, REST_AFTER, RETRY_AFTER},
     *,
 };
 use crate::events::Focused;
@@ -344,7 +344,8 @@ impl Stage {
         };
         let (focus, focused) = watch::channel(Focused::default());
         let ((orders, _), (ordered, _)) = channels();
-        let notifier = Notifier::new(wall, focused, orders);
+        let mut notifier = Notifier::new(wall, focused, orders);
+        notifier.grace = Duration::ZERO;
         let policy = Arc::new(Mutex::new(Policy::Show));
         Self { notifier, log, fails, answers, policy, orders: ordered, focus, inbox: Vec::new() }
     }
@@ -574,6 +575,19 @@ async fn a_conversation_that_is_looked_at_takes_its_notification_back() {
     assert_eq!(stage.look_at(&[]), [""; 0]);
     assert_eq!(stage.look_at(&[CONVERSATION]), ["close 2", "3: Question: Job 101 [open default]"]);
     assert_eq!(stage.look_at(&[CONVERSATION, OTHER]), ["close 3"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_window_has_a_moment_to_say_that_it_shows_what_has_just_begun() {
+    let mut stage = Stage::new();
+    stage.notifier.grace = GRACE;
+    assert_eq!(stage.on(asks(CONVERSATION, 1, &[])).await, [""; 0]);
+    assert_eq!(stage.look_at(&[CONVERSATION]), [""; 0]);
+    assert_eq!(stage.later(GRACE).await, [""; 0], "it was never shown");
+    assert_eq!(stage.on(asks(OTHER, 2, &[])).await, [""; 0]);
+    assert_eq!(stage.later(GRACE / 2).await, [""; 0]);
+    assert_eq!(stage.later(GRACE / 2).await, ["1: Question: Job 101 [open default]"]);
+    assert_eq!(stage.on(answered(OTHER, 2)).await, ["close 1"], "what is shown changes at once");
 }
 
 #[tokio::test(start_paused = true)]
