@@ -43,13 +43,15 @@ use abide_client::{
 pub(crate) use end::FollowEnd;
 use printer::Printer;
 use progress::Progress;
-use std::{collections::HashSet, time::Duration};
-use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
+use std::{collections::HashSet, future, time::Duration};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
 /// How often the live line's times are updated.
 const TICK: Duration = Duration::from_secs(1);
 /// If no update comes for this long, all records of an ended task have come.
 const QUIET: Duration = Duration::from_secs(1);
+/// How long the records that were missed may take to come. A snapshot after which they come has the newest state of tasks already.
+const CATCH_UP: Duration = Duration::from_millis(500);
 
 /// The conversation to follow, and how to print it.
 pub(crate) struct Target {
@@ -110,6 +112,8 @@ pub(crate) struct Follow<'d> {
     progress: Progress,
     /// Questions and approvals that were answered here. The records of the answers may not have come yet.
     settled: HashSet<PendingId>,
+    /// Until then missed records may come, which led to what waits now: nobody is asked before they are printed.
+    behind_until: Option<Instant>,
     /// The record of the task's end has come.
     saw_end: bool,
     /// This program has stopped the task.
@@ -133,6 +137,7 @@ impl<'d> Follow<'d> {
             screen: Screen::new(),
             progress: Progress::default(),
             settled: HashSet::new(),
+            behind_until: None,
             saw_end: false,
             is_stopping: false,
             tick,
@@ -171,7 +176,8 @@ impl<'d> Follow<'d> {
             if let Some(ending) = self.ending().await? {
                 return Ok(ending);
             }
-            if let Some(open) = self.open_item().filter(|_| !self.is_stopping) {
+            let is_to_settle = !self.is_stopping && self.behind_until.is_none();
+            if let Some(open) = self.open_item().filter(|_| is_to_settle) {
                 if let Some(ending) = self.settle(open).await? {
                     return Ok(ending);
                 }
@@ -183,6 +189,7 @@ impl<'d> Follow<'d> {
                     self.apply(update).await?;
                     self.print_changes()?;
                 }
+                () = until(self.behind_until) => self.behind_until = None,
                 _ = self.tick.tick() => {}
                 _ = tokio::signal::ctrl_c() => {
                     if let Some(ending) = self.interrupted().await? {
@@ -229,6 +236,9 @@ impl<'d> Follow<'d> {
         }
         let is_snapshot = matches!(update, Update::Snapshot(_));
         let is_reconnected = matches!(update, Update::Reconnected(_));
+        if is_reconnected || (is_snapshot && self.target.since.is_some()) {
+            self.behind_until = Some(Instant::now() + CATCH_UP);
+        }
         let is_lost = matches!(update, Update::Disconnected { .. });
         let changes = self.view.apply(update);
         if is_snapshot && self.target.since.is_none() {
@@ -288,6 +298,13 @@ impl<'d> Follow<'d> {
                 Ok(false)
             }
         }
+    }
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => future::pending().await,
     }
 }
 
