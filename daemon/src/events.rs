@@ -11,7 +11,7 @@ mod undos;
 mod weight;
 
 pub use ends::End;
-pub use hub::{Focus, Focused, Hub, Subscriber};
+pub use hub::{Focus, Focused, Hub, Subscriber, Viewer};
 pub use live::Delta;
 pub use outbox::{Outbox, Parcel};
 

@@ -458,13 +458,7 @@ impl App {
                     return Task::none();
                 }
                 let lasting = message.begins_lasting();
-                let mut effects = self.cards.update(message);
-                let decides = |effect: &Effect| {
-                    matches!(effect, Effect::Ask(Request::Decide(..) | Request::Answer(..)))
-                };
-                if self.page == Page::Conversation && effects.iter().any(decides) {
-                    effects.extend(self.open.iter_mut().flat_map(|open| open.decided()));
-                }
+                let effects = self.cards.update(message);
                 let performed = self.perform_deed(deed, effects);
                 Task::batch([performed, lasting.map_or_else(Task::none, |id| self.begin_lasting(id))])
             }
@@ -532,7 +526,12 @@ impl App {
     }
 
     /// Performs a screen's effects; a deed that cannot be undone makes keys and clicks wait.
-    fn perform_deed(&mut self, deed: Option<Deed>, effects: Vec<Effect>) -> Task<Message> {
+    fn perform_deed(&mut self, deed: Option<Deed>, mut effects: Vec<Effect>) -> Task<Message> {
+        let decides =
+            |effect: &Effect| matches!(effect, Effect::Ask(Request::Decide(..) | Request::Answer(..)));
+        if self.page == Page::Conversation && effects.iter().any(decides) {
+            effects.extend(self.open.iter_mut().flat_map(|open| open.decided()));
+        }
         if let Some(deed) = deed.filter(|_| effects.iter().any(|effect| matches!(effect, Effect::Ask(_)))) {
             tracing::debug!(?deed, "asked of the daemon");
             self.guard.did(deed, self.now);

@@ -95,13 +95,11 @@ pub fn doing(task: &AgentTask) -> String {
     }
 }
 
-/// These words on a task's activity; while the daemon is away, work that needs no person is only what was last seen.
+/// These words on a task's activity. While the daemon is away, nothing is known of its work but what was last seen.
 #[must_use]
 pub fn as_known(doing: String, task: &AgentTask, look: Look) -> String {
     match task.status {
-        Status::Running | Status::Thinking | Status::ToolExecuting | Status::WaitingChildren
-            if !look.is_live =>
-        {
+        Status::Running | Status::Thinking | Status::ToolExecuting if !look.is_live => {
             format!("last seen: {doing}")
         }
         _ => doing,

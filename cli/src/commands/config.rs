@@ -13,7 +13,11 @@ use abide_client::protocol::{
         config::{ConfigReply, GetConfigParams, ModelChoice, UpdateConfigParams},
     },
 };
-use std::ffi::OsStr;
+use std::{ffi::OsStr, time::Duration};
+use tokio::time::timeout;
+
+/// How long the provider of a new default model may take to list its models.
+const ANSWER_TIME: Duration = Duration::from_secs(3);
 
 pub(crate) async fn config(command: ConfigCommand, json: bool) -> Result<Exit, CommandError> {
     match command {
@@ -34,7 +38,8 @@ pub(crate) async fn config(command: ConfigCommand, json: bool) -> Result<Exit, C
             })?;
             let exit = print_settings(&reply, json)?;
             if let (Setting::Model, ModelChoice::Named(model)) = (setting, &reply.model) {
-                daemon.warn_of_unlisted(model).await?;
+                // The model is set, whether or not its provider answers soon.
+                drop(timeout(ANSWER_TIME, daemon.warn_of_unlisted(model)).await);
             }
             Ok(exit)
         }

@@ -36,7 +36,8 @@ pub(crate) async fn key(command: KeyCommand, json: bool) -> Result<Exit, Command
         screen::print(&words)?;
     }
     if !removed {
-        daemon.warn_of_unknown(&provider).await?;
+        // The key is stored, whether or not this can be found out.
+        drop(daemon.warn_of_unknown(&provider).await);
     }
     Ok(Exit::Done)
 }

@@ -22,7 +22,7 @@ use abide_client::protocol::{
     transcript::Risk,
 };
 use std::{io, time::Duration};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// An open item and the task that waits for it.
 pub(super) struct Open {
@@ -41,8 +41,9 @@ enum PromptResult<T> {
 
 /// How long no key must have come before a prompt takes keys: as long as a card in the window must have stood still.
 const QUIET: Duration = Duration::from_millis(600);
-/// After this time an editor is called off again that did not listen yet.
+/// After this time an editor is called off again that did not listen yet, and so often.
 const CALL_OFF_AGAIN: Duration = Duration::from_millis(50);
+const CALL_OFF_ATTEMPTS: u32 = 20;
 
 /// How the prompt for an item ended.
 enum PromptEnd {
@@ -346,14 +347,33 @@ impl Follow<'_> {
                 break;
             }
         }
-        if let Answerer::Person(terminal) = self.target.answerer {
-            while draft.has_begun() {
-                terminal.call_off()?;
-                if let Ok(ended) = timeout(CALL_OFF_AGAIN, &mut typed).await {
+        let Answerer::Person(terminal) = self.target.answerer else {
+            return Ok(PromptResult::Withdrawn(String::new()));
+        };
+        let mut attempts = 0;
+        while draft.has_begun() {
+            // It is called off only if it has not ended by itself, since the signal would be taken for a Ctrl-C of the person.
+            let wait = if attempts == 0 { Duration::ZERO } else { CALL_OFF_AGAIN };
+            match timeout(wait, &mut typed).await {
+                Ok(Ok(PromptResult::Interrupted)) if attempts == 0 => return Ok(PromptResult::Interrupted),
+                Ok(ended) => {
                     ended?;
                     break;
                 }
+                Err(_) if attempts < CALL_OFF_ATTEMPTS => {
+                    terminal.call_off()?;
+                    attempts += 1;
+                }
+                Err(_) => {
+                    self.say("settled elsewhere; press Enter to go on")?;
+                    typed.await?;
+                    break;
+                }
             }
+        }
+        if attempts > 0 {
+            // A signal that came too late for the editor is over before anybody listens for Ctrl-C again.
+            sleep(CALL_OFF_AGAIN).await;
         }
         Ok(PromptResult::Withdrawn(draft.text()))
     }

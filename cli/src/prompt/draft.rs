@@ -1,35 +1,26 @@
 //! A line while a person edits it.
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is typed of a line so far. Clones are the same draft.
+/// What is typed of a line so far; `None` before the first key. Clones are the same draft.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Draft(Arc<Inner>);
-
-#[derive(Debug, Default)]
-struct Inner {
-    has_begun: AtomicBool,
-    text: Mutex<String>,
-}
+pub(crate) struct Draft(Arc<Mutex<Option<String>>>);
 
 impl Draft {
-    /// Whether the first key has come.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.0.has_begun.load(Ordering::Relaxed)
+    fn lock(&self) -> MutexGuard<'_, Option<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn begin(&self) {
-        self.0.has_begun.store(true, Ordering::Relaxed);
+    /// Whether the first key has come.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.lock().is_some()
     }
 
     pub(crate) fn text(&self) -> String {
-        self.0.text.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock().clone().unwrap_or_default()
     }
 
     pub(crate) fn set_text(&self, text: &str) {
-        text.clone_into(&mut self.0.text.lock().unwrap_or_else(PoisonError::into_inner));
+        *self.lock() = Some(text.to_owned());
     }
 }

@@ -23,6 +23,9 @@ use std::{
 };
 use tokio::signal::unix::{SignalKind, signal};
 
+/// How long the rest of a key may take that begins with Escape, in ms.
+const KEY_SEQUENCE_MS: u16 = 200;
+
 type Reader = rustyline::Editor<Dialect, MemHistory>;
 
 /// An editor for several lines: text typed between two of them is kept for the next one.
@@ -71,15 +74,15 @@ impl Terminal {
         // The label is shown only now: a person who sees it may type, and no key may be read in the old mode.
         show(label)?;
         readable().await?;
-        draft.begin();
+        draft.set_text("");
         let mut reader = reader(Vec::new(), draft.clone()).map_err(failed)?;
-        // With one, the reader waits for signals, too.
-        let _printer = reader.create_external_printer().map_err(failed)?;
+        // Only with an external printer does rustyline wait for its signal pipe, too. Without one the line cannot be called off.
+        let _printer = reader.create_external_printer().ok();
         read(reader, label.to_owned()).await?.1
     }
 
     /// Makes the thread that edits a line give it up: [`Self::edit`] returns that it was interrupted. Of no effect in the moment before
-    /// the thread listens, so it is repeated until then. (The editor takes SIGINT while it reads; Ctrl-C is a key meanwhile.)
+    /// the thread listens, and within a key of several bytes. (The editor takes SIGINT while it reads; Ctrl-C is a key meanwhile.)
     pub(crate) fn call_off(&self) -> io::Result<()> {
         Ok(kill_process(getpid(), Signal::INT)?)
     }
@@ -142,6 +145,8 @@ fn reader(lines: Vec<String>, draft: Draft) -> Result<Reader, ReadlineError> {
         .bell_style(BellStyle::None)
         .color_mode(color)
         .behavior(behavior)
+        // After a lone Escape it would wait for the next key without an end, and could not be called off.
+        .keyseq_timeout(Some(KEY_SEQUENCE_MS))
         .build();
     let history = MemHistory::with_config(&config);
     let mut reader = Reader::with_history(config, history)?;

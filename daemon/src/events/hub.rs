@@ -24,7 +24,7 @@ use abide_protocol::{
 };
 use abide_store::{Committed, Feed};
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use tokio::sync::watch;
@@ -45,23 +45,41 @@ struct Inner {
     subscribers: BTreeMap<u64, Entry>,
     live: Live,
     daemon: DaemonUpdate,
-    focus: BTreeMap<u64, Option<ConversationId>>,
     focused: watch::Sender<Focused>,
     next: u64,
 }
 
-/// What the clients show that say so.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Focused {
-    pub conversations: HashSet<ConversationId>,
-    /// How many clients have said it, also those that show no conversation now.
-    pub clients: usize,
-}
+/// Names a client that reports what it shows, as long as it is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Viewer(pub(crate) u64);
 
-impl Inner {
-    fn focus_changed(&self) {
-        let conversations = self.focus.values().copied().flatten().collect();
-        self.focused.send_replace(Focused { conversations, clients: self.focus.len() });
+/// What is shown by the clients that report it (`focus`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Focused(BTreeMap<Viewer, Option<ConversationId>>);
+
+impl Focused {
+    /// Whether the client is connected.
+    #[must_use]
+    pub fn has(&self, viewer: Viewer) -> bool {
+        self.0.contains_key(&viewer)
+    }
+
+    /// The clients that show the conversation.
+    pub fn viewers(&self, conversation: ConversationId) -> impl Iterator<Item = Viewer> {
+        self.0.iter().filter(move |(_, shown)| **shown == Some(conversation)).map(|(viewer, _)| *viewer)
+    }
+
+    #[must_use]
+    pub fn shows(&self, conversation: ConversationId) -> bool {
+        self.viewers(conversation).next().is_some()
+    }
+
+    pub(crate) fn set(&mut self, viewer: Viewer, conversation: Option<ConversationId>) {
+        self.0.insert(viewer, conversation);
+    }
+
+    pub(crate) fn remove(&mut self, viewer: Viewer) {
+        self.0.remove(&viewer);
     }
 }
 
@@ -276,11 +294,10 @@ impl Hub {
     #[must_use]
     pub fn focus(&self, conversation: Option<ConversationId>) -> Focus {
         let mut inner = self.lock();
-        let key = inner.next;
+        let viewer = Viewer(inner.next);
         inner.next += 1;
-        inner.focus.insert(key, conversation);
-        inner.focus_changed();
-        Focus { hub: self.clone(), key }
+        inner.focused.send_modify(|focused| focused.set(viewer, conversation));
+        Focus { hub: self.clone(), viewer }
     }
 
     /// Watches what clients show.
@@ -336,13 +353,18 @@ impl Drop for Subscriber {
 #[derive(Debug)]
 pub struct Focus {
     hub: Hub,
-    key: u64,
+    viewer: Viewer,
+}
+
+impl Focus {
+    /// It shows this conversation now, or none.
+    pub fn set(&self, conversation: Option<ConversationId>) {
+        self.hub.lock().focused.send_modify(|focused| focused.set(self.viewer, conversation));
+    }
 }
 
 impl Drop for Focus {
     fn drop(&mut self) {
-        let mut inner = self.hub.lock();
-        inner.focus.remove(&self.key);
-        inner.focus_changed();
+        self.hub.lock().focused.send_modify(|focused| focused.remove(self.viewer));
     }
 }

@@ -131,11 +131,11 @@ impl<S> Board<S> {
         self.tidy();
     }
 
-    /// Takes back what is about these conversations: somebody looks at them. Returns those in which something waits.
-    pub(super) fn looked_at(&mut self, conversations: &HashSet<ConversationId>) -> Vec<ConversationId> {
+    /// Takes back what is about conversations that somebody looks at. Returns those in which something waits.
+    pub(super) fn looked_at(&mut self, is_shown: impl Fn(ConversationId) -> bool) -> Vec<ConversationId> {
         let shown = self.cards.iter_mut().map(|card| &mut card.entries);
         let entries = shown.chain(std::iter::once(&mut self.held));
-        let taken = entries.flat_map(|all| all.extract_if(.., |e| conversations.contains(&e.conversation)));
+        let taken = entries.flat_map(|all| all.extract_if(.., |entry| is_shown(entry.conversation)));
         taken.filter(Entry::waits).map(|entry| entry.conversation).collect()
     }
 

@@ -10,7 +10,7 @@ use super::{
     step::{Done, HandleOf, Step},
     within,
 };
-use crate::events::Focused;
+use crate::events::{Focused, Viewer};
 use abide_protocol::{
     ConversationId,
     inbox::{InboxItem, PendingId},
@@ -20,7 +20,7 @@ use futures_util::{
     future::{self, BoxFuture},
 };
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
     time::Duration,
 };
 use tokio::{
@@ -61,8 +61,8 @@ pub(super) struct Shown<H> {
 pub struct Notifier<D: Desktop> {
     desktop: D,
     focused: watch::Receiver<Focused>,
-    /// The conversations about which no notification was shown, or it was taken back, because a client showed them.
-    seen: HashSet<ConversationId>,
+    /// The conversations about which no notification was shown, or it was taken back, because these clients showed them.
+    seen: HashMap<ConversationId, BTreeSet<Viewer>>,
     orders: mpsc::Sender<Order<HandleOf<D>>>,
     pub(super) board: Board<Shown<HandleOf<D>>>,
     /// The server, while something is shown.
@@ -89,7 +89,7 @@ pub struct Notifier<D: Desktop> {
     pub(super) grace: Duration,
     /// When the next card is old enough to be shown.
     due_at: Option<Instant>,
-    /// When what waits in the conversations in `seen` is shown: no client is left that showed them.
+    /// When what waits in those conversations in `seen` is shown of which all clients have gone.
     pub(super) left_at: Option<Instant>,
     rest_at: Option<Instant>,
 }
@@ -104,7 +104,7 @@ impl<D: Desktop> Notifier<D> {
         Self {
             desktop,
             focused,
-            seen: HashSet::new(),
+            seen: HashMap::new(),
             orders,
             board: Board::default(),
             screen: None,
@@ -180,8 +180,8 @@ impl<D: Desktop> Notifier<D> {
         self.is_stale = true;
         if change.is_news() {
             let conversation = change.conversation_id;
-            if !change.asked.is_empty() && self.is_looked_at(conversation) {
-                self.seen.insert(conversation);
+            if !change.asked.is_empty() {
+                self.see(conversation);
             }
             let policy = policy(conversation).await;
             match self.allowed(conversation, policy) {
@@ -196,23 +196,35 @@ impl<D: Desktop> Notifier<D> {
     }
 
     /// Takes back what is about the conversations that people look at. A task may have asked before the window that started it could
-    /// say what it shows. When the last client has gone, what waits there is seen by nobody any more.
+    /// say what it shows. When all that showed a conversation have gone, nobody sees any more what waits there.
     pub(super) fn looked_at(&mut self) {
-        let focused = self.focused.borrow();
-        self.seen.extend(self.board.looked_at(&focused.conversations));
-        let is_seen = focused.clients > 0 || self.seen.is_empty();
-        self.left_at = (!is_seen).then(|| Instant::now() + REMIND_AFTER);
+        let focused = self.focused.clone();
+        for conversation in self.board.looked_at(|conversation| focused.borrow().shows(conversation)) {
+            self.see(conversation);
+        }
+        let is_left = self.left().next().is_some();
+        self.left_at = is_left.then(|| self.left_at.unwrap_or_else(|| Instant::now() + REMIND_AFTER));
         self.is_stale = true;
     }
 
-    fn is_looked_at(&self, conversation: ConversationId) -> bool {
-        self.focused.borrow().conversations.contains(&conversation)
+    /// Notes which clients show the conversation.
+    fn see(&mut self, conversation: ConversationId) {
+        let viewers: BTreeSet<Viewer> = self.focused.borrow().viewers(conversation).collect();
+        if !viewers.is_empty() {
+            self.seen.entry(conversation).or_default().extend(viewers);
+        }
+    }
+
+    /// The conversations of which all clients have gone that showed them.
+    fn left(&self) -> impl Iterator<Item = ConversationId> {
+        let has = |viewer: &Viewer| self.focused.borrow().has(*viewer);
+        self.seen.iter().filter(move |(_, viewers)| !viewers.iter().any(has)).map(|(seen, _)| *seen)
     }
 
     /// What may be shown of a conversation now, under this policy.
     fn allowed(&self, conversation: ConversationId, policy: Policy) -> Policy {
         match policy {
-            _ if self.is_looked_at(conversation) => Policy::Drop,
+            _ if self.focused.borrow().shows(conversation) => Policy::Drop,
             Policy::Show if self.is_paused() => Policy::Hold,
             policy => policy,
         }
@@ -253,9 +265,10 @@ impl<D: Desktop> Notifier<D> {
             self.is_stale = true;
         }
         if is_due(&mut self.left_at) {
-            let seen = std::mem::take(&mut self.seen);
+            let left: HashSet<ConversationId> = self.left().collect();
+            self.seen.retain(|seen, _| !left.contains(seen));
             for item in self.board.compare(inbox().await) {
-                if seen.contains(&item.conversation_id) {
+                if left.contains(&item.conversation_id) {
                     self.changed(&Change::waits(&item), policy).await;
                 }
             }
@@ -331,8 +344,8 @@ impl<D: Desktop> Notifier<D> {
         let abilities = screen.server().abilities;
         let (grace, now) = (self.grace, Instant::now());
         self.due_at = self.board.next_due(grace, now);
-        let due = self.board.cards.iter_mut().filter(|card| card.is_due(grace, now));
-        let wanted = due.into_iter().find_map(|card| {
+        let mut due = self.board.cards.iter_mut().filter(|card| card.is_due(grace, now));
+        let wanted = due.find_map(|card| {
             let popup = Popup::about(&card.entries, abilities);
             card.shown.as_ref().is_none_or(|shown| shown.popup != popup).then_some((card, popup))
         });

@@ -3,7 +3,7 @@ use super::{
     notifier::{GRACE, LEAVE_TIME, LOOK_AFTER, LOST_FOR, REMIND_AFTER, REST_AFTER, RETRY_AFTER},
     *,
 };
-use crate::events::Focused;
+use crate::events::{Focused, Viewer};
 use abide_protocol::{
     ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, Seq, TaskId, Timestamp,
     conversation::Conversation,
@@ -309,9 +309,14 @@ impl Drop for View {
     }
 }
 
-/// A window that shows these conversations.
-fn window_on(conversations: &[ConversationId]) -> Focused {
-    Focused { conversations: conversations.iter().copied().collect(), clients: 1 }
+/// A window for each of these conversations, and one that shows none.
+fn windows_on(conversations: &[ConversationId]) -> Focused {
+    let mut focused = Focused::default();
+    focused.set(Viewer(0), None);
+    for (viewer, conversation) in (1..).map(Viewer).zip(conversations) {
+        focused.set(viewer, Some(*conversation));
+    }
+    focused
 }
 
 /// A notifier at work, and the test's ends of its channels.
@@ -368,14 +373,16 @@ impl Stage {
     }
 
     fn look_at(&mut self, conversations: &[ConversationId]) -> Vec<String> {
-        self.focus.send_replace(window_on(conversations));
+        self.focus.send_replace(windows_on(conversations));
         self.notifier.looked_at();
         self.settle()
     }
 
-    /// The only window is closed.
-    fn close_window(&mut self) -> Vec<String> {
-        self.focus.send_replace(Focused::default());
+    /// Only these windows are left, which show these conversations, or none.
+    fn are_left(&mut self, windows: &[(Viewer, Option<ConversationId>)]) -> Vec<String> {
+        let mut focused = Focused::default();
+        windows.iter().for_each(|(viewer, conversation)| focused.set(*viewer, *conversation));
+        self.focus.send_replace(focused);
         self.notifier.looked_at();
         self.settle()
     }
@@ -556,7 +563,7 @@ async fn an_answer_for_which_there_is_no_room_says_so() {
 #[tokio::test]
 async fn nothing_is_shown_of_what_somebody_looks_at_or_does_not_want() {
     let mut stage = Stage::new();
-    stage.focus.send_replace(window_on(&[CONVERSATION]));
+    stage.focus.send_replace(windows_on(&[CONVERSATION]));
     assert_eq!(stage.on(asks(CONVERSATION, 1, &[])).await, [""; 0]);
     stage.focus.send_replace(Focused::default());
     *stage.policy.lock().unwrap() = Policy::Drop;
@@ -598,26 +605,27 @@ async fn what_a_window_showed_is_shown_when_the_last_window_is_gone() {
         ..waits(Pending::Question(question(n, &[])))
     };
     let mut stage = Stage::new();
-    // One asks before it is looked at, one while it is, and one is closed by the person.
+    let (a, b) = (Viewer(1), Viewer(2));
+    // One asks before a window looks at it, one while it does, and one is closed by the person.
     stage.on(asks(CONVERSATION, 1, &[])).await;
-    assert_eq!(stage.look_at(&[CONVERSATION]), ["close 1"]);
-    stage.look_at(&[OTHER]);
+    assert_eq!(stage.are_left(&[(a, Some(CONVERSATION)), (b, None)]), ["close 1"]);
+    stage.are_left(&[(a, Some(OTHER)), (b, None)]);
     assert_eq!(stage.on(asks(OTHER, 2, &[])).await, [""; 0]);
     stage.on(asks(THIRD, 3, &[])).await;
     stage.hear(Heard::Closed(2));
     stage.inbox = vec![of(CONVERSATION, 1), of(OTHER, 2), of(THIRD, 3)];
-    // Not while a window is there, also if it shows something else, and not when it comes back at once.
-    assert_eq!(stage.look_at(&[]), [""; 0]);
+    // Not while the window is there, also if it shows something else, and not when another one shows it.
+    assert_eq!(stage.are_left(&[(a, None), (b, None)]), [""; 0]);
     assert_eq!(stage.later(REMIND_AFTER).await, [""; 0]);
-    assert_eq!(stage.close_window(), [""; 0]);
-    assert_eq!(stage.look_at(&[CONVERSATION]), [""; 0]);
-    assert_eq!(stage.later(REMIND_AFTER).await, [""; 0]);
-    assert_eq!(stage.close_window(), [""; 0]);
-    assert_eq!(stage.later(REMIND_AFTER).await, ["3: 2 tasks need you [open default]"]);
-    // Once.
+    assert_eq!(stage.are_left(&[(b, Some(OTHER))]), [""; 0]);
+    assert_eq!(stage.later(REMIND_AFTER).await, ["3: Question: Job 1 [open default]"]);
+    // Once; and of the other one when its second window has gone.
     stage.hear(Heard::Closed(3));
-    stage.look_at(&[]);
-    stage.close_window();
+    assert_eq!(stage.are_left(&[]), [""; 0]);
+    assert_eq!(stage.later(REMIND_AFTER).await, ["4: Question: Job 101 [open default]"]);
+    stage.hear(Heard::Closed(4));
+    stage.are_left(&[(Viewer(3), None)]);
+    stage.are_left(&[]);
     assert_eq!(stage.later(REMIND_AFTER).await, [""; 0]);
 }
 

@@ -158,8 +158,10 @@ impl Line {
 
     /// Sets the conversation that this caller's person looks at, until the next call or the line's end.
     fn set_focus(&self, FocusParams { conversation_id }: FocusParams) -> FocusReply {
-        let focus = self.service.hub.focus(conversation_id);
-        *self.focus.lock().unwrap_or_else(PoisonError::into_inner) = Some(focus);
+        match &mut *self.focus.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(focus) => focus.set(conversation_id),
+            none => *none = Some(self.service.hub.focus(conversation_id)),
+        }
         FocusReply { conversation_id }
     }
 

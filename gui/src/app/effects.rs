@@ -68,7 +68,7 @@ impl App {
             Effect::New => self.leave(),
             Effect::Afresh(afresh) => {
                 let left = self.leave();
-                self.fresh.composer.begin(*afresh);
+                self.fresh.begin(*afresh);
                 self.is_dirty = true;
                 left
             }

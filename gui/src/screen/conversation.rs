@@ -539,7 +539,7 @@ impl Conversation {
         vec![Effect::Scroll(Scroll::ToEnd)]
     }
 
-    /// A card of this conversation is decided. What follows is at the end, unless another card is above it.
+    /// What waited in this conversation is decided. If it was the last, what follows is at the end.
     pub fn decided(&mut self) -> Vec<Effect> {
         if self.view.inbox().items().len() > 1 { Vec::new() } else { self.jump() }
     }

@@ -4,7 +4,7 @@ pub mod folders;
 
 use crate::{
     catalog::Catalog,
-    effect::{Effect, field},
+    effect::{Afresh, Effect, field},
     font,
     keymap::Command,
     picker::Choice,
@@ -73,8 +73,16 @@ impl Screen {
         Self { composer, ..Self::default() }
     }
 
+    /// Prepares a new conversation.
+    pub fn begin(&mut self, afresh: Afresh) {
+        self.folders = Found::default();
+        self.composer.begin(afresh);
+    }
+
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
         let stance = self.stance();
+        // Whoever goes on to something else does not want the caret back in the folder's field.
+        self.folders.is_wanted &= matches!(message, Message::FoldersFound(..));
         match message {
             Message::Composer(composer::Message::WorkspaceChanged(typed)) => self.work_in(typed),
             Message::Composer(message) => self.composer.update(message, stance, None),

@@ -583,7 +583,10 @@ fn line(
             let mark = if latest.is_whole() { Mark::Complete } else { Mark::Failed };
             (mark, format!("{} · {place}", latest.words()), age)
         }
-        (None, None, Some(_)) => (Mark::Working, "working".to_owned(), age),
+        (None, None, Some(_)) => {
+            let doing = if look.is_live { "working" } else { "last seen: working" };
+            (Mark::Working, doing.to_owned(), age)
+        }
         (None, None, None) => (Mark::Empty, place, age),
     };
     let doing = visible_line(&words::first_line(&doing, MAX_FOUND)).into_owned();

@@ -207,6 +207,8 @@ async fn a_prompt_in_which_something_is_typed_is_withdrawn_when_another_client_s
     terminal.shows("declines):").await;
     terminal.type_text("the wrong one").await;
     terminal.shows("declines): the wrong one").await;
+    // It waits for the rest of a longer key then.
+    terminal.press(&["Escape"]).await;
     let cli = world.daemon.cli();
     let inbox = cli.json(&["inbox"]).await;
     let task = inbox[0]["taskId"].as_str().expect("a task").to_owned();

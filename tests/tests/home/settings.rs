@@ -128,7 +128,7 @@ async fn a_model_or_a_provider_that_is_probably_mistyped_is_named() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     let listed = cli.run(&["config", "set", "model.default", "test/scripted-1"]).await;
-    assert_eq!((listed.code, &*listed.stderr), (Some(0), ""), "{listed:?}");
+    assert!(listed.code == Some(0) && !listed.stderr.contains("does not list"), "{listed:?}");
     let unlisted = cli.run(&["config", "set", "model.default", "test/scriptde-1"]).await;
     assert_eq!(unlisted.code, Some(0), "{unlisted:?}");
     assert!(unlisted.stderr.contains("test does not list test/scriptde-1"), "{unlisted:?}");

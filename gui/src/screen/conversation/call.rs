@@ -154,8 +154,9 @@ fn details<'a>(call: &'a CallView, live: Option<&str>, is_whole: bool, look: Loo
     if is_whole && call.preview.is_none() {
         let arguments = arguments(&call.arguments);
         let is_empty = arguments.is_none() && live.is_none() && call.result.is_none();
-        content =
-            content.push(arguments).push(is_empty.then(|| secondary("There is nothing more to it yet.")));
+        let is_over = call.state == CallState::Finished;
+        let words = if is_over { "There is nothing more to it." } else { "There is nothing more to it yet." };
+        content = content.push(arguments).push(is_empty.then(|| secondary(words)));
     }
     if let Some(live) = live.filter(|_| call.state == CallState::Running) {
         let (_, last) = tail(live, if is_whole { MAX_LINES } else { TAIL });
