@@ -31,7 +31,9 @@ use uuid::Uuid;
 const IDLE: Duration = Duration::from_secs(10);
 const TOKENS: usize = 2000;
 const A_TOKEN: Duration = Duration::from_millis(5);
-const RUNS: usize = 5;
+const RUNS: usize = 11;
+/// A plain iced window with 1,000 rows.
+const FLOOR: &str = "examples/floor";
 /// Clicks of the wheel.
 const WHEEL: usize = 300;
 
@@ -43,7 +45,7 @@ async fn main() {
     if is_asked("floor") {
         let mut quiet = TestDaemon::new(&Config::new());
         trace(&mut quiet);
-        measure(&screen, "floor: 1,000 rows, no daemon", "examples/floor", &quiet).await;
+        measure(&screen, "floor: 1,000 rows, no daemon", FLOOR, &quiet).await;
     }
     for messages in [0, 1_000, 100_000] {
         if !is_asked(&messages.to_string()) {
@@ -55,6 +57,7 @@ async fn main() {
             fill(&daemon, messages).await;
         }
         daemon.up().await;
+        at_rest(&daemon).await;
         measure(&screen, &format!("window: {messages} messages"), "abide-gui", &daemon).await;
         if messages > 0 {
             find(&screen, &daemon, messages).await;
@@ -116,15 +119,15 @@ async fn fill(daemon: &TestDaemon, messages: u64) {
 /// Measures start, memory, idle cost and scrolling of a window.
 async fn measure(screen: &Screen, what: &str, program: &str, daemon: &TestDaemon) {
     println!("== {what}");
-    let mut starts = Vec::new();
+    // By turns with the floor, since the machine may be slower in one minute than in another.
+    let (mut starts, mut floors) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
-        let begun = Instant::now();
-        let launched = screen.launch(program, daemon);
-        first_frame(&launched).await;
-        starts.push(begun.elapsed());
-        launched.kill().await;
+        floors.push(start(screen, FLOOR, daemon).await);
+        starts.push(start(screen, program, daemon).await);
     }
     show("from start to the first frame", &mut starts);
+    show("the same of the floor, by turns", &mut floors);
+    println!("  ratio of the medians: {:.2}", median(&starts).as_secs_f64() / median(&floors).as_secs_f64());
     let window = screen.launch(program, daemon).window().await;
     // Wait until nothing more is drawn: everything has arrived.
     settled(&window).await;
@@ -212,6 +215,28 @@ async fn settled_but_for_the_mark(world: &World, task: abide_client::protocol::m
     sleep(Duration::from_secs(1)).await;
 }
 
+/// Waits until the daemon has done nothing for a second: it checks a new database after its start.
+async fn at_rest(daemon: &TestDaemon) {
+    let mut spent = None;
+    loop {
+        let now = ticks(daemon.pid());
+        if spent.replace(now) == Some(now) {
+            return;
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// From the start of the program to its first frame.
+async fn start(screen: &Screen, program: &str, daemon: &TestDaemon) -> Duration {
+    let begun = Instant::now();
+    let launched = screen.launch(program, daemon);
+    first_frame(&launched).await;
+    let took = begun.elapsed();
+    launched.kill().await;
+    took
+}
+
 async fn first_frame(launched: &Launched<'_>) {
     let drawn = async {
         while !launched.log().contains("drawn") {
@@ -254,9 +279,18 @@ fn frames_since(window: &Window<'_>, from: usize, processor: u64, what: &str) {
 
 fn show(what: &str, times: &mut [Duration]) {
     times.sort_unstable();
-    let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
     let most = times.last().copied().unwrap_or_default();
-    println!("  {what}: median {:.1?}, p95 {:.1?}, most {most:.1?} ({} times)", at(50), at(95), times.len());
+    let (half, p95) = (median(times), at(times, 95));
+    println!("  {what}: median {half:.1?}, p95 {p95:.1?}, most {most:.1?} ({} times)", times.len());
+}
+
+/// Of sorted times.
+fn median(times: &[Duration]) -> Duration {
+    at(times, 50)
+}
+
+fn at(times: &[Duration], percent: usize) -> Duration {
+    times.get(times.len() * percent / 100).copied().unwrap_or_default()
 }
 
 /// Proportional set size in MiB.
