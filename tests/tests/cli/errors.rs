@@ -77,7 +77,7 @@ async fn an_ambiguous_id_lists_its_candidates() {
     for arguments in [&["show", &task][..], &["messages", &conversation], &["answer", &task, "this"]] {
         let several = cli.run(arguments).await;
         assert_eq!(several.code, Some(1), "{several:?}");
-        assert_eq!(several.stderr.matches("waiting_user").count(), 2, "{several:?}");
+        assert_eq!(several.stderr.matches("needs you").count(), 2, "{several:?}");
         let told = error(&cli.run(&[arguments, &["--json"]].concat()).await);
         assert_eq!(told["kind"], "ambiguous", "{told}");
         let candidates = told["candidates"].as_array().unwrap();
