@@ -112,7 +112,8 @@ pub(crate) struct Follow<'d> {
     progress: Progress,
     /// Questions and approvals that were answered here. The records of the answers may not have come yet.
     settled: HashSet<PendingId>,
-    /// Until then missed records may come, which led to what waits now: nobody is asked before they are printed.
+    /// Until then the records may come that were missed while the connection was lost. No question is asked before they are printed,
+    /// because they say what led to it.
     behind_until: Option<Instant>,
     /// The record of the task's end has come.
     saw_end: bool,

@@ -131,7 +131,7 @@ impl<S> Board<S> {
         self.tidy();
     }
 
-    /// Takes back what is about conversations that somebody looks at. Returns those in which something waits.
+    /// Removes the entries of the conversations that a client shows. Returns those conversations in which an item waits.
     pub(super) fn looked_at(&mut self, is_shown: impl Fn(ConversationId) -> bool) -> Vec<ConversationId> {
         let shown = self.cards.iter_mut().map(|card| &mut card.entries);
         let entries = shown.chain(std::iter::once(&mut self.held));

@@ -61,7 +61,7 @@ pub(super) struct Shown<H> {
 pub struct Notifier<D: Desktop> {
     desktop: D,
     focused: watch::Receiver<Focused>,
-    /// The conversations about which no notification was shown, or it was taken back, because these clients showed them.
+    /// The conversations whose notification was left out or closed, and the clients that showed the conversation then.
     seen: HashMap<ConversationId, BTreeSet<Viewer>>,
     orders: mpsc::Sender<Order<HandleOf<D>>>,
     pub(super) board: Board<Shown<HandleOf<D>>>,
@@ -89,7 +89,7 @@ pub struct Notifier<D: Desktop> {
     pub(super) grace: Duration,
     /// When the next card is old enough to be shown.
     due_at: Option<Instant>,
-    /// When what waits in those conversations in `seen` is shown of which all clients have gone.
+    /// When the items are notified that wait in the conversations of [`Self::left`].
     pub(super) left_at: Option<Instant>,
     rest_at: Option<Instant>,
 }
@@ -196,7 +196,7 @@ impl<D: Desktop> Notifier<D> {
     }
 
     /// Takes back what is about the conversations that people look at. A task may have asked before the window that started it could
-    /// say what it shows. When all that showed a conversation have gone, nobody sees any more what waits there.
+    /// say what it shows. The items of a conversation whose clients have all disconnected are notified after [`REMIND_AFTER`].
     pub(super) fn looked_at(&mut self) {
         let focused = self.focused.clone();
         for conversation in self.board.looked_at(|conversation| focused.borrow().shows(conversation)) {
@@ -207,7 +207,7 @@ impl<D: Desktop> Notifier<D> {
         self.is_stale = true;
     }
 
-    /// Notes which clients show the conversation.
+    /// Adds the clients that show the conversation now to `seen`.
     fn see(&mut self, conversation: ConversationId) {
         let viewers: BTreeSet<Viewer> = self.focused.borrow().viewers(conversation).collect();
         if !viewers.is_empty() {
@@ -215,7 +215,7 @@ impl<D: Desktop> Notifier<D> {
         }
     }
 
-    /// The conversations of which all clients have gone that showed them.
+    /// The conversations in `seen` whose clients have all disconnected.
     fn left(&self) -> impl Iterator<Item = ConversationId> {
         let has = |viewer: &Viewer| self.focused.borrow().has(*viewer);
         self.seen.iter().filter(move |(_, viewers)| !viewers.iter().any(has)).map(|(seen, _)| *seen)

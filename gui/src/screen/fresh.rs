@@ -81,7 +81,7 @@ impl Screen {
 
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
         let stance = self.stance();
-        // Whoever goes on to something else does not want the caret back in the folder's field.
+        // Once the person does something else, a late completion must not move the caret to the folder's field.
         self.folders.is_wanted &= matches!(message, Message::FoldersFound(..));
         match message {
             Message::Composer(composer::Message::WorkspaceChanged(typed)) => self.work_in(typed),
