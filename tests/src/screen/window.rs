@@ -190,8 +190,7 @@ impl Window<'_> {
     /// # Panics
     /// It does not.
     pub async fn to_card(&self) {
-        self.press(&["ctrl+l"]).await;
-        self.wait_caret(true).await;
+        self.to_input().await;
         let takes_keys = "the selected card takes keys";
         let before = self.logged(takes_keys);
         self.press(&["Escape"]).await;
@@ -206,10 +205,7 @@ impl Window<'_> {
 
     /// Stops the task: one Escape leaves the input, two stop.
     pub async fn stop(&self) {
-        self.press(&["ctrl+l"]).await;
-        self.wait_caret(true).await;
-        self.press(&["Escape"]).await;
-        self.wait_caret(false).await;
+        self.leave_input().await;
         self.press_until("Escape", "Escape again stops").await;
         self.press(&["Escape"]).await;
     }
@@ -252,17 +248,35 @@ impl Window<'_> {
         .await;
     }
 
+    /// Moves the keyboard to the input, if no field has it. (Where one has it, the key would have no effect that can be waited for, and
+    /// would bring the caret back after an Escape that follows at once.)
+    async fn to_input(&self) {
+        if !self.says_caret(true) {
+            self.press(&["ctrl+l"]).await;
+            self.wait_caret(true).await;
+        }
+    }
+
+    /// Takes the keyboard away from the input, where it is or not.
+    pub async fn leave_input(&self) {
+        self.to_input().await;
+        self.press(&["Escape"]).await;
+        self.wait_caret(false).await;
+    }
+
     /// Waits until a caret is drawn (a field has the keyboard), or until none is.
     ///
     /// # Panics
     /// It does not come, or go, in time.
     pub async fn wait_caret(&self, is_drawn: bool) {
-        wait::wait_until("the caret to come or go", async || {
-            let log = self.log();
-            let last = log.lines().rev().find(|line| line.contains("the caret moved"));
-            last.is_some_and(|line| line.contains(&format!("is_drawn={is_drawn}")))
-        })
-        .await;
+        wait::wait_until("the caret to come or go", async || self.says_caret(is_drawn)).await;
+    }
+
+    /// Whether the log says that a caret is drawn, or that none is.
+    fn says_caret(&self, is_drawn: bool) -> bool {
+        let log = self.log();
+        let last = log.lines().rev().find(|line| line.contains("the caret moved"));
+        last.is_some_and(|line| line.contains(&format!("is_drawn={is_drawn}")))
     }
 
     /// Moves the pointer to this point of the window and presses its first button.

@@ -81,10 +81,7 @@ async fn sub_tasks_are_answered_corrected_and_deleted_in_their_timelines() {
     assert!(!shown.contains("It is a shed."), "what a sub-task says is in its own timeline: {shown}");
     window.keep_picture("tree").await;
 
-    window.press(&["ctrl+l"]).await;
-    window.wait_caret(true).await;
-    window.press(&["Escape"]).await;
-    window.wait_caret(false).await;
+    window.leave_input().await;
     to_first(&window, "It is a shed.").await;
     window.asks("Question for you: Which colour?").await;
     window.keep_picture("tree-question").await;
