@@ -282,7 +282,7 @@ impl<'d> Follow<'d> {
     /// Tells the daemon that a person sees this conversation, so that it sends no desktop notifications about it.
     async fn focus(&mut self) {
         if matches!(self.target.answerer, Answerer::Person(_)) {
-            let params = FocusParams { conversation_id: Some(self.target.conversation) };
+            let params = FocusParams { conversation_id: Some(self.target.conversation), inbox: false };
             // If it fails, the person gets a desktop notification too many.
             drop(self.daemon.call_once::<Focus>(params).await);
         }

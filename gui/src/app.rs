@@ -46,7 +46,7 @@ use abide_client::{
     protocol::{
         ConversationId, TaskId, Timestamp,
         inbox::PendingId,
-        method::daemon::ConfigStatus,
+        method::{conversation::FocusParams, daemon::ConfigStatus},
         notification::Notification,
         task::{AgentTask, CallState, Status},
     },
@@ -664,7 +664,7 @@ impl App {
                     _ => None,
                 };
                 self.note_done(request);
-                if *request == Request::Focus(None) {
+                if *request == Request::Focus(FocusParams::default()) {
                     tracing::debug!("the daemon knows that nobody looks");
                 }
                 if answer == Answer::TooLate {

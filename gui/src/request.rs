@@ -83,7 +83,7 @@ pub enum Request {
     Archive(ConversationId, bool),
     Delete(ConversationId),
     MarkRead(ConversationId, Seq),
-    Focus(Option<ConversationId>),
+    Focus(FocusParams),
     Models,
     /// Personas, templates and tools.
     Presets,
@@ -270,9 +270,7 @@ impl Daemon {
                 let params = MarkReadParams { conversation_id: id.to_string(), seq };
                 self.call::<MarkRead>(params).await.map(done)
             }
-            Request::Focus(conversation_id) => {
-                self.call::<Focus>(FocusParams { conversation_id }).await.map(done)
-            }
+            Request::Focus(shown) => self.call::<Focus>(shown).await.map(done),
             Request::Search(query) => {
                 let params = SearchParams { query, conversation_id: None, before: None, limit: Some(FOUND) };
                 Ok(Answer::Found(self.call::<Search>(params).await?))

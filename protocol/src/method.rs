@@ -203,7 +203,7 @@ methods! {
     46 "deleteConversation" Act Urgent DeleteConversation(conversation::ConversationParams) -> conversation::DeleteConversationReply;
     /// Marks everything up to a seq as read.
     47 "markRead" Act Ordinary MarkRead(conversation::MarkReadParams) -> conversation::ConversationReply;
-    /// Tells which conversation this client shows. The conversation gets no desktop notification meanwhile. When all clients that showed it have disconnected, its open questions and approvals are notified.
+    /// Tells what this client shows: a conversation, the inbox, or neither. A conversation that is shown gets no desktop notification meanwhile; while the inbox is shown, no question and no approval does. When all clients that showed a question or an approval have disconnected, it is notified.
     48 "focus" Read Ordinary Focus(conversation::FocusParams) -> conversation::FocusReply;
     /// Finds words in messages and titles.
     49 "search" Read Ordinary Search(search::SearchParams) -> search::SearchReply;

@@ -18,6 +18,7 @@ use super::{
 use abide_protocol::{
     ConversationId, RecordId, Seq, SubscriptionId, TaskId,
     limits::MAX_QUEUED_BYTES,
+    method::conversation::FocusParams,
     notification::{DaemonUpdate, Notification, Partial, TaskDelta, TaskUpdate},
     record::Record,
     task::AgentTask,
@@ -55,7 +56,7 @@ pub struct Viewer(pub(crate) u64);
 
 /// What is shown by the clients that report it (`focus`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Focused(BTreeMap<Viewer, Option<ConversationId>>);
+pub struct Focused(BTreeMap<Viewer, FocusParams>);
 
 impl Focused {
     /// Whether the client is connected.
@@ -64,18 +65,26 @@ impl Focused {
         self.0.contains_key(&viewer)
     }
 
-    /// The clients that show the conversation.
-    pub fn viewers(&self, conversation: ConversationId) -> impl Iterator<Item = Viewer> {
-        self.0.iter().filter(move |(_, shown)| **shown == Some(conversation)).map(|(viewer, _)| *viewer)
-    }
-
+    /// Whether a client shows the conversation.
     #[must_use]
     pub fn shows(&self, conversation: ConversationId) -> bool {
-        self.viewers(conversation).next().is_some()
+        self.0.values().any(|shown| shown.conversation_id == Some(conversation))
     }
 
-    pub(crate) fn set(&mut self, viewer: Viewer, conversation: Option<ConversationId>) {
-        self.0.insert(viewer, conversation);
+    /// The clients that show what waits in the conversation. The inbox shows it, too.
+    pub fn viewers_of_waiting(&self, conversation: ConversationId) -> impl Iterator<Item = Viewer> {
+        let shows = move |shown: &FocusParams| shown.inbox || shown.conversation_id == Some(conversation);
+        self.0.iter().filter(move |(_, shown)| shows(shown)).map(|(viewer, _)| *viewer)
+    }
+
+    /// Whether a client shows what waits in the conversation.
+    #[must_use]
+    pub fn shows_waiting(&self, conversation: ConversationId) -> bool {
+        self.viewers_of_waiting(conversation).next().is_some()
+    }
+
+    pub(crate) fn set(&mut self, viewer: Viewer, shown: FocusParams) {
+        self.0.insert(viewer, shown);
     }
 
     pub(crate) fn remove(&mut self, viewer: Viewer) {
@@ -292,11 +301,11 @@ impl Hub {
     /// Notes that a client shows this conversation, or none, until the returned value is dropped. Desktop notifications about it are left
     /// out.
     #[must_use]
-    pub fn focus(&self, conversation: Option<ConversationId>) -> Focus {
+    pub fn focus(&self, shown: FocusParams) -> Focus {
         let mut inner = self.lock();
         let viewer = Viewer(inner.next);
         inner.next += 1;
-        inner.focused.send_modify(|focused| focused.set(viewer, conversation));
+        inner.focused.send_modify(|focused| focused.set(viewer, shown));
         Focus { hub: self.clone(), viewer }
     }
 
@@ -357,9 +366,9 @@ pub struct Focus {
 }
 
 impl Focus {
-    /// It shows this conversation now, or none.
-    pub fn set(&self, conversation: Option<ConversationId>) {
-        self.hub.lock().focused.send_modify(|focused| focused.set(self.viewer, conversation));
+    /// It shows this now.
+    pub fn set(&self, shown: FocusParams) {
+        self.hub.lock().focused.send_modify(|focused| focused.set(self.viewer, shown));
     }
 }
 

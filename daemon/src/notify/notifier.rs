@@ -2,7 +2,7 @@
 
 use super::{
     ORDERS, Policy,
-    board::{Board, Card},
+    board::{Board, Card, Entry},
     desktop::{Desktop, Heard, Screen},
     feed::{Change, News},
     hands::{Note, Order},
@@ -49,6 +49,11 @@ const RECENT: usize = 64;
 /// The reports about unknown notifications that are kept while one is being shown.
 const EARLY: usize = 16;
 
+/// Whether a client shows what the news about this conversation is about: something that waits in it, or the end of its task.
+fn is_shown(focused: &Focused, conversation: ConversationId, waits: bool) -> bool {
+    if waits { focused.shows_waiting(conversation) } else { focused.shows(conversation) }
+}
+
 /// A notification on the screen.
 #[derive(Debug)]
 pub(super) struct Shown<H> {
@@ -61,7 +66,7 @@ pub(super) struct Shown<H> {
 pub struct Notifier<D: Desktop> {
     desktop: D,
     focused: watch::Receiver<Focused>,
-    /// The conversations whose notification was left out or closed, and the clients that showed the conversation then.
+    /// The conversations of which a notification that something waits was left out or closed, and the clients that showed it then.
     seen: HashMap<ConversationId, BTreeSet<Viewer>>,
     orders: mpsc::Sender<Order<HandleOf<D>>>,
     pub(super) board: Board<Shown<HandleOf<D>>>,
@@ -180,11 +185,13 @@ impl<D: Desktop> Notifier<D> {
         self.is_stale = true;
         if change.is_news() {
             let conversation = change.conversation_id;
-            if !change.asked.is_empty() {
+            let waits = !change.asked.is_empty();
+            if waits {
                 self.see(conversation);
             }
             let policy = policy(conversation).await;
-            match self.allowed(conversation, policy) {
+            let is_shown = is_shown(&self.focused.borrow(), conversation, waits);
+            match self.allowed(is_shown, policy) {
                 Policy::Show => self.board.show(change, Instant::now()),
                 Policy::Hold => {
                     self.board.hold(change);
@@ -195,11 +202,12 @@ impl<D: Desktop> Notifier<D> {
         }
     }
 
-    /// Takes back what is about the conversations that people look at. A task may have asked before the window that started it could
+    /// Takes back what is about the things that people look at. A task may have asked before the window that started it could
     /// say what it shows. The items of a conversation whose clients have all disconnected are notified after [`REMIND_AFTER`].
     pub(super) fn looked_at(&mut self) {
         let focused = self.focused.clone();
-        for conversation in self.board.looked_at(|conversation| focused.borrow().shows(conversation)) {
+        let is_shown = |entry: &Entry| is_shown(&focused.borrow(), entry.conversation, entry.waits());
+        for conversation in self.board.looked_at(is_shown) {
             self.see(conversation);
         }
         let is_left = self.left().next().is_some();
@@ -207,9 +215,9 @@ impl<D: Desktop> Notifier<D> {
         self.is_stale = true;
     }
 
-    /// Adds the clients that show the conversation now to `seen`.
+    /// Adds the clients that show what waits in the conversation now to `seen`.
     fn see(&mut self, conversation: ConversationId) {
-        let viewers: BTreeSet<Viewer> = self.focused.borrow().viewers(conversation).collect();
+        let viewers: BTreeSet<Viewer> = self.focused.borrow().viewers_of_waiting(conversation).collect();
         if !viewers.is_empty() {
             self.seen.entry(conversation).or_default().extend(viewers);
         }
@@ -221,10 +229,10 @@ impl<D: Desktop> Notifier<D> {
         self.seen.iter().filter(move |(_, viewers)| !viewers.iter().any(has)).map(|(seen, _)| *seen)
     }
 
-    /// What may be shown of a conversation now, under this policy.
-    fn allowed(&self, conversation: ConversationId, policy: Policy) -> Policy {
+    /// What may be notified now, under the conversation's policy, if a client shows it or none does.
+    fn allowed(&self, is_shown: bool, policy: Policy) -> Policy {
         match policy {
-            _ if self.focused.borrow().shows(conversation) => Policy::Drop,
+            _ if is_shown => Policy::Drop,
             Policy::Show if self.is_paused() => Policy::Hold,
             policy => policy,
         }
@@ -278,7 +286,8 @@ impl<D: Desktop> Notifier<D> {
             let mut released = Vec::new();
             for entry in self.board.release() {
                 let policy = policy(entry.conversation).await;
-                match self.allowed(entry.conversation, policy) {
+                let is_shown = is_shown(&self.focused.borrow(), entry.conversation, entry.waits());
+                match self.allowed(is_shown, policy) {
                     Policy::Show => released.push(entry),
                     Policy::Hold => self.board.hold_entry(entry),
                     Policy::Drop => {}

@@ -8,6 +8,7 @@ use abide_protocol::{
     ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, Seq, TaskId, Timestamp,
     conversation::Conversation,
     inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind, Rule},
+    method::conversation::FocusParams,
     notification::{ConversationUpdate, InboxUpdate},
     record::{Record, RecordBody, TaskEnded},
     task::{AgentTask, EndReason, Limits, Mode, Status},
@@ -309,12 +310,20 @@ impl Drop for View {
     }
 }
 
+/// A window that shows this conversation, or none.
+const fn on(conversation_id: Option<ConversationId>) -> FocusParams {
+    FocusParams { conversation_id, inbox: false }
+}
+
+/// A window that shows the inbox.
+const ON_INBOX: FocusParams = FocusParams { conversation_id: None, inbox: true };
+
 /// A window for each of these conversations, and one that shows none.
 fn windows_on(conversations: &[ConversationId]) -> Focused {
     let mut focused = Focused::default();
-    focused.set(Viewer(0), None);
+    focused.set(Viewer(0), on(None));
     for (viewer, conversation) in (1..).map(Viewer).zip(conversations) {
-        focused.set(viewer, Some(*conversation));
+        focused.set(viewer, on(Some(*conversation)));
     }
     focused
 }
@@ -378,10 +387,10 @@ impl Stage {
         self.settle()
     }
 
-    /// Only these windows are left, which show these conversations, or none.
-    fn are_left(&mut self, windows: &[(Viewer, Option<ConversationId>)]) -> Vec<String> {
+    /// Only these windows are left, which show this.
+    fn are_left(&mut self, windows: &[(Viewer, FocusParams)]) -> Vec<String> {
         let mut focused = Focused::default();
-        windows.iter().for_each(|(viewer, conversation)| focused.set(*viewer, *conversation));
+        windows.iter().for_each(|(viewer, shown)| focused.set(*viewer, *shown));
         self.focus.send_replace(focused);
         self.notifier.looked_at();
         self.settle()
@@ -584,6 +593,19 @@ async fn a_conversation_that_is_looked_at_takes_its_notification_back() {
     assert_eq!(stage.look_at(&[CONVERSATION, OTHER]), ["close 3"]);
 }
 
+#[tokio::test]
+async fn the_inbox_shows_all_that_waits_and_no_ends() {
+    let mut stage = Stage::new();
+    stage.on(asks(CONVERSATION, 1, &[])).await;
+    assert_eq!(stage.are_left(&[(Viewer(1), ON_INBOX)]), ["close 1"]);
+    assert_eq!(stage.on(answered(CONVERSATION, 1)).await, [""; 0]);
+    assert_eq!(stage.on(asks(CONVERSATION, 2, &[])).await, [""; 0], "the next one comes into the inbox");
+    assert_eq!(stage.on(ended(OTHER)).await, ["2: Completed: Job 101 [open default]"]);
+    // It has been seen when the window leaves the inbox.
+    assert_eq!(stage.are_left(&[(Viewer(1), on(None))]), [""; 0]);
+    assert_eq!(stage.on(asks(THIRD, 3, &[])).await, ["3: Question: Job 102 [open default]"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_window_has_a_moment_to_say_that_it_shows_what_has_just_begun() {
     let mut stage = Stage::new();
@@ -608,23 +630,23 @@ async fn what_a_window_showed_is_shown_when_the_last_window_is_gone() {
     let (a, b) = (Viewer(1), Viewer(2));
     // One asks before a window looks at it, one while it does, and one is closed by the person.
     stage.on(asks(CONVERSATION, 1, &[])).await;
-    assert_eq!(stage.are_left(&[(a, Some(CONVERSATION)), (b, None)]), ["close 1"]);
-    stage.are_left(&[(a, Some(OTHER)), (b, None)]);
+    assert_eq!(stage.are_left(&[(a, on(Some(CONVERSATION))), (b, on(None))]), ["close 1"]);
+    stage.are_left(&[(a, on(Some(OTHER))), (b, on(None))]);
     assert_eq!(stage.on(asks(OTHER, 2, &[])).await, [""; 0]);
     stage.on(asks(THIRD, 3, &[])).await;
     stage.hear(Heard::Closed(2));
     stage.inbox = vec![of(CONVERSATION, 1), of(OTHER, 2), of(THIRD, 3)];
     // Not while the window is there, also if it shows something else, and not when another one shows it.
-    assert_eq!(stage.are_left(&[(a, None), (b, None)]), [""; 0]);
+    assert_eq!(stage.are_left(&[(a, on(None)), (b, on(None))]), [""; 0]);
     assert_eq!(stage.later(REMIND_AFTER).await, [""; 0]);
-    assert_eq!(stage.are_left(&[(b, Some(OTHER))]), [""; 0]);
+    assert_eq!(stage.are_left(&[(b, on(Some(OTHER)))]), [""; 0]);
     assert_eq!(stage.later(REMIND_AFTER).await, ["3: Question: Job 1 [open default]"]);
     // Once; and of the other one when its second window has gone.
     stage.hear(Heard::Closed(3));
     assert_eq!(stage.are_left(&[]), [""; 0]);
     assert_eq!(stage.later(REMIND_AFTER).await, ["4: Question: Job 101 [open default]"]);
     stage.hear(Heard::Closed(4));
-    stage.are_left(&[(Viewer(3), None)]);
+    stage.are_left(&[(Viewer(3), on(None))]);
     stage.are_left(&[]);
     assert_eq!(stage.later(REMIND_AFTER).await, [""; 0]);
 }

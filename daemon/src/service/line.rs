@@ -156,13 +156,13 @@ impl Line {
         self.service.supervisor.spawn("subscription", subscription.follow(store, outbox));
     }
 
-    /// Sets the conversation that this caller's person looks at, until the next call or the line's end.
-    fn set_focus(&self, FocusParams { conversation_id }: FocusParams) -> FocusReply {
+    /// Sets what this caller's person looks at, until the next call or the line's end.
+    fn set_focus(&self, shown: FocusParams) -> FocusReply {
         match &mut *self.focus.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(focus) => focus.set(conversation_id),
-            none => *none = Some(self.service.hub.focus(conversation_id)),
+            Some(focus) => focus.set(shown),
+            none => *none = Some(self.service.hub.focus(shown)),
         }
-        FocusReply { conversation_id }
+        FocusReply { conversation_id: shown.conversation_id }
     }
 
     fn subscriptions(&self) -> MutexGuard<'_, Subscriptions> {

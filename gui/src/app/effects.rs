@@ -12,7 +12,9 @@ use crate::{
     widget::reveal::reveal,
     words,
 };
-use abide_client::protocol::{ConversationId, conversation::Conversation as Known, inbox::Pending};
+use abide_client::protocol::{
+    ConversationId, conversation::Conversation as Known, inbox::Pending, method::conversation::FocusParams,
+};
 use iced::{
     Task,
     advanced::widget::{operate, operation::focusable::unfocus},
@@ -188,10 +190,12 @@ impl App {
         }
     }
 
-    /// Tells the daemon which conversation the person sees, so that it sends no notifications about it.
+    /// Tells the daemon what the person sees, so that it sends no notifications about it.
     pub(super) fn tell_focus(&self) -> Task<Message> {
-        let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && self.is_focused);
-        self.ask(Request::Focus(open.map(|open| open.id())))
+        let sees = |page| self.is_focused && self.page == page;
+        let open = self.open.as_ref().filter(|_| sees(Page::Conversation));
+        let shown = FocusParams { conversation_id: open.map(|open| open.id()), inbox: sees(Page::Inbox) };
+        self.ask(Request::Focus(shown))
     }
 
     /// The number of messages that the daemon counts as unread in a conversation.

@@ -96,6 +96,26 @@ fn the_menu_of_the_lowest_row_is_scrolled_into_view() {
 }
 
 #[test]
+fn the_daemon_knows_what_the_person_sees() {
+    let mut person = working();
+    person.sent();
+    let shown = |person: &mut Person| {
+        let sent = person.sent();
+        sent.into_iter().rev().find_map(|sent| match sent {
+            Request::Focus(shown) => Some((shown.conversation_id, shown.inbox)),
+            _ => None,
+        })
+    };
+    person.control("i");
+    assert_eq!(shown(&mut person), Some((None, true)));
+    person.tell(Message::Window(window::Id::unique(), WindowEvent::Unfocused));
+    assert_eq!(shown(&mut person), Some((None, false)), "another window is in front");
+    person.tell(Message::Window(window::Id::unique(), WindowEvent::Focused));
+    person.named(Named::Escape);
+    assert_eq!(shown(&mut person), Some((Some(CONVERSATION), false)));
+}
+
+#[test]
 fn ended_conversations_are_grouped_by_day() {
     let mut person =
         with(vec![used(3, 0, "the new one"), used(2, 24, "of yesterday"), used(1, 90, "the old one")]);

@@ -131,6 +131,8 @@ pub struct MarkReadParams {
 pub struct FocusParams {
     /// Absent: none is shown.
     pub conversation_id: Option<ConversationId>,
+    /// The list of all that waits is shown.
+    pub inbox: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -71,7 +71,7 @@ async fn no_notification_for_a_focused_conversation_or_a_stop() {
     let gate = Gate::new("the conversation is looked at");
     let ask = Turn::new().gate(&gate).call("ask_user", json!({ "question": "Seen?" }));
     let task = world.run("looked-at", [ask, Turn::done("Done.")]).await;
-    let looked_at = FocusParams { conversation_id: Some(task.conversation_id) };
+    let looked_at = FocusParams { conversation_id: Some(task.conversation_id), inbox: false };
     world.client.call::<method::Focus>(looked_at).await.unwrap();
     gate.open();
     world.wait_status(task, Status::WaitingUser).await;
@@ -85,11 +85,16 @@ async fn no_notification_for_a_focused_conversation_or_a_stop() {
     // One that is looked at later, and goes on to wait.
     let seen = world.run("seen", [Turn::ask("Seen later?"), Turn::done("Done.")]).await;
     bus.wait("the question", |p| p.iter().any(|p| p.body.contains("Seen later?"))).await;
-    let looked_at = FocusParams { conversation_id: Some(seen.conversation_id) };
+    let looked_at = FocusParams { conversation_id: Some(seen.conversation_id), inbox: false };
     world.client.call::<method::Focus>(looked_at).await.unwrap();
     bus.wait("it to be taken back", |p| p.iter().all(|p| !p.body.contains("Seen later?") || p.is_closed))
         .await;
     world.wait_status(seen, Status::WaitingUser).await;
+    // And one that comes into an inbox that is looked at.
+    let inbox = FocusParams { conversation_id: None, inbox: true };
+    world.client.call::<method::Focus>(inbox).await.unwrap();
+    let listed = world.run("listed", [Turn::ask("Seen in the inbox?"), Turn::done("Done.")]).await;
+    world.wait_status(listed, Status::WaitingUser).await;
     let last = world.run("last", [Turn::done("Last.")]).await;
     world.wait_end(last).await;
     let popups = bus.wait("the last one", |p| p.iter().any(|p| p.body.contains("Last."))).await;
@@ -105,7 +110,7 @@ async fn what_a_window_showed_is_notified_when_the_window_is_gone() {
     let ask = Turn::new().gate(&gate).call("ask_user", json!({ "question": "Seen?" }));
     let task = world.run("window", [ask, Turn::done("Done.")]).await;
     let window = world.daemon.client().await;
-    let looked_at = FocusParams { conversation_id: Some(task.conversation_id) };
+    let looked_at = FocusParams { conversation_id: Some(task.conversation_id), inbox: false };
     window.call::<method::Focus>(looked_at).await.unwrap();
     gate.open();
     world.wait_status(task, Status::WaitingUser).await;

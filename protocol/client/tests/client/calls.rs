@@ -18,11 +18,11 @@ use abide_client::{
 use std::time::Duration;
 
 async fn focus(client: &Client, n: u64) -> Result<FocusReply, CallError> {
-    client.call::<Focus>(FocusParams { conversation_id: Some(id(n)) }).await
+    client.call::<Focus>(FocusParams { conversation_id: Some(id(n)), inbox: false }).await
 }
 
 fn echo(request: &Request) -> Reply {
-    let Request::Focus(FocusParams { conversation_id }) = request else { panic!("{request:?}") };
+    let Request::Focus(FocusParams { conversation_id, .. }) = request else { panic!("{request:?}") };
     Reply::Focus(FocusReply { conversation_id: *conversation_id })
 }
 

@@ -181,7 +181,7 @@ fn conversations() -> Vec<Request> {
         }),
         Request::DeleteConversation(one()),
         Request::MarkRead(MarkReadParams { conversation_id: conversation_id(), seq: Seq(1001) }),
-        Request::Focus(FocusParams { conversation_id: Some(id(0x11)) }),
+        Request::Focus(FocusParams { conversation_id: Some(id(0x11)), inbox: true }),
         Request::Search(SearchParams {
             query: "tidy \"up now\"".to_owned(),
             conversation_id: Some(conversation_id()),
