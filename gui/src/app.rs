@@ -103,6 +103,8 @@ pub struct App {
     sought: Option<tree::Sought>,
     /// The id, or a part of it, of a conversation that another process wants shown, while the daemon looks for it.
     named: Option<String>,
+    /// The open conversation, while the list has no row for it.
+    unlisted: Option<ConversationId>,
     page: Page,
     over: Over,
     /// A long text that is shown on its own.
@@ -266,6 +268,7 @@ impl App {
             tree: tree_screen::Screen::default(),
             sought: None,
             named: None,
+            unlisted: None,
             page: Page::Fresh,
             over: Over::Nothing,
             reader: None,
@@ -594,6 +597,9 @@ impl App {
                     OverviewChange::Connection => {
                         self.fresh.is_connected = *self.overview.connection() == Connection::Live;
                     }
+                    OverviewChange::Conversation(id) if self.unlisted == Some(id) => {
+                        tasks.push(self.reveal_row());
+                    }
                     OverviewChange::Conversation(_) | OverviewChange::Task(_) | OverviewChange::Daemon => {}
                 }
             }
@@ -648,7 +654,11 @@ impl App {
             Ok(Answer::Started(started)) => {
                 match self.conversation_mut().filter(|open| open.id() == started.conversation_id) {
                     Some(open) => drop(open.answered(request, &Answer::Started(started))),
-                    None => self.fresh.composer.sent(),
+                    None => {
+                        self.fresh.composer.sent();
+                        // The list that a search has left has no row for it.
+                        self.clear_search();
+                    }
                 }
                 self.is_dirty = true;
                 self.keep_draft();

@@ -260,7 +260,7 @@ impl App {
             None => Some(0),
         };
         match next.and_then(|next| ids.get(next)) {
-            Some(id) => Task::batch([self.show(*id), self.perform_one(Effect::Reveal(field::SELECTED))]),
+            Some(id) => self.show(*id),
             None => Task::none(),
         }
     }

@@ -134,12 +134,20 @@ impl App {
         self.cover = Cover::Nothing;
     }
 
-    /// Puts a conversation on the screen.
+    /// Puts a conversation on the screen, and its row in view in the list.
     pub(super) fn show(&mut self, id: ConversationId) -> Task<Message> {
         self.open_conversation(id);
         self.remember(Some(id));
         let read = self.mark_read();
-        Task::batch([self.tell_focus(), read, self.give_keyboard()])
+        Task::batch([self.tell_focus(), read, self.give_keyboard(), self.reveal_row()])
+    }
+
+    /// Scrolls the list to the row of the open conversation. A conversation that has just begun may not be listed yet: its row is
+    /// revealed when it is.
+    pub(super) fn reveal_row(&mut self) -> Task<Message> {
+        let open = self.open.as_ref().map(|open| open.id());
+        self.unlisted = open.filter(|id| self.overview.conversation(*id).is_none());
+        self.perform_one(Effect::Reveal(field::SELECTED))
     }
 
     /// Gives the keyboard to what is shown: an approval takes keys, as does a question of a sub-task, which the composer does not answer.

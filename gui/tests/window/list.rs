@@ -12,11 +12,16 @@ use abide_client::{
         ConversationId, Timestamp,
         conversation::{Conversation, LatestTask},
         inbox::{Pending, Question},
+        method::task::StartTaskReply,
         notification::{ConversationUpdate, Notification, Snapshot},
         task::{AgentTask, EndReason, Incomplete, Status, Work},
     },
 };
-use abide_gui::{Message, app::WindowEvent, request::Request};
+use abide_gui::{
+    Message,
+    app::WindowEvent,
+    request::{Answer, Request},
+};
 use iced_test::core::{
     Point, Rectangle,
     keyboard::{Key, Modifiers, key::Named},
@@ -113,6 +118,54 @@ fn the_daemon_knows_what_the_person_sees() {
     person.tell(Message::Window(window::Id::unique(), WindowEvent::Focused));
     person.named(Named::Escape);
     assert_eq!(shown(&mut person), Some((Some(CONVERSATION), false)));
+}
+
+/// The list, scrolled away from its top, has this row in view now.
+fn lists(person: &mut Person, title: &str) -> bool {
+    person.finds_all(title).iter().any(|at| at.x < 100.0 && at.height > 10.0)
+}
+
+#[test]
+fn the_row_of_a_conversation_that_is_opened_by_a_key_is_scrolled_into_view() {
+    let (overview, conversation) =
+        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    let ended = (0..40).map(|n| used(n, 0, &format!("number {n}")));
+    let conversations = overview.conversations.iter().cloned().chain(ended).collect();
+    let title = overview.conversations[0].title.clone();
+    let mut person = Person::before(Snapshot { conversations, ..overview });
+    person.wheels_over(Point::new(100.0, 300.0), -40.0);
+    assert!(!lists(&mut person, &title));
+    person.control("j");
+    person.open(CONVERSATION, conversation);
+    assert!(lists(&mut person, &title));
+}
+
+/// Its row may come before the reply to its beginning or after it. A search for something else would hide it.
+#[test]
+fn a_conversation_that_has_begun_is_in_view_in_the_list() {
+    for is_listed_first in [true, false] {
+        let mut person = with((0..40).map(|n| used(n, 1, &format!("number {n}"))).collect());
+        person.control("k");
+        person.writes("number");
+        person.control("n");
+        person.writes("Look");
+        person.named(Named::Enter);
+        let asked = person.asked();
+        let [.., Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+        let params = params.clone();
+        person.wheels_over(Point::new(100.0, 300.0), -40.0);
+        let task = preset::task(Status::Thinking);
+        let begun = Conversation { title: "The new one".into(), ..preset::conversation(&task) };
+        let begun = ConversationUpdate { conversation_id: begun.id, conversation: Some(begun) };
+        let listed = Message::Overview(vec![Update::Notification(Notification::ConversationUpdate(begun))]);
+        let started = StartTaskReply { task_id: task.id, conversation_id: task.conversation_id };
+        let replied = Message::Answered(Request::Start(params), Ok(Answer::Started(started)));
+        let told = if is_listed_first { [listed, replied] } else { [replied, listed] };
+        for message in told {
+            person.tell(message);
+        }
+        assert!(lists(&mut person, "The new one"), "listed first: {is_listed_first}");
+    }
 }
 
 #[test]
