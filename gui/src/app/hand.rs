@@ -193,6 +193,8 @@ impl App {
         if !is_high || self.guard.armed(self.now) == Some(armed) {
             return false;
         }
+        // Enter would perform it, so its card is the one that is drawn as having the keyboard.
+        self.guard.take(PendingId::Approval(*id), self.now);
         self.guard.did(Deed::OnCard(PendingId::Approval(*id)), self.now);
         self.guard.arm(armed, self.now);
         true

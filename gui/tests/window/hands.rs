@@ -482,6 +482,24 @@ fn a_high_risk_takes_two_clicks() {
     assert_eq!(person.asked(), [ALLOWED]);
 }
 
+#[test]
+fn a_click_that_arms_a_card_selects_it() {
+    let (first, mut second) = (preset::approval(), preset::approval());
+    let id = ApprovalId(preset::id(0x62));
+    if let Pending::Approval(approval) = &mut second {
+        approval.id = id;
+    }
+    let mut person = before(Status::WaitingApproval, &[first, second], preset::history());
+    let buttons = person.finds_all("Allow once");
+    let [_, below] = &buttons[..] else { panic!("{buttons:?}") };
+    person.clicks_at(below.center());
+    person.wait(600);
+    // The key of the selected card.
+    person.letter("a");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Decide(id, Decision::AllowOnce, None)]);
+}
+
 /// A decision that lasts is not made by one key, however harmless the call.
 #[test]
 fn at_low_risk_always_takes_two_keys_too() {
