@@ -43,6 +43,11 @@ impl Again {
         }
     }
 
+    /// Whether this prompt asks for no more than the history before it.
+    fn is_all_of(prompt: &str) -> bool {
+        [Self::GoOn, Self::TryAgain].iter().any(|again| again.prompt() == prompt)
+    }
+
     /// For a task with this end; `None` if it is complete.
     const fn after(task: &AgentTask) -> Option<Self> {
         match (task.end_reason, task.incomplete) {
@@ -86,23 +91,23 @@ impl Conversation {
     pub(super) fn edit_again(&self, seq: Seq) -> Vec<Effect> {
         let Some(Entry::Message(message)) = self.view.entry(seq) else { return Vec::new() };
         let afresh = Effect::Afresh(Box::new(self.afresh(message)));
-        let is_first = self.gap.is_none() && self.prompts().next() == Some(seq);
+        let is_first = self.gap.is_none() && self.prompts().next().is_some_and(|first| first.seq == seq);
         let said =
             (!is_first).then_some("A new conversation: it will not know what came before this prompt.");
         std::iter::once(afresh).chain(said.map(Effect::Say)).collect()
     }
 
     /// The prompts and comments of the person that are loaded, from the first on.
-    fn prompts(&self) -> impl DoubleEndedIterator<Item = Seq> {
+    fn prompts(&self) -> impl DoubleEndedIterator<Item = &message::Message> {
         self.view.timeline().filter_map(|entry| match entry {
-            Entry::Message(message) if is_prompt(message) => Some(message.seq),
+            Entry::Message(message) if is_prompt(message) => Some(message),
             _ => None,
         })
     }
 
-    /// The person's prompt of the last task.
+    /// The last prompt of the person that says something without the history before it.
     pub(super) fn last_prompt(&self) -> Option<Seq> {
-        self.prompts().next_back()
+        self.prompts().rfind(|prompt| !Again::is_all_of(&prompt.text)).map(|prompt| prompt.seq)
     }
 
     fn afresh(&self, message: &message::Message) -> Afresh {
