@@ -7,6 +7,7 @@ use crate::{
     screen::{
         held,
         pending::{self, Cards, Reply},
+        sidebar::thin,
     },
     theme::{size, space, style},
     widget::{Element, Look, beside, centred::centred, elide::elided, secondary, word},
@@ -79,7 +80,10 @@ fn page<'a>(
     });
     content = content.push(Column::with_children(shown.chain(held)).spacing(above));
     let page = container(content.push(gap().height(above))).padding([above, 0.0]);
-    scrollable(centred(page, look.margin())).id(field::INBOX).height(Fill).style(style::bars).into()
+    // The wide bar would cover the edge of the cards where there is little margin.
+    let bar = if look.is_low { thin() } else { scrollable::Direction::default() };
+    let page = scrollable(centred(page, look.margin())).direction(bar);
+    page.id(field::INBOX).height(Fill).style(style::bars).into()
 }
 
 /// The conversation's title and the sub-task that asks, how long it has waited, and a button that opens it.
