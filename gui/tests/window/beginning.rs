@@ -213,14 +213,22 @@ fn a_tab_before_the_folders_are_found_completes_when_they_are() {
     let asked = person.asked();
     let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!(task.workspace.as_deref(), Some("/srv/web"));
-    // Where there is none, Tab leaves the field.
-    person.control("n");
+}
+
+#[test]
+fn a_tab_where_there_is_no_such_folder_leaves_the_field() {
+    let mut person = Person::before(preset::empty());
     person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
     person.writes("/sr");
     person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec![])));
     person.named(Named::Tab);
     person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec!["/srv".into()])));
-    assert!(person.finds("/srv/").is_none());
+    person.control("l");
+    person.writes("Go on.");
+    person.named(Named::Enter);
+    let asked = person.asked();
+    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
+    assert_eq!((task.message.as_str(), task.workspace.as_deref()), ("Go on.", Some("/sr")));
 }
 
 #[test]
