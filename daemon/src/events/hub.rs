@@ -298,8 +298,7 @@ impl Hub {
         partials
     }
 
-    /// Notes that a client shows this conversation, or none, until the returned value is dropped. Desktop notifications about it are left
-    /// out.
+    /// Notes what a client shows, until the returned value is dropped. Desktop notifications about it are left out.
     #[must_use]
     pub fn focus(&self, shown: FocusParams) -> Focus {
         let mut inner = self.lock();

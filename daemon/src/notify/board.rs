@@ -131,12 +131,11 @@ impl<S> Board<S> {
         self.tidy();
     }
 
-    /// Removes the entries that a client shows. Returns their conversations in which an item waits.
-    pub(super) fn looked_at(&mut self, is_shown: impl Fn(&Entry) -> bool) -> Vec<ConversationId> {
+    /// Takes away the entries that a client shows.
+    pub(super) fn looked_at(&mut self, is_shown: impl Fn(&Entry) -> bool) -> Vec<Entry> {
         let shown = self.cards.iter_mut().map(|card| &mut card.entries);
         let entries = shown.chain(std::iter::once(&mut self.held));
-        let taken = entries.flat_map(|all| all.extract_if(.., |entry| is_shown(entry)));
-        taken.filter(Entry::waits).map(|entry| entry.conversation).collect()
+        entries.flat_map(|all| all.extract_if(.., |entry| is_shown(entry))).collect()
     }
 
     /// Takes back an item that is being answered.

@@ -2,10 +2,11 @@
 
 use super::{
     ORDERS, Policy,
-    board::{Board, Card, Entry},
+    board::{Board, Card},
     desktop::{Desktop, Heard, Screen},
     feed::{Change, News},
     hands::{Note, Order},
+    item::Item,
     popup::{Act, Popup},
     step::{Done, HandleOf, Step},
     within,
@@ -49,9 +50,9 @@ const RECENT: usize = 64;
 /// The reports about unknown notifications that are kept while one is being shown.
 const EARLY: usize = 16;
 
-/// Whether a client shows what the news about this conversation is about: something that waits in it, or the end of its task.
-fn is_shown(focused: &Focused, conversation: ConversationId, waits: bool) -> bool {
-    if waits { focused.shows_waiting(conversation) } else { focused.shows(conversation) }
+/// Whether a client shows what the news is about: that these items wait in the conversation, or that its task has ended.
+fn is_shown(focused: &Focused, conversation: ConversationId, waits: &[Item]) -> bool {
+    if waits.is_empty() { focused.shows(conversation) } else { focused.shows_waiting(conversation) }
 }
 
 /// A notification on the screen.
@@ -66,8 +67,8 @@ pub(super) struct Shown<H> {
 pub struct Notifier<D: Desktop> {
     desktop: D,
     focused: watch::Receiver<Focused>,
-    /// The conversations of which a notification that something waits was left out or closed, and the clients that showed it then.
-    seen: HashMap<ConversationId, BTreeSet<Viewer>>,
+    /// What waits and is not notified because clients showed it, with those clients.
+    seen: HashMap<PendingId, BTreeSet<Viewer>>,
     orders: mpsc::Sender<Order<HandleOf<D>>>,
     pub(super) board: Board<Shown<HandleOf<D>>>,
     /// The server, while something is shown.
@@ -182,16 +183,14 @@ impl<D: Desktop> Notifier<D> {
         policy: &impl Fn(ConversationId) -> P,
     ) {
         self.board.settle(change);
+        for settled in &change.settled {
+            self.seen.remove(settled);
+        }
         self.is_stale = true;
         if change.is_news() {
             let conversation = change.conversation_id;
-            let waits = !change.asked.is_empty();
-            if waits {
-                self.see(conversation);
-            }
             let policy = policy(conversation).await;
-            let is_shown = is_shown(&self.focused.borrow(), conversation, waits);
-            match self.allowed(is_shown, policy) {
+            match self.allowed(conversation, &change.asked, policy) {
                 Policy::Show => self.board.show(change, Instant::now()),
                 Policy::Hold => {
                     self.board.hold(change);
@@ -203,34 +202,39 @@ impl<D: Desktop> Notifier<D> {
     }
 
     /// Takes back what is about the things that people look at. A task may have asked before the window that started it could
-    /// say what it shows. The items of a conversation whose clients have all disconnected are notified after [`REMIND_AFTER`].
+    /// say what it shows. An item whose clients have all disconnected is notified after [`REMIND_AFTER`].
     pub(super) fn looked_at(&mut self) {
         let focused = self.focused.clone();
-        let is_shown = |entry: &Entry| is_shown(&focused.borrow(), entry.conversation, entry.waits());
-        for conversation in self.board.looked_at(is_shown) {
-            self.see(conversation);
+        for entry in
+            self.board.looked_at(|entry| is_shown(&focused.borrow(), entry.conversation, &entry.waits))
+        {
+            self.see(entry.conversation, &entry.waits);
         }
         let is_left = self.left().next().is_some();
         self.left_at = is_left.then(|| self.left_at.unwrap_or_else(|| Instant::now() + REMIND_AFTER));
         self.is_stale = true;
     }
 
-    /// Adds the clients that show what waits in the conversation now to `seen`.
-    fn see(&mut self, conversation: ConversationId) {
+    /// Notes which clients show these items of the conversation now.
+    fn see(&mut self, conversation: ConversationId, waits: &[Item]) {
         let viewers: BTreeSet<Viewer> = self.focused.borrow().viewers_of_waiting(conversation).collect();
-        if !viewers.is_empty() {
-            self.seen.entry(conversation).or_default().extend(viewers);
+        for item in waits {
+            self.seen.entry(item.id()).or_default().extend(&viewers);
         }
     }
 
-    /// The conversations in `seen` whose clients have all disconnected.
-    fn left(&self) -> impl Iterator<Item = ConversationId> {
+    /// The items in `seen` whose clients have all disconnected.
+    fn left(&self) -> impl Iterator<Item = PendingId> {
         let has = |viewer: &Viewer| self.focused.borrow().has(*viewer);
         self.seen.iter().filter(move |(_, viewers)| !viewers.iter().any(has)).map(|(seen, _)| *seen)
     }
 
-    /// What may be notified now, under the conversation's policy, if a client shows it or none does.
-    fn allowed(&self, is_shown: bool, policy: Policy) -> Policy {
+    /// What may be done now, under the conversation's policy, with the news that these items wait in it, or that its task has ended.
+    fn allowed(&mut self, conversation: ConversationId, waits: &[Item], policy: Policy) -> Policy {
+        let is_shown = is_shown(&self.focused.borrow(), conversation, waits);
+        if is_shown {
+            self.see(conversation, waits);
+        }
         match policy {
             _ if is_shown => Policy::Drop,
             Policy::Show if self.is_paused() => Policy::Hold,
@@ -273,10 +277,10 @@ impl<D: Desktop> Notifier<D> {
             self.is_stale = true;
         }
         if is_due(&mut self.left_at) {
-            let left: HashSet<ConversationId> = self.left().collect();
+            let left: HashSet<PendingId> = self.left().collect();
             self.seen.retain(|seen, _| !left.contains(seen));
             for item in self.board.compare(inbox().await) {
-                if left.contains(&item.conversation_id) {
+                if left.contains(&item.pending.id()) {
                     self.changed(&Change::waits(&item), policy).await;
                 }
             }
@@ -286,8 +290,7 @@ impl<D: Desktop> Notifier<D> {
             let mut released = Vec::new();
             for entry in self.board.release() {
                 let policy = policy(entry.conversation).await;
-                let is_shown = is_shown(&self.focused.borrow(), entry.conversation, entry.waits());
-                match self.allowed(is_shown, policy) {
+                match self.allowed(entry.conversation, &entry.waits, policy) {
                     Policy::Show => released.push(entry),
                     Policy::Hold => self.board.hold_entry(entry),
                     Policy::Drop => {}

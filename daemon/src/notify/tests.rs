@@ -217,6 +217,15 @@ fn asks(conversation: ConversationId, n: u128, choices: &[&str]) -> Change {
     Change { asked: vec![item], ..change(conversation) }
 }
 
+/// The question of [`asks`], as the inbox has it.
+fn item(conversation_id: ConversationId, n: u128) -> InboxItem {
+    InboxItem {
+        conversation_id,
+        conversation_title: change(conversation_id).title,
+        ..waits(Pending::Question(question(n, &[])))
+    }
+}
+
 fn wants(conversation: ConversationId, n: u128) -> Change {
     let item = Item::from(&waits(Pending::Approval(approval(n))));
     Change { asked: vec![item], ..change(conversation) }
@@ -593,7 +602,7 @@ async fn a_conversation_that_is_looked_at_takes_its_notification_back() {
     assert_eq!(stage.look_at(&[CONVERSATION, OTHER]), ["close 3"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_inbox_shows_all_that_waits_and_no_ends() {
     let mut stage = Stage::new();
     stage.on(asks(CONVERSATION, 1, &[])).await;
@@ -601,9 +610,57 @@ async fn the_inbox_shows_all_that_waits_and_no_ends() {
     assert_eq!(stage.on(answered(CONVERSATION, 1)).await, [""; 0]);
     assert_eq!(stage.on(asks(CONVERSATION, 2, &[])).await, [""; 0], "the next one comes into the inbox");
     assert_eq!(stage.on(ended(OTHER)).await, ["2: Completed: Job 101 [open default]"]);
-    // It has been seen when the window leaves the inbox.
+    // It has been seen when the window leaves the inbox, and waits unseen when the window is gone.
     assert_eq!(stage.are_left(&[(Viewer(1), on(None))]), [""; 0]);
     assert_eq!(stage.on(asks(THIRD, 3, &[])).await, ["3: Question: Job 102 [open default]"]);
+    stage.hear(Heard::Closed(3));
+    stage.inbox = vec![item(CONVERSATION, 2), item(THIRD, 3)];
+    assert_eq!(stage.are_left(&[]), [""; 0]);
+    assert_eq!(
+        stage.later(REMIND_AFTER).await,
+        ["4: Question: Job 1 [open default]"],
+        "the person closed the other"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_one_of_two_windows_shows_in_the_inbox_is_not_left() {
+    let mut stage = Stage::new();
+    let (a, b) = (Viewer(1), Viewer(2));
+    stage.are_left(&[(a, ON_INBOX), (b, ON_INBOX)]);
+    assert_eq!(stage.on(asks(CONVERSATION, 1, &[])).await, [""; 0]);
+    stage.inbox = vec![item(CONVERSATION, 1)];
+    stage.are_left(&[(b, on(None))]);
+    assert_eq!(stage.later(REMIND_AFTER).await, [""; 0]);
+    stage.are_left(&[]);
+    assert_eq!(stage.later(REMIND_AFTER).await, ["1: Question: Job 1 [open default]"]);
+}
+
+#[tokio::test]
+async fn the_inbox_takes_what_was_held() {
+    let mut stage = Stage::new();
+    *stage.policy.lock().unwrap() = Policy::Hold;
+    stage.on(asks(CONVERSATION, 1, &[])).await;
+    stage.are_left(&[(Viewer(1), ON_INBOX)]);
+    assert!(!stage.notifier.board.holds_some());
+}
+
+/// The policy is read from the configuration: what people look at may change meanwhile.
+#[tokio::test(start_paused = true)]
+async fn what_comes_into_view_while_its_policy_is_read_is_shown_when_the_window_is_gone() {
+    let mut stage = Stage::new();
+    let mut focused = Focused::default();
+    focused.set(Viewer(1), ON_INBOX);
+    let focus = stage.focus.clone();
+    let policy = move |_| {
+        focus.send_replace(focused.clone());
+        future::ready(Policy::Show)
+    };
+    stage.notifier.changed(&asks(CONVERSATION, 1, &[]), &policy).await;
+    assert_eq!(stage.settle(), [""; 0]);
+    stage.inbox = vec![item(CONVERSATION, 1)];
+    stage.are_left(&[]);
+    assert_eq!(stage.later(REMIND_AFTER).await, ["1: Question: Job 1 [open default]"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -621,11 +678,6 @@ async fn a_window_has_a_moment_to_say_that_it_shows_what_has_just_begun() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_window_showed_is_shown_when_the_last_window_is_gone() {
-    let of = |conversation_id, n| InboxItem {
-        conversation_id,
-        conversation_title: change(conversation_id).title,
-        ..waits(Pending::Question(question(n, &[])))
-    };
     let mut stage = Stage::new();
     let (a, b) = (Viewer(1), Viewer(2));
     // One asks before a window looks at it, one while it does, and one is closed by the person.
@@ -635,7 +687,7 @@ async fn what_a_window_showed_is_shown_when_the_last_window_is_gone() {
     assert_eq!(stage.on(asks(OTHER, 2, &[])).await, [""; 0]);
     stage.on(asks(THIRD, 3, &[])).await;
     stage.hear(Heard::Closed(2));
-    stage.inbox = vec![of(CONVERSATION, 1), of(OTHER, 2), of(THIRD, 3)];
+    stage.inbox = vec![item(CONVERSATION, 1), item(OTHER, 2), item(THIRD, 3)];
     // Not while the window is there, also if it shows something else, and not when another one shows it.
     assert_eq!(stage.are_left(&[(a, on(None)), (b, on(None))]), [""; 0]);
     assert_eq!(stage.later(REMIND_AFTER).await, [""; 0]);

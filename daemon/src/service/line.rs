@@ -162,7 +162,7 @@ impl Line {
             Some(focus) => focus.set(shown),
             none => *none = Some(self.service.hub.focus(shown)),
         }
-        FocusReply { conversation_id: shown.conversation_id }
+        FocusReply { conversation_id: shown.conversation_id, inbox: shown.inbox }
     }
 
     fn subscriptions(&self) -> MutexGuard<'_, Subscriptions> {

@@ -139,4 +139,5 @@ pub struct FocusParams {
 #[serde(rename_all = "camelCase")]
 pub struct FocusReply {
     pub conversation_id: Option<ConversationId>,
+    pub inbox: bool,
 }

@@ -157,7 +157,7 @@ fn a_request_id_comes_back_unchanged() {
     for raw in ["0", "18446744073709551615", "-1", "1.5", r#""a\"b""#, "18446744073709551616"] {
         let line = format!(r#"{{"jsonrpc":"2.0","id":{raw},"method":"focus"}}"#);
         let id = read(&line).id.unwrap();
-        let reply = Ok(Reply::Focus(FocusReply { conversation_id: None }));
+        let reply = Ok(Reply::Focus(FocusReply { conversation_id: None, inbox: false }));
         let bytes = Codec::Json.encode_outgoing(&Outgoing::Reply { id, reply }).unwrap();
         let answer = String::from_utf8(bytes).unwrap();
         assert!(answer.contains(&format!(r#""id":{raw},"#)), "{answer}");

@@ -257,7 +257,7 @@ impl Window<'_> {
         }
     }
 
-    /// Takes the keyboard away from the input, where it is or not.
+    /// Takes the keyboard away from the input, whether it is there or not.
     pub async fn leave_input(&self) {
         self.to_input().await;
         self.press(&["Escape"]).await;

@@ -23,7 +23,7 @@ async fn focus(client: &Client, n: u64) -> Result<FocusReply, CallError> {
 
 fn echo(request: &Request) -> Reply {
     let Request::Focus(FocusParams { conversation_id, .. }) = request else { panic!("{request:?}") };
-    Reply::Focus(FocusReply { conversation_id: *conversation_id })
+    Reply::Focus(FocusReply { conversation_id: *conversation_id, inbox: false })
 }
 
 #[tokio::test]

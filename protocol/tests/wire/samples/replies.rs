@@ -150,7 +150,7 @@ fn conversations() -> Vec<Reply> {
         Reply::ArchiveConversation(one()),
         Reply::DeleteConversation(DeleteConversationReply { records: 12 }),
         Reply::MarkRead(one()),
-        Reply::Focus(FocusReply { conversation_id: Some(id(0x11)) }),
+        Reply::Focus(FocusReply { conversation_id: Some(id(0x11)), inbox: true }),
         Reply::Search(search()),
     ]
 }
