@@ -103,8 +103,8 @@ pub struct App {
     sought: Option<tree::Sought>,
     /// The id, or a part of it, of a conversation that another process wants shown, while the daemon looks for it.
     named: Option<String>,
-    /// The open conversation, while the list has no row for it.
-    unlisted: Option<ConversationId>,
+    /// The open conversation, if the list is scrolled to its row once it has one.
+    awaits_row: Option<ConversationId>,
     page: Page,
     over: Over,
     /// A long text that is shown on its own.
@@ -268,7 +268,7 @@ impl App {
             tree: tree_screen::Screen::default(),
             sought: None,
             named: None,
-            unlisted: None,
+            awaits_row: None,
             page: Page::Fresh,
             over: Over::Nothing,
             reader: None,
@@ -293,6 +293,7 @@ impl App {
         };
         if let Some(id) = app.settings.conversation {
             app.open_conversation(id);
+            app.awaits_row = Some(id);
         }
         app
     }
@@ -470,7 +471,7 @@ impl App {
                 let effects = self.open.as_mut().map(|open| open.update(message)).unwrap_or_default();
                 self.perform_deed(deed, effects)
             }
-            Message::Inbox(inbox::Message::Opened(id)) => self.show(id),
+            Message::Inbox(inbox::Message::Opened(id)) => self.show_with_row(id),
             Message::Inbox(inbox::Message::TaskOpened(id, task)) => self.show_task(id, task),
             Message::Settings(message) => {
                 let effects = self.preferences.update(message);
@@ -592,12 +593,15 @@ impl App {
                             tasks.push(self.mark_read());
                         }
                         tasks.push(self.point_out());
+                        if self.awaits_row.is_some() {
+                            tasks.push(self.reveal_row());
+                        }
                     }
                     OverviewChange::Inbox => tasks.push(self.point_out()),
                     OverviewChange::Connection => {
                         self.fresh.is_connected = *self.overview.connection() == Connection::Live;
                     }
-                    OverviewChange::Conversation(id) if self.unlisted == Some(id) => {
+                    OverviewChange::Conversation(id) if self.awaits_row == Some(id) => {
                         tasks.push(self.reveal_row());
                     }
                     OverviewChange::Conversation(_) | OverviewChange::Task(_) | OverviewChange::Daemon => {}
@@ -654,15 +658,18 @@ impl App {
             Ok(Answer::Started(started)) => {
                 match self.conversation_mut().filter(|open| open.id() == started.conversation_id) {
                     Some(open) => drop(open.answered(request, &Answer::Started(started))),
-                    None => {
-                        self.fresh.composer.sent();
-                        // The list that a search has left has no row for it.
-                        self.clear_search();
-                    }
+                    None => self.fresh.composer.sent(),
                 }
                 self.is_dirty = true;
                 self.keep_draft();
-                let opened = self.perform_one(Effect::Open(started.conversation_id));
+                let begins = matches!(request, Request::Start(params) if params.conversation_id.is_none());
+                let opened = if begins {
+                    // A list that shows what a search has found has no row for a new conversation.
+                    self.clear_search();
+                    self.show_with_row(started.conversation_id)
+                } else {
+                    self.show(started.conversation_id)
+                };
                 return Task::batch([opened, self.ask(Request::Config)]);
             }
             Ok(answer) => {

@@ -260,7 +260,7 @@ impl App {
             None => Some(0),
         };
         match next.and_then(|next| ids.get(next)) {
-            Some(id) => self.show(*id),
+            Some(id) => self.show_with_row(*id),
             None => Task::none(),
         }
     }
@@ -277,7 +277,7 @@ impl App {
                 self.guard_page();
                 Task::batch([shown, self.bring_into_view()])
             }
-            Some(id) => self.show(*id),
+            Some(id) => self.show_with_row(*id),
             None => Task::none(),
         }
     }

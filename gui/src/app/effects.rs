@@ -130,23 +130,29 @@ impl App {
             self.keep_left();
             self.open = Some(Box::new(Conversation::new(id, &self.local.draft(Some(id)))));
         }
+        self.awaits_row = None;
         self.page = Page::Conversation;
         self.cover = Cover::Nothing;
     }
 
-    /// Puts a conversation on the screen, and its row in view in the list.
+    /// Puts a conversation on the screen.
     pub(super) fn show(&mut self, id: ConversationId) -> Task<Message> {
         self.open_conversation(id);
         self.remember(Some(id));
         let read = self.mark_read();
-        Task::batch([self.tell_focus(), read, self.give_keyboard(), self.reveal_row()])
+        Task::batch([self.tell_focus(), read, self.give_keyboard()])
     }
 
-    /// Scrolls the list to the row of the open conversation. A conversation that has just begun may not be listed yet: its row is
-    /// revealed when it is.
+    /// Puts a conversation on the screen that was not picked from the list, and scrolls the list to its row.
+    pub(super) fn show_with_row(&mut self, id: ConversationId) -> Task<Message> {
+        let shown = self.show(id);
+        Task::batch([shown, self.reveal_row()])
+    }
+
+    /// Scrolls the list to the row of the open conversation. That of a conversation that has just begun may come later.
     pub(super) fn reveal_row(&mut self) -> Task<Message> {
         let open = self.open.as_ref().map(|open| open.id());
-        self.unlisted = open.filter(|id| self.overview.conversation(*id).is_none());
+        self.awaits_row = open.filter(|id| self.sidebar.known(*id, &self.overview).is_none());
         self.perform_one(Effect::Reveal(field::SELECTED))
     }
 
@@ -165,7 +171,7 @@ impl App {
     /// Goes to the page for a new conversation.
     pub(super) fn leave(&mut self) -> Task<Message> {
         self.keep_left();
-        (self.open, self.behind) = (None, None);
+        (self.open, self.behind, self.awaits_row) = (None, None, None);
         self.page = Page::Fresh;
         self.cover = Cover::Nothing;
         self.remember(None);

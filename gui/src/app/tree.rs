@@ -67,7 +67,7 @@ impl App {
 
     /// Shows the timeline of a task of this conversation.
     pub(super) fn show_task(&mut self, id: ConversationId, task: TaskId) -> Task<Message> {
-        let shown = self.show(id);
+        let shown = self.show_with_row(id);
         Task::batch([shown, self.open_task(task)])
     }
 

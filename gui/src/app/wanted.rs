@@ -50,7 +50,7 @@ impl App {
     fn show_named(&mut self, id: &str) -> Task<Message> {
         let known = id.parse().ok().filter(|id| self.overview.conversation(*id).is_some());
         match known {
-            Some(id) => self.show(id),
+            Some(id) => self.show_with_row(id),
             None => {
                 self.named = Some(id.to_owned());
                 self.ask(Request::Conversation(id.to_owned()))
@@ -64,7 +64,7 @@ impl App {
             return Task::none();
         }
         match answered {
-            Ok(Answer::Conversation(id)) => self.show(id),
+            Ok(Answer::Conversation(id)) => self.show_with_row(id),
             Ok(_) => Task::none(),
             Err(failure) => {
                 self.notice = Some(match failure.kind {

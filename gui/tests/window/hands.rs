@@ -489,15 +489,24 @@ fn a_click_that_arms_a_card_selects_it() {
     if let Pending::Approval(approval) = &mut second {
         approval.id = id;
     }
-    let mut person = before(Status::WaitingApproval, &[first, second], preset::history());
+    let both = [first, second];
+    let mut person = before(Status::WaitingApproval, &both, preset::history());
     let buttons = person.finds_all("Allow once");
     let [_, below] = &buttons[..] else { panic!("{buttons:?}") };
-    person.clicks_at(below.center());
+    let below = below.center();
+    person.clicks_at(below);
     person.wait(600);
     // The key of the selected card.
     person.letter("a");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(id, Decision::AllowOnce, None)]);
+    let allowed = [Request::Decide(id, Decision::AllowOnce, None)];
+    assert_eq!(person.asked(), allowed);
+
+    let mut person = before(Status::WaitingApproval, &both, preset::history());
+    person.clicks_at(below);
+    person.wait(600);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), allowed, "it stays armed when it is selected");
 }
 
 /// A decision that lasts is not made by one key, however harmless the call.

@@ -120,8 +120,7 @@ fn the_daemon_knows_what_the_person_sees() {
     assert_eq!(shown(&mut person), Some((Some(CONVERSATION), false)));
 }
 
-/// The list, scrolled away from its top, has this row in view now.
-fn lists(person: &mut Person, title: &str) -> bool {
+fn has_row_in_view(person: &mut Person, title: &str) -> bool {
     person.finds_all(title).iter().any(|at| at.x < 100.0 && at.height > 10.0)
 }
 
@@ -134,10 +133,23 @@ fn the_row_of_a_conversation_that_is_opened_by_a_key_is_scrolled_into_view() {
     let title = overview.conversations[0].title.clone();
     let mut person = Person::before(Snapshot { conversations, ..overview });
     person.wheels_over(Point::new(100.0, 300.0), -40.0);
-    assert!(!lists(&mut person, &title));
+    assert!(!has_row_in_view(&mut person, &title));
     person.control("j");
     person.open(CONVERSATION, conversation);
-    assert!(lists(&mut person, &title));
+    assert!(has_row_in_view(&mut person, &title));
+}
+
+#[test]
+fn the_row_of_the_conversation_of_the_last_time_is_in_view() {
+    let conversations: Vec<Conversation> = (0..40).map(|n| used(n, 1, &format!("number {n}"))).collect();
+    let last = conversations[39].clone();
+    let overview = Snapshot { conversations, ..preset::empty() };
+    let mut person = Person::before(overview.clone());
+    person.open(last.id, Snapshot { conversations: vec![last.clone()], ..preset::empty() });
+    person.opens_again(overview);
+    let others = (0..40).filter(|n| has_row_in_view(&mut person, &format!("number {n}"))).count();
+    assert!(others < 39, "the list is longer than its view");
+    assert!(has_row_in_view(&mut person, &last.title));
 }
 
 /// Its row may come before the reply to its beginning or after it. A search for something else would hide it.
@@ -164,7 +176,7 @@ fn a_conversation_that_has_begun_is_in_view_in_the_list() {
         for message in told {
             person.tell(message);
         }
-        assert!(lists(&mut person, "The new one"), "listed first: {is_listed_first}");
+        assert!(has_row_in_view(&mut person, "The new one"), "listed first: {is_listed_first}");
     }
 }
 

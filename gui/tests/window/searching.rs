@@ -22,7 +22,7 @@ use abide_gui::{
     request::{Answer, Request},
     theme,
 };
-use iced_test::core::keyboard::key::Named;
+use iced_test::core::{Point, keyboard::key::Named};
 
 /// A conversation that the overview does not have.
 const OTHER: ConversationId = ConversationId(uuid::Uuid::from_u128(77));
@@ -223,6 +223,24 @@ fn what_was_found_is_marked_until_the_search_is_cleared() {
         }
         assert_eq!(drawn::marks(&mut person), [], "by key: {by_key}");
     }
+}
+
+/// A conversation that is found by its title, too, has a row above the messages.
+#[test]
+fn the_list_stays_where_a_found_message_was_picked() {
+    let mut person = Person::before(Snapshot { conversations: vec![known()], ..preset::empty() });
+    person.control("k");
+    person.writes("flaky");
+    let mut found = reply("so flaky");
+    found.messages = (0..40).flat_map(|_| found.messages.clone()).collect();
+    person.tell(Message::Answered(Request::Search("flaky".into()), Ok(Answer::Found(found))));
+    person.wheels_over(Point::new(100.0, 400.0), -10.0);
+    assert!(person.finds("MESSAGES").is_none());
+    let hits = person.finds_all(TITLE);
+    let lowest = hits.iter().filter(|at| at.x < 100.0).max_by(|a, b| a.y.total_cmp(&b.y)).expect("a message");
+    person.clicks_at(lowest.center());
+    assert_eq!(person.app.conversation().map(|open| open.id()), Some(CONVERSATION));
+    assert!(person.finds("MESSAGES").is_none());
 }
 
 #[test]

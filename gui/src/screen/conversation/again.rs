@@ -43,9 +43,9 @@ impl Again {
         }
     }
 
-    /// Whether this prompt asks for no more than the history before it.
-    fn is_all_of(prompt: &str) -> bool {
-        [Self::GoOn, Self::TryAgain].iter().any(|again| again.prompt() == prompt)
+    /// Whether this is the prompt of one of these, which says nothing without the history before it.
+    fn is_prompt(text: &str) -> bool {
+        [Self::GoOn, Self::TryAgain].iter().any(|again| again.prompt() == text)
     }
 
     /// For a task with this end; `None` if it is complete.
@@ -105,9 +105,10 @@ impl Conversation {
         })
     }
 
-    /// The last prompt of the person that says something without the history before it.
+    /// The person's last prompt, other than *Go on* and *Try again* if another one is loaded.
     pub(super) fn last_prompt(&self) -> Option<Seq> {
-        self.prompts().rfind(|prompt| !Again::is_all_of(&prompt.text)).map(|prompt| prompt.seq)
+        let last = self.prompts().rfind(|prompt| !Again::is_prompt(&prompt.text));
+        last.or_else(|| self.prompts().next_back()).map(|prompt| prompt.seq)
     }
 
     fn afresh(&self, message: &message::Message) -> Afresh {
