@@ -233,7 +233,10 @@ fn the_list_stays_where_a_found_message_was_picked() {
     person.writes("flaky");
     let mut found = reply("so flaky");
     found.messages = (0..40).flat_map(|_| found.messages.clone()).collect();
-    person.tell(Message::Answered(Request::Search("flaky".into()), Ok(Answer::Found(found))));
+    for query in ["fl", "flaky"] {
+        person.tell(Message::Answered(Request::Search(query.into()), Ok(Answer::Found(found.clone()))));
+    }
+    assert!(person.finds("MESSAGES").is_some());
     person.wheels_over(Point::new(100.0, 400.0), -10.0);
     assert!(person.finds("MESSAGES").is_none());
     let hits = person.finds_all(TITLE);
