@@ -103,7 +103,7 @@ pub struct App {
     sought: Option<tree::Sought>,
     /// The id, or a part of it, of a conversation that another process wants shown, while the daemon looks for it.
     named: Option<String>,
-    /// The open conversation, if the list is scrolled to its row once it has one.
+    /// The open conversation, while it has no row in the list. The list is scrolled to the row when it comes.
     awaits_row: Option<ConversationId>,
     page: Page,
     over: Over,

@@ -71,13 +71,13 @@ impl Focused {
         self.0.values().any(|shown| shown.conversation_id == Some(conversation))
     }
 
-    /// The clients that show what waits in the conversation. The inbox shows it, too.
+    /// The clients that show the conversation's questions and approvals: those that show the conversation, and those that show the inbox.
     pub fn viewers_of_waiting(&self, conversation: ConversationId) -> impl Iterator<Item = Viewer> {
         let shows = move |shown: &FocusParams| shown.inbox || shown.conversation_id == Some(conversation);
         self.0.iter().filter(move |(_, shown)| shows(shown)).map(|(viewer, _)| *viewer)
     }
 
-    /// Whether a client shows what waits in the conversation.
+    /// Whether a client shows the conversation's questions and approvals.
     #[must_use]
     pub fn shows_waiting(&self, conversation: ConversationId) -> bool {
         self.viewers_of_waiting(conversation).next().is_some()

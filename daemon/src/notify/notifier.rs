@@ -67,7 +67,7 @@ pub(super) struct Shown<H> {
 pub struct Notifier<D: Desktop> {
     desktop: D,
     focused: watch::Receiver<Focused>,
-    /// What waits and is not notified because clients showed it, with those clients.
+    /// The questions and approvals that were not notified because clients showed them, each with those clients.
     seen: HashMap<PendingId, BTreeSet<Viewer>>,
     orders: mpsc::Sender<Order<HandleOf<D>>>,
     pub(super) board: Board<Shown<HandleOf<D>>>,
@@ -95,7 +95,7 @@ pub struct Notifier<D: Desktop> {
     pub(super) grace: Duration,
     /// When the next card is old enough to be shown.
     due_at: Option<Instant>,
-    /// When the items are notified that wait in the conversations of [`Self::left`].
+    /// When the items of [`Self::left`] are notified.
     pub(super) left_at: Option<Instant>,
     rest_at: Option<Instant>,
 }
@@ -201,7 +201,7 @@ impl<D: Desktop> Notifier<D> {
         }
     }
 
-    /// Takes back what is about the things that people look at. A task may have asked before the window that started it could
+    /// Takes back the notifications about what people look at. A task may have asked before the window that started it could
     /// say what it shows. An item whose clients have all disconnected is notified after [`REMIND_AFTER`].
     pub(super) fn looked_at(&mut self) {
         let focused = self.focused.clone();
@@ -229,7 +229,8 @@ impl<D: Desktop> Notifier<D> {
         self.seen.iter().filter(move |(_, viewers)| !viewers.iter().any(has)).map(|(seen, _)| *seen)
     }
 
-    /// What may be done now, under the conversation's policy, with the news that these items wait in it, or that its task has ended.
+    /// Whether news may be notified now, under the conversation's policy: that these items wait in it, or, without items, that its task
+    /// has ended. Items that a client shows are noted as seen.
     fn allowed(&mut self, conversation: ConversationId, waits: &[Item], policy: Policy) -> Policy {
         let is_shown = is_shown(&self.focused.borrow(), conversation, waits);
         if is_shown {

@@ -143,7 +143,7 @@ impl App {
         Task::batch([self.tell_focus(), read, self.give_keyboard()])
     }
 
-    /// Puts a conversation on the screen that was not picked from the list, and scrolls the list to its row.
+    /// Puts a conversation on the screen, and scrolls the list to its row. (The row of one that was clicked in the list is in view.)
     pub(super) fn show_with_row(&mut self, id: ConversationId) -> Task<Message> {
         let shown = self.show(id);
         Task::batch([shown, self.reveal_row()])
