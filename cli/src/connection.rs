@@ -101,13 +101,19 @@ impl Daemon {
 
     /// Sends a request once, also one that reads: for a command that follows the daemon, and starts one itself if it was not told to stop.
     pub(crate) async fn call_once<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError> {
+        self.connect_again().await?;
+        Ok(self.client.call::<M>(params).await?)
+    }
+
+    /// Connects again if the connection is cut and a daemon may be started.
+    async fn connect_again(&mut self) -> Result<(), CommandError> {
         if let Some(cut) = self.client.disconnected().filter(|_| self.starts) {
             match autostart::connect_or_start(&self.home, options()).await {
                 Ok(client) => self.client = client,
                 Err(_) => return Err(CallError::Disconnected(cut).into()),
             }
         }
-        Ok(self.client.call::<M>(params).await?)
+        Ok(())
     }
 
     /// Sends a request again if the daemon ends meanwhile, perhaps to hand over to another program: only for requests that may be repeated

@@ -81,9 +81,7 @@ pub enum ReplyBody {
 }
 
 impl ReplyBody {
-    /// # Errors
-    /// The body is not of that type.
-    pub fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T, DecodeError> {
+    pub(crate) fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T, DecodeError> {
         match self {
             Self::Json(text) => Ok(serde_json::from_str(text)?),
             Self::Binary(bytes) => binary::decode(bytes),

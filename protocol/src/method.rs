@@ -10,7 +10,7 @@ pub mod search;
 pub mod subscription;
 pub mod task;
 
-use crate::codec::{DecodeError, EncodeError, binary};
+use crate::codec::{DecodeError, EncodeError, ReplyBody, binary};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
@@ -46,6 +46,11 @@ pub trait Method {
     type Reply: Serialize + DeserializeOwned + Send + 'static;
     /// Wraps the parameters.
     fn request(params: Self::Params) -> Request;
+    /// Decodes the reply. (Not a generic function, which each calling crate would compile again, for both codecs.)
+    ///
+    /// # Errors
+    /// The body is not of that type.
+    fn reply(body: &ReplyBody) -> Result<Self::Reply, DecodeError>;
 }
 
 macro_rules! methods {
@@ -63,6 +68,9 @@ macro_rules! methods {
                 type Reply = $reply;
                 fn request(params: $params) -> Request {
                     Request::$variant(params)
+                }
+                fn reply(body: &ReplyBody) -> Result<$reply, DecodeError> {
+                    body.decode()
                 }
             }
         )*

@@ -6,7 +6,7 @@ use abide_protocol::{
     Error, ErrorKind,
     codec::{Codec, Incoming, Outgoing, Received, ReplyBody, RequestId, json},
     hello::{self, HelloParams, HelloReply, PeerInfo, ProtocolRange},
-    method::Reply,
+    method::{self, Method as _, Reply},
 };
 use std::{collections::BTreeSet, fs, io, path::PathBuf};
 
@@ -98,7 +98,7 @@ fn as_sent(received: Received, like: &Outgoing) -> Outgoing {
 
 macro_rules! decode_like {
     ($like:expr, $body:expr; $($variant:ident)*) => {
-        match $like { $(Reply::$variant(_) => Reply::$variant($body.decode().unwrap()),)* }
+        match $like { $(Reply::$variant(_) => Reply::$variant(method::$variant::reply($body).unwrap()),)* }
     };
 }
 

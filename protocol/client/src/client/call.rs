@@ -4,7 +4,7 @@ use super::{
 };
 use abide_protocol::{
     Error,
-    codec::{DecodeError, EncodeError},
+    codec::{DecodeError, EncodeError, ReplyBody},
     method::Method,
 };
 use std::time::Duration;
@@ -51,25 +51,22 @@ impl Client {
     /// # Errors
     /// See [`CallError`].
     pub async fn call<M: Method>(&self, params: M::Params) -> Result<M::Reply, CallError> {
-        self.call_within::<M>(params, self.0.call_timeout).await
-    }
-
-    /// Sends a request and waits for the reply, at most `limit`.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub async fn call_within<M: Method>(
-        &self,
-        params: M::Params,
-        limit: Duration,
-    ) -> Result<M::Reply, CallError> {
         let method = M::NAME;
         let id = self.next_id();
-        let message = self
-            .0
-            .codec
-            .encode_request(id, &M::request(params))
-            .map_err(|source| CallError::Encode { method, source })?;
+        let message = self.0.codec.encode_request(id, &M::request(params));
+        let message = message.map_err(|source| CallError::Encode { method, source })?;
+        let body = self.exchange(method, id, message).await?;
+        M::reply(&body).map_err(|source| CallError::Decode { method, source })
+    }
+
+    /// Sends an encoded request and waits for the body of its reply.
+    async fn exchange(
+        &self,
+        method: &'static str,
+        id: u64,
+        message: Vec<u8>,
+    ) -> Result<ReplyBody, CallError> {
+        let limit = self.0.call_timeout;
         let shared = &*self.0.shared;
         let answer = shared.expect(id).map_err(CallError::Disconnected)?;
         let _waiting = Waiting { shared, id };
@@ -81,8 +78,7 @@ impl Client {
         match tokio::time::timeout(limit, exchange).await {
             Err(_) => Err(CallError::Timeout { method, limit }),
             Ok(Err(e)) => Err(e),
-            Ok(Ok(Err(error))) => Err(CallError::Daemon(error)),
-            Ok(Ok(Ok(body))) => body.decode().map_err(|source| CallError::Decode { method, source }),
+            Ok(Ok(reply)) => reply.map_err(CallError::Daemon),
         }
     }
 }
