@@ -91,7 +91,20 @@ impl Screen {
             check.filter(|said| said.contains("yes")).ok_or_else(|| log.text())
         })
         .await;
+        screen.first_key().await;
         Some(screen)
+    }
+
+    /// Presses a key without an effect. At the first key of a display the window manager binds its own keys (as Alt F4) anew, and one
+    /// that is pressed meanwhile goes to the window. It does what it is asked in turn, so the keys are bound when it has done what it is
+    /// asked after this.
+    async fn first_key(&self) {
+        self.must("xdotool", &["key", "shift"]).await;
+        self.must("xdotool", &["set_num_desktops", "1"]).await;
+        wait::wait_until("the only desktop", async || {
+            self.ask("xdotool", &["get_num_desktops"]).await.is_some_and(|said| said.trim() == "1")
+        })
+        .await;
     }
 
     /// Starts a program that was built with the tests, with the daemon's environment; does not wait for its window.
