@@ -25,7 +25,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
 };
-use tokio::task::JoinSet;
+use tokio::{sync::Notify, task::JoinSet};
 
 /// An acknowledgement by the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +85,8 @@ struct Shared {
     ground: Ground,
     acks: Mutex<Vec<Ack>>,
     is_closing: AtomicBool,
+    /// A root task has ended.
+    ended: Notify,
 }
 
 /// The crowd. Dropping it ends all its tasks.
@@ -98,7 +100,12 @@ impl Crowd {
     /// Keeps so many tasks running: one that ends is replaced. Two people look after them.
     #[must_use]
     pub fn start(ground: Ground, tasks: usize) -> Self {
-        let shared = Arc::new(Shared { ground, acks: Mutex::default(), is_closing: AtomicBool::new(false) });
+        let shared = Arc::new(Shared {
+            ground,
+            acks: Mutex::default(),
+            is_closing: AtomicBool::new(false),
+            ended: Notify::new(),
+        });
         let (mut keeper, mut people) = (JoinSet::new(), JoinSet::new());
         keeper.spawn(keeper::keep(Arc::clone(&shared), tasks));
         for name in ["anna", "ben"] {
@@ -113,10 +120,19 @@ impl Crowd {
     /// They do not end, or somebody in the crowd has failed.
     pub async fn finish(&mut self) {
         self.shared.is_closing.store(true, Ordering::Release);
-        crate::wait::within("the last tasks to end", self.keeper.join_next())
-            .await
-            .expect("a keeper")
-            .expect("the keeper's peace");
+        // The limit is for each, since all of them together may be much work.
+        let peace = loop {
+            let last = async {
+                tokio::select! {
+                    () = self.shared.ended.notified() => None,
+                    joined = self.keeper.join_next() => Some(joined.expect("a keeper")),
+                }
+            };
+            if let Some(joined) = crate::wait::within("one more of the last tasks to end", last).await {
+                break joined;
+            }
+        };
+        peace.expect("the keeper's peace");
     }
 
     /// # Panics

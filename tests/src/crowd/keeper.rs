@@ -37,6 +37,7 @@ pub(super) async fn keep(shared: Arc<Shared>, tasks: usize) {
         };
         // Else it is a sub-task, or a root ended twice, which the audit finds.
         let Some((slot, round)) = at_work.remove(&ended) else { continue };
+        shared.ended.notify_one();
         if !shared.is_closing() {
             let next = begin(&shared, &mut way, slot, round + 1).await;
             at_work.insert(next.task_id, (slot, round + 1));
