@@ -131,6 +131,7 @@ pub struct App {
     size: Size,
     /// What a small window shows over the page.
     cover: Cover,
+    /// Whether the system has said that this window has the keyboard. A window may open behind another one.
     is_focused: bool,
     is_system_dark: bool,
     /// A draft that is not saved yet.
@@ -284,7 +285,7 @@ impl App {
             window: None,
             size: SIZE,
             cover: Cover::Nothing,
-            is_focused: true,
+            is_focused: false,
             is_system_dark: false,
             is_dirty: false,
             left: None,

@@ -100,17 +100,31 @@ fn the_menu_of_the_lowest_row_is_scrolled_into_view() {
     }
 }
 
+/// The conversation and the inbox of the last `focus` that the window sent since it was last asked.
+fn shown(person: &mut Person) -> Option<(Option<ConversationId>, bool)> {
+    person.sent().into_iter().rev().find_map(|sent| match sent {
+        Request::Focus(shown) => Some((shown.conversation_id, shown.inbox)),
+        _ => None,
+    })
+}
+
+/// A notification would not be sent for what the daemon believes to be in view.
+#[test]
+fn a_window_that_opens_behind_another_one_counts_as_not_seen() {
+    let (overview, conversation) =
+        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    let mut person = Person::opens();
+    person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+    person.open(CONVERSATION, conversation);
+    assert_eq!(shown(&mut person), Some((None, false)));
+    person.tell(Message::Window(window::Id::unique(), WindowEvent::Focused));
+    assert_eq!(shown(&mut person), Some((Some(CONVERSATION), false)));
+}
+
 #[test]
 fn the_daemon_knows_what_the_person_sees() {
     let mut person = working();
     person.sent();
-    let shown = |person: &mut Person| {
-        let sent = person.sent();
-        sent.into_iter().rev().find_map(|sent| match sent {
-            Request::Focus(shown) => Some((shown.conversation_id, shown.inbox)),
-            _ => None,
-        })
-    };
     person.control("i");
     assert_eq!(shown(&mut person), Some((None, true)));
     person.tell(Message::Window(window::Id::unique(), WindowEvent::Unfocused));

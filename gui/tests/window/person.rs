@@ -9,7 +9,7 @@ use abide_client::{
 };
 use abide_gui::{
     App, Message,
-    app::heard,
+    app::{WindowEvent, heard},
     request::{Asker, Request},
     screen::sidebar,
     theme::size,
@@ -41,6 +41,9 @@ use std::{
     task::{Context, Poll, Wake, Waker},
     time::Instant,
 };
+
+/// How long a window is in front before its content comes: longer than its keys are ignored after it came to the front.
+const OPENING_MS: i64 = 1000;
 
 thread_local! {
     static CLOCK: Cell<i64> = const { Cell::new(NOW.0) };
@@ -90,7 +93,15 @@ fn opens(home: &tempfile::TempDir, asked: &Arc<Mutex<Vec<Request>>>) -> App {
 impl Person {
     /// A person at a window that is connected to a daemon with this overview.
     pub(crate) fn before(overview: Snapshot) -> Self {
-        CLOCK.set(NOW.0);
+        let mut person = Self::opens();
+        person.comes_to_front();
+        person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+        person
+    }
+
+    /// A window that has just opened, before the system said whether it is in front.
+    pub(crate) fn opens() -> Self {
+        CLOCK.set(NOW.0 - OPENING_MS);
         let home = tempfile::tempdir().unwrap();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let settings = abide_gui::settings();
@@ -99,7 +110,7 @@ impl Person {
         }
         let renderer =
             block_on(<Renderer as style::Headless>::new(settings.default_font, Pixels(size::PROSE), None));
-        let mut person = Self {
+        Self {
             app: opens(&home, &asked),
             renderer: renderer.unwrap(),
             size: Size::new(1280.0, 800.0),
@@ -111,15 +122,20 @@ impl Person {
             resized: None,
             runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap(),
             home,
-        };
-        person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
-        person
+        }
+    }
+
+    /// The system gives the window the keyboard, and it stays in front until keys count.
+    fn comes_to_front(&mut self) {
+        self.handle(Message::Window(window::Id::unique(), WindowEvent::Focused));
+        CLOCK.set(CLOCK.get() + OPENING_MS);
     }
 
     /// Closes the window and opens it again; the daemon then has this overview.
     pub(crate) fn opens_again(&mut self, overview: Snapshot) {
         self.app = opens(&self.home, &self.asked);
         self.cache = Some(Cache::default());
+        self.comes_to_front();
         self.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
     }
 
