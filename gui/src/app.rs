@@ -131,7 +131,7 @@ pub struct App {
     size: Size,
     /// What a small window shows over the page.
     cover: Cover,
-    /// Whether the system has said that this window has the keyboard. A window may open behind another one.
+    /// Whether this window has the keyboard. It has not until the system says so, since a window may open behind another one.
     is_focused: bool,
     is_system_dark: bool,
     /// A draft that is not saved yet.

@@ -46,7 +46,7 @@ pub trait Method {
     type Reply: Serialize + DeserializeOwned + Send + 'static;
     /// Wraps the parameters.
     fn request(params: Self::Params) -> Request;
-    /// Decodes the reply. (Not a generic function, which each calling crate would compile again, for both codecs.)
+    /// Decodes the reply. (Each method has a function of its own: a generic one would be compiled again in every crate that calls it.)
     ///
     /// # Errors
     /// The body is not of that type.
