@@ -19,7 +19,7 @@ use abide_tests::{
 #[tokio::test]
 async fn a_small_model_plays_roa_and_plan() {
     plays(Mode::Roa, 40).await;
-    plays(Mode::Plan, 600).await;
+    plays(Mode::Plan, 200).await;
 }
 
 async fn plays(mode: Mode, most: u32) {
@@ -38,7 +38,7 @@ async fn plays(mode: Mode, most: u32) {
             mode: Some(mode),
             model: Some(format!("chat/{LLAMA_MODEL}")),
             tools: Some(vec!["list".to_owned()]),
-            limits: LimitsRequest { max_steps: Some(3), ..LimitsRequest::default() },
+            limits: LimitsRequest { max_steps: Some(2), ..LimitsRequest::default() },
             ..world.task("unused")
         })
         .await;
