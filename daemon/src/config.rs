@@ -196,7 +196,7 @@ impl Config {
     /// The first invalid entry.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let config: Self = toml::from_str(text).map_err(|e| Problem::of_toml(text, &e))?;
-        check::check(&config)?;
+        check::check(&config).map_err(|problem| problem.located(text))?;
         config.policy.check(text)?;
         Ok(config)
     }

@@ -1,4 +1,5 @@
 use std::{fmt, io, ops::Range, path::PathBuf};
+use toml_edit::{Document, Key, TableLike};
 
 /// Why a configuration is refused.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +49,12 @@ impl Problem {
         Self::at(text, error.span(), error.message())
     }
 
+    /// With the line of its key, if it has none yet. The line of a missing key is that of the table that should have it.
+    pub(super) fn located(self, text: &str) -> Self {
+        let line = self.line.or_else(|| line_of_key(text, self.key.as_deref()?));
+        Self { line, ..self }
+    }
+
     fn at(text: &str, span: Option<Range<usize>>, message: &str) -> Self {
         let line = span.map(|span| line_of(text, &span));
         let key = line.and_then(|line| key_in(text, line));
@@ -78,6 +85,20 @@ impl std::error::Error for Problem {}
 
 pub(super) fn line_of(text: &str, span: &Range<usize>) -> usize {
     text.bytes().take(span.start).filter(|b| *b == b'\n').count() + 1
+}
+
+/// The line of a dotted key, or of the innermost table around it.
+fn line_of_key(text: &str, key: &str) -> Option<usize> {
+    let document = Document::parse(text).ok()?;
+    let mut table: &dyn TableLike = document.as_table();
+    let mut found = None;
+    for part in Key::parse(key).ok()? {
+        let Some((key, item)) = table.get_key_value(part.get()) else { break };
+        found = key.span();
+        let Some(inner) = item.as_table_like() else { break };
+        table = inner;
+    }
+    found.map(|span| line_of(text, &span))
 }
 
 /// The parser's message with what a person writes in place of the name of a Rust type.
