@@ -1,39 +1,48 @@
 //! `abided config`: checks the configuration file, or prints the reference.
 
-use crate::{complain, say, usage};
+use crate::{failure, say, usage};
 use abide_client::home::Home;
 use abide_daemon::{
     config::{self, Config},
     keys::KeyStore,
 };
-use std::process::ExitCode;
+use serde_json::json;
+use std::{path::PathBuf, process::ExitCode};
 
-pub(crate) fn run(what: &str) -> ExitCode {
-    match what {
-        "reference" => say(config::reference().trim_end()),
-        "check" => match check() {
-            Ok(words) => say(&words),
-            Err(error) => {
-                complain(&format!("error: {error}"));
-                ExitCode::FAILURE
-            }
-        },
+pub(crate) fn run(arguments: &[&str]) -> ExitCode {
+    match arguments {
+        ["reference"] => say(config::reference().trim_end()),
+        ["check"] => print_check(false),
+        ["check", "--json"] => print_check(true),
         _ => usage(),
     }
 }
 
+fn print_check(as_json: bool) -> ExitCode {
+    let Checked { file, exists } = match check() {
+        Ok(checked) => checked,
+        Err(error) => return failure::failed(&error.to_string(), as_json),
+    };
+    say(&match (as_json, exists) {
+        (true, _) => json!({ "file": file, "exists": exists, "valid": true }).to_string(),
+        (false, true) => format!("{} is valid", file.display()),
+        (false, false) => format!("there is no {}; the defaults apply", file.display()),
+    })
+}
+
+/// A configuration file that a daemon can use. A missing one means the defaults.
+pub(crate) struct Checked {
+    file: PathBuf,
+    exists: bool,
+}
+
 /// Reads the files that a starting daemon reads first. It starts with the configuration before instead of an invalid one, if it has
 /// understood one before.
-pub(crate) fn check() -> anyhow::Result<String> {
+pub(crate) fn check() -> anyhow::Result<Checked> {
     let home = Home::from_env()?;
     let file = home.config_file();
     let text = Config::read(&file)?;
     Config::of_file(&file, text.as_deref())?;
     KeyStore::open(&home.key_file())?;
-    let file = file.display();
-    Ok(if text.is_some() {
-        format!("{file} is valid")
-    } else {
-        format!("there is no {file}; the defaults apply")
-    })
+    Ok(Checked { file, exists: text.is_some() })
 }

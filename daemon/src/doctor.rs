@@ -14,7 +14,15 @@ pub use backup::{BackupError, backup};
 pub use examine::examine;
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
 
+use abide_client::home::Home;
 use serde::Serialize;
+
+/// Whether no daemon has ever stored anything in this home.
+#[must_use]
+pub fn is_unused(home: &Home) -> bool {
+    let is_absent = |name: &str| matches!(home.data_dir.join(name).try_exists(), Ok(false));
+    ["abide.db", "abide.db-wal", "abide.db-newest"].into_iter().all(is_absent)
+}
 
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

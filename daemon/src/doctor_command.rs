@@ -1,6 +1,6 @@
 //! `abided doctor`: its arguments and output.
 
-use crate::{complain, runtime, say, usage};
+use crate::{failure, runtime, say, usage};
 use abide_client::{home::Home, text::visible_line};
 use abide_daemon::doctor::{self, Diagnosis, Health, TruncatedDatabase};
 use abide_store::{Existing, Loss};
@@ -11,9 +11,6 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
-
-/// The same exit code as `abide`'s: it needs an answer, and there is no terminal.
-const NO_TERMINAL: u8 = 4;
 
 #[derive(Debug, Default)]
 struct Arguments {
@@ -68,17 +65,17 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let Some(arguments) = Arguments::parse(arguments) else { return usage() };
     let json = arguments.json;
     let Some(command) = arguments.command() else { return usage() };
-    match carry_out(command, json) {
-        Ok(code) => code,
-        Err(error) => {
-            complain(&format!("error: {error}"));
-            ExitCode::FAILURE
-        }
-    }
+    carry_out(command, json).unwrap_or_else(|error| failure::failed(&error.to_string(), json))
 }
 
 fn carry_out(command: Command, json: bool) -> anyhow::Result<ExitCode> {
     let home = Home::from_env()?;
+    if !matches!(command, Command::Examine) && doctor::is_unused(&home) {
+        anyhow::bail!(
+            "there is no database in {} yet; the first start of the daemon creates it",
+            home.data_dir.display()
+        );
+    }
     match command {
         Command::Examine => examine(&home, json),
         Command::Rebuild => rebuild(&home, json),
@@ -152,8 +149,8 @@ fn accept_loss(home: &Home, yes: bool, json: bool) -> anyhow::Result<ExitCode> {
     };
     if !yes {
         if json || !io::stdin().is_terminal() {
-            complain(&format!("error: {truncated} Nothing was changed: accept it with --yes"));
-            return Ok(ExitCode::from(NO_TERMINAL));
+            let words = format!("{truncated} Nothing was changed: accept it with --yes");
+            return Ok(failure::needs_person(&words, json));
         }
         say(&truncated.to_string());
         if !is_agreed()? {

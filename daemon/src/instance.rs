@@ -59,6 +59,14 @@ fn running(holder: Option<&(u32, PathBuf)>) -> String {
 }
 
 impl InstanceError {
+    /// What makes room for a command that needs the home for itself, to be appended to the error.
+    pub(crate) const fn advice(&self) -> &'static str {
+        match self {
+            Self::Running { .. } => "; stop it first: abide daemon stop",
+            _ => "",
+        }
+    }
+
     fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { doing, path, source }

@@ -3,6 +3,7 @@
 mod check_command;
 mod config_command;
 mod doctor_command;
+mod failure;
 mod personas_command;
 mod prompts_command;
 mod signals;
@@ -24,7 +25,7 @@ const USAGE: &str = "abided: the Abide daemon. `abide` starts it when it is need
 Usage: abided [--foreground]
        abided doctor [--json] [--rebuild | --backup FILE [--force] | --accept-loss [--yes]]
        abided check
-       abided config check | reference
+       abided config check [--json] | reference
        abided prompts [--json] [--write]
        abided personas --write [--json]
 
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
         [TOOL_HELPER] => abide_tools::helper::main(),
         ["doctor", ..] => doctor_command::run(std::env::args_os().skip(2)),
         ["check"] => check_command::run(),
-        ["config", what] => config_command::run(what),
+        ["config", arguments @ ..] => config_command::run(arguments),
         ["personas", arguments @ ..] => personas_command::run(arguments),
         ["prompts", arguments @ ..] => prompts_command::run(arguments),
         ["--version"] => say(&format!("abided {}", env!("CARGO_PKG_VERSION"))),

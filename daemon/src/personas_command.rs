@@ -1,6 +1,6 @@
 //! `abided personas --write`: writes the built-in personas to edit.
 
-use crate::{complain, prompts_command::written_files, say, usage};
+use crate::{failure, prompts_command::written_files, say, usage};
 use abide_client::home::Home;
 use abide_daemon::persona;
 use std::process::ExitCode;
@@ -13,10 +13,7 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     };
     match write(as_json) {
         Ok(words) => say(&words),
-        Err(error) => {
-            complain(&format!("error: {error}"));
-            ExitCode::FAILURE
-        }
+        Err(error) => failure::failed(&error.to_string(), as_json),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `abided prompts`: which file is in force for each note; `--write` writes the built-in templates to edit.
 
-use crate::{complain, say, usage};
+use crate::{failure, say, usage};
 use abide_client::{home::Home, text::visible_line};
 use abide_daemon::config::{Config, PromptsConfig, prompts};
 use abide_engine::prompt::{self, Note};
@@ -21,10 +21,7 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
         }
     }
     let done = if write { write_built_in(as_json) } else { list(as_json) };
-    done.unwrap_or_else(|error| {
-        complain(&format!("error: {error}"));
-        ExitCode::FAILURE
-    })
+    done.unwrap_or_else(|error| failure::failed(&error.to_string(), as_json))
 }
 
 /// Fails if a file cannot be used: a task of a mode with its note does not start.

@@ -22,7 +22,11 @@ const ANSWER_TIME: Duration = Duration::from_secs(3);
 pub(crate) async fn config(command: ConfigCommand, json: bool) -> Result<Exit, CommandError> {
     match command {
         // The daemon's program does these without a running daemon.
-        ConfigCommand::Check => become_daemon(&[OsStr::new("config"), OsStr::new("check")]),
+        ConfigCommand::Check => {
+            let flags = if json { &["--json"][..] } else { &[] };
+            let arguments: Vec<&OsStr> = ["config", "check"].iter().chain(flags).map(OsStr::new).collect();
+            become_daemon(&arguments)
+        }
         ConfigCommand::Reference => become_daemon(&[OsStr::new("config"), OsStr::new("reference")]),
         ConfigCommand::Show => {
             let reply = Daemon::started().await?.call::<GetConfig>(GetConfigParams::default()).await?;

@@ -14,7 +14,7 @@ pub struct TruncatedDatabase {
 /// Why a loss was not found or not accepted. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum LossError {
-    #[error("{0}; stop it first: abide daemon stop")]
+    #[error("{}{}", .0, .0.advice())]
     Instance(#[from] InstanceError),
     #[error(transparent)]
     Open(#[from] OpenError),

@@ -237,11 +237,10 @@ fn socket(home: &Home) -> Option<Diagnosis> {
 
 async fn database(home: &Home) -> Diagnosis {
     const ABOUT: &str = "database";
-    let path = home.database();
-    let is_left = |name: &str| home.data_dir.join(name).exists();
-    if !path.exists() && !is_left("abide.db-wal") && !is_left("abide.db-newest") {
+    if super::is_unused(home) {
         return Diagnosis::good(ABOUT, "none yet; the first start creates it");
     }
+    let path = home.database();
     let look = {
         let path = path.clone();
         move || Store::examine(&path)

@@ -23,7 +23,7 @@ pub struct Rebuilt {
 /// Why a rebuild failed. Each conversation, and the remembered decisions, are either unchanged or rebuilt.
 #[derive(Debug, thiserror::Error)]
 pub enum RebuildError {
-    #[error("{0}; stop it first: abide daemon stop")]
+    #[error("{}{}", .0, .0.advice())]
     Instance(#[from] InstanceError),
     #[error(transparent)]
     Open(#[from] OpenError),

@@ -1,7 +1,11 @@
 //! Findings and repairs of `abide doctor`.
 
 use abide_client::protocol::{method::task::StartTaskParams, task::Status};
-use abide_tests::{model_server::Turn, world::World};
+use abide_tests::{
+    daemon::{Config, TestDaemon},
+    model_server::Turn,
+    world::World,
+};
 use serde_json::Value;
 use std::{
     fs,
@@ -73,6 +77,32 @@ async fn a_rebuild_finds_no_difference_and_a_backup_is_complete() {
     fs::copy(&copy, world.daemon.home().database()).unwrap();
     world.daemon.up().await;
     assert_eq!(cli.json(&["ps", "--all"]).await, before, "the backup has it all");
+}
+
+#[tokio::test]
+async fn before_the_first_start_there_is_nothing_to_copy_or_to_repair() {
+    let daemon = TestDaemon::new(&Config::new());
+    let (cli, copy) = (daemon.cli(), daemon.workspace().join("copy.db"));
+    for command in [
+        &["doctor", "--backup", copy.to_str().unwrap()][..],
+        &["doctor", "--rebuild"],
+        &["doctor", "--accept-loss", "--yes"],
+    ] {
+        let refused = cli.run(command).await;
+        assert_eq!(refused.code, Some(1), "{command:?}: {refused:?}");
+        assert!(refused.stderr.contains("there is no database"), "{command:?}: {refused:?}");
+        assert!(refused.stderr.contains("the first start"), "{command:?}: {refused:?}");
+        let in_json = cli.run(&[command, &["--json"]].concat()).await;
+        let document: Value = serde_json::from_str(&in_json.stderr).unwrap();
+        assert_eq!(document["error"]["kind"], "failed", "{command:?}: {in_json:?}");
+    }
+    let checked = cli.json(&["config", "check"]).await;
+    assert_eq!(
+        (&checked["valid"], &checked["exists"]),
+        (&Value::Bool(true), &Value::Bool(true)),
+        "{checked}"
+    );
+    assert!(!copy.exists() && !daemon.home().data_dir.exists());
 }
 
 #[tokio::test]
