@@ -3,6 +3,7 @@
 use crate::{
     exit::Exit,
     output::{
+        fold::folded,
         screen,
         style::{BAD, FAINT, PLAIN, STRONG, paint},
         table::{cell, table},
@@ -101,7 +102,7 @@ impl CommandError {
     pub(crate) fn show(&self) {
         if self.kind != Kind::BrokenPipe {
             // If standard error is closed too, only the exit code is left.
-            let _ = screen::note(&self.rendered());
+            let _ = screen::note(&self.rendered(screen::note_width()));
         }
     }
 
@@ -135,10 +136,14 @@ impl CommandError {
         }})
     }
 
-    fn rendered(&self) -> String {
+    /// `columns`: the terminal's width, if standard error is one.
+    fn rendered(&self, columns: Option<usize>) -> String {
         let mut out = format!("{} {}", paint(BAD, "error:"), text::block(&self.to_string()));
         if let Some(hint) = &self.hint {
             out.push_str(&format!("\n{} {}", paint(FAINT, "hint:"), text::block(hint)));
+        }
+        if let Some(columns) = columns {
+            out = folded(&out, columns);
         }
         if let Some(refusal) = self.refusal.as_ref().filter(|refusal| !refusal.data.candidates.is_empty()) {
             out.push('\n');
@@ -288,7 +293,7 @@ mod tests {
     use abide_client::Disconnect;
 
     fn shown(error: &CommandError) -> String {
-        anstream::adapter::strip_str(&error.rendered()).to_string()
+        anstream::adapter::strip_str(&error.rendered(None)).to_string()
     }
 
     #[test]
@@ -319,6 +324,13 @@ mod tests {
             "error: this conversation has a running task\n\
              hint: `abide watch 5f2c81d0` shows it, `abide stop 5f2c81d0` ends it; or begin a new conversation"
         );
+    }
+
+    #[test]
+    fn an_error_breaks_between_words() {
+        let error = CommandError::failed("one two three four").hinted("five six seven");
+        let shown = anstream::adapter::strip_str(&error.rendered(Some(16))).to_string();
+        assert_eq!(shown, "error: one two\nthree four\nhint: five six\nseven");
     }
 
     #[test]

@@ -66,7 +66,7 @@ async fn words(question: &Question, given: &[String]) -> Result<String, CommandE
 async fn ask(question: &Question) -> Result<String, CommandError> {
     if let Some(terminal) = Terminal::open() {
         let mut screen = screen::Screen::new();
-        screen.note(&pending::question(question))?;
+        screen.prose(&pending::question(question))?;
         return Ok(match terminal.ask(LABEL).await? {
             Edited::Line(line) => line,
             Edited::Interrupted | Edited::End => String::new(),

@@ -71,7 +71,7 @@ async fn is_meant(approval: &Approval, is_by_task: bool) -> Result<bool, Command
     }
     let Some(terminal) = Terminal::open() else { return Ok(true) };
     let mut screen = screen::Screen::new();
-    screen.note(&pending::exactly(approval))?;
+    screen.note(&pending::exactly(approval, screen.width()))?;
     let edited = terminal.ask(LABEL).await?;
     Ok(matches!(edited, Edited::Line(line) if line.trim().eq_ignore_ascii_case("yes")))
 }

@@ -3,7 +3,7 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    output::{json, pending, screen},
+    output::{json, pending, screen, text},
 };
 use abide_client::protocol::method::{Inbox, inbox::InboxParams};
 
@@ -12,7 +12,7 @@ pub(crate) async fn inbox(json: bool) -> Result<Exit, CommandError> {
     if json {
         json::document(&reply.items)?;
     } else {
-        screen::print(&pending::inbox(&reply.items, clock::now()))?;
+        screen::print(&pending::inbox(&reply.items, clock::now(), text::terminal_width()))?;
     }
     Ok(Exit::Done)
 }

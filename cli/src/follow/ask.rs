@@ -96,7 +96,8 @@ impl Follow<'_> {
         match (&self.target.answerer, &open.pending) {
             (Answerer::Nobody, _) => return Ok(Some(FollowEnd::Waits(Box::new(open.pending)))),
             (Answerer::Onlooker, pending) => {
-                let words = format!("{}  {}", pending::pending(pending), pending::how_to_answer(pending));
+                let item = pending::pending(pending, self.screen.width());
+                let words = format!("{item}  {}", pending::how_to_answer(pending));
                 if !self.target.json {
                     self.screen.note(&words)?;
                 }
@@ -145,7 +146,7 @@ impl Follow<'_> {
         if self.target.json {
             return Ok(());
         }
-        self.screen.note(&pending::exactly(approval))?;
+        self.screen.note(&pending::exactly(approval, self.screen.width()))?;
         self.screen.prose(&pending::remembering(approval))
     }
 

@@ -51,7 +51,7 @@ impl FollowEnd {
             Self::Ended(task) => (ended(task, columns), Exit::of_task(task).unwrap_or(Exit::Failed)),
             Self::Deleted => ("the conversation was deleted".to_owned(), Exit::Cancelled),
             Self::Detached { cursor } => (detached(id, json.then_some(*cursor), columns), Exit::Done),
-            Self::Waits(item) => (waits(item), Exit::NeedsPerson),
+            Self::Waits(item) => (waits(item, columns), Exit::NeedsPerson),
             Self::Paused(task) => {
                 let status = ps::status(task).0;
                 let sentence = format!("{status}; to let it go on:");
@@ -101,10 +101,10 @@ fn with_command(sentence: &str, command: &str, columns: Option<usize>) -> String
     }
 }
 
-fn waits(item: &Pending) -> String {
+fn waits(item: &Pending, columns: Option<usize>) -> String {
     format!(
         "{}it waits for you, and there is no terminal; to go on:\n  {}",
-        pending::pending(item),
+        pending::pending(item, columns),
         pending::how_to_answer(item)
     )
 }
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn an_end_without_a_terminal_prints_how_to_answer() {
-        let words = waits(&Pending::Approval(fixture::approval()));
+        let words = waits(&Pending::Approval(fixture::approval()), None);
         assert!(
             words.contains("rm -rf build")
                 && words.ends_with("abide approve 00000005  or  abide reject 00000005"),

@@ -5,6 +5,7 @@ mod output;
 pub(crate) use output::Extent;
 
 use crate::output::{
+    fold::hanging,
     measure,
     style::{BAD, BUSY, FAINT, GOOD, PLAIN, STRONG, paint},
     text,
@@ -19,6 +20,8 @@ use serde_json::Value;
 /// The longest result in the line, in characters. The output is below it.
 const MAX_RESULT: usize = 120;
 const MAX_SUMMARY: usize = 160;
+/// How far the other rows of a call's line are indented, in columns.
+const OTHER_ROWS: usize = 2;
 /// The least width of a call's tool and summary.
 const MIN_HEAD: usize = 24;
 
@@ -46,7 +49,7 @@ fn head(call: &CallView, columns: usize) -> String {
     head.trim_end().to_owned()
 }
 
-/// On one row of a terminal of `width` columns, if there is one.
+/// On one row of a terminal of `width` columns, if there is one and the result is not too long.
 fn line(call: &CallView, width: Option<usize>) -> String {
     let mut rest = String::new();
     let said = said(call);
@@ -61,7 +64,11 @@ fn line(call: &CallView, width: Option<usize>) -> String {
     // If there is little room, the summary is cut before the result.
     let columns =
         width.map_or(usize::MAX, |width| width.saturating_sub(1 + text::width(&rest)).max(MIN_HEAD));
-    format!("{}{}", head(call, columns), paint(FAINT, &rest))
+    let line = format!("{}{}", head(call, columns), paint(FAINT, &rest));
+    match width {
+        Some(width) => hanging(&line, width, OTHER_ROWS),
+        None => line,
+    }
 }
 
 fn mark(call: &CallView) -> (&'static str, Style) {
@@ -178,6 +185,14 @@ mod tests {
         let long = CallView { summary: "a long summary that goes on".into(), ..call.clone() };
         let fitted = anstream::adapter::strip_str(&line(&long, Some(50))).to_string();
         assert_eq!(fitted, "✓ read a long summary that g… → 120 lines (12 ms)");
+
+        let told = ToolResult::failure("one two three four five six seven eight nine ten");
+        let long = CallView { result: Some(told), ..call.clone() };
+        let broken = anstream::adapter::strip_str(&line(&long, Some(40))).to_string();
+        assert_eq!(
+            broken,
+            "✗ read src/main.rs → failed: one two\n  three four five six seven eight nine\n  ten (12 ms)"
+        );
 
         let interrupted = CallView {
             outcome: Some(CallOutcome::Interrupted),

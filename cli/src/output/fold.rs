@@ -5,24 +5,32 @@ use crate::output::text;
 /// Each line that is wider than `columns` is broken between words; its other rows begin where it begins. A longer word is left to the
 /// terminal, so that a path or an address can be copied.
 pub(crate) fn folded(painted: &str, columns: usize) -> String {
-    painted.lines().map(|line| fold(line, columns)).collect::<Vec<_>>().join("\n")
+    hanging(painted, columns, 0)
 }
 
-fn fold(line: &str, columns: usize) -> String {
+/// The same, but a line's other rows begin `by` columns farther to the right.
+pub(crate) fn hanging(painted: &str, columns: usize, by: usize) -> String {
+    painted.lines().map(|line| fold(line, columns, by)).collect::<Vec<_>>().join("\n")
+}
+
+fn fold(line: &str, columns: usize, by: usize) -> String {
     if width(line) <= columns {
         return line.to_owned();
     }
-    let margin = line.len() - line.trim_start_matches(' ').len();
-    let mut out = " ".repeat(margin);
-    let mut used = margin;
-    for word in line[margin..].split(' ') {
+    let mut begin = line.len() - line.trim_start_matches(' ').len();
+    let words = &line[begin..];
+    let margin = begin + by;
+    let mut out = " ".repeat(begin);
+    let mut used = begin;
+    for word in words.split(' ') {
         let room = width(word);
-        if used > margin && used + 1 + room > columns {
+        if used > begin && used + 1 + room > columns {
             out.truncate(out.trim_end_matches(' ').len());
             out.push('\n');
             out.push_str(&" ".repeat(margin));
+            begin = margin;
             used = margin;
-        } else if used > margin {
+        } else if used > begin {
             out.push(' ');
             used += 1;
         }
@@ -50,6 +58,7 @@ mod tests {
         );
         assert_eq!(folded("a  b", 4), "a  b");
         assert_eq!(folded("", 4), "");
+        assert_eq!(hanging(" a: one two three", 8, 3), " a: one\n    two\n    three");
     }
 
     #[test]

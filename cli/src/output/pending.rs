@@ -1,12 +1,13 @@
 //! Open questions and approvals, printed completely, so that the person sees exactly what is decided.
 
 use crate::output::{
+    fold::{folded, hanging},
     measure,
     style::{BAD, FAINT, GOOD, NEEDS_YOU, STRONG, paint},
     text,
 };
 use abide_client::{
-    confined, is_quoted,
+    confined, is_made_by_daemon, is_quoted,
     protocol::{
         Timestamp,
         inbox::{Approval, InboxItem, Pending, PendingId, Preview, Question, QuestionKind},
@@ -23,6 +24,15 @@ pub(crate) fn short(id: PendingId) -> String {
     }
 }
 
+/// The room for an item.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    /// The most lines of each text.
+    lines: usize,
+    /// The width at which prose breaks between words; `None` where there is no terminal. What is decided about is not broken.
+    columns: Option<usize>,
+}
+
 /// Stands for all lines of a text.
 const ALL: usize = usize::MAX;
 /// How many lines of each text the inbox shows: it is a list.
@@ -30,15 +40,15 @@ const IN_LIST: usize = 8;
 /// The width of such a line, in columns.
 const LIST_COLUMNS: usize = 400;
 
-/// The item as a prompt or `show` prints it.
-pub(crate) fn pending(pending: &Pending) -> String {
-    rendered(pending, ALL)
+/// The item as `show` prints it.
+pub(crate) fn pending(pending: &Pending, columns: Option<usize>) -> String {
+    rendered(pending, Room { lines: ALL, columns })
 }
 
-fn rendered(pending: &Pending, most: usize) -> String {
+fn rendered(pending: &Pending, room: Room) -> String {
     match pending {
-        Pending::Question(q) => asked(q, most),
-        Pending::Approval(a) => format!("{}{}\n", decided(a, most), remembering(a)),
+        Pending::Question(q) => format!("{}\n", prose(asked(q, room.lines).trim_end(), room.columns)),
+        Pending::Approval(a) => format!("{}{}\n", decided(a, room), prose(&remembering(a), room.columns)),
     }
 }
 
@@ -78,11 +88,11 @@ fn first(lines: &str, most: usize, margin: usize) -> String {
 }
 
 /// What a decision is about.
-pub(crate) fn exactly(approval: &Approval) -> String {
-    decided(approval, ALL)
+pub(crate) fn exactly(approval: &Approval, columns: Option<usize>) -> String {
+    decided(approval, Room { lines: ALL, columns })
 }
 
-fn decided(approval: &Approval, most: usize) -> String {
+fn decided(approval: &Approval, room: Room) -> String {
     let risk = match approval.risk {
         Risk::Low => "",
         Risk::Medium => ", medium risk",
@@ -91,19 +101,34 @@ fn decided(approval: &Approval, most: usize) -> String {
     let mut out =
         format!("{}\n", paint(NEEDS_YOU, &format!("Approve {}{risk}?", text::one_line(&approval.tool))));
     let _ = writeln!(out, "  {}", paint(STRONG, &text::one_line(&approval.summary)));
-    out.push_str(&arguments(approval, most));
-    let _ = writeln!(out, "  {} {}", paint(FAINT, "in:     "), text::one_line(&approval.workspace));
-    // A change of a file, which has a preview, is made by the daemon, beneath the workspace only.
-    if approval.preview.is_none() {
-        let _ = writeln!(out, "  {} {}", paint(FAINT, "sandbox:"), sandbox(&approval.sandbox));
+    out.push_str(&arguments(approval, room.lines));
+    // A path is left whole, so that it can be copied.
+    out.push_str(&labelled("in:", &text::one_line(&approval.workspace), None));
+    if !is_made_by_daemon(approval) {
+        out.push_str(&labelled("sandbox:", &sandbox(&approval.sandbox), room.columns));
     }
     if let Some(why) = &approval.why {
-        let _ = writeln!(out, "  {} {}", paint(FAINT, "asks:   "), text::one_line(why));
+        out.push_str(&labelled("asks:", &text::one_line(why), room.columns));
     }
     if let Some(preview) = &approval.preview {
-        out.push_str(&diff(preview, most));
+        out.push_str(&diff(preview, room.lines));
     }
     out
+}
+
+/// A text beside its label; the rows that do not fit go on below it.
+fn labelled(label: &str, words: &str, columns: Option<usize>) -> String {
+    /// In columns.
+    const LABEL: usize = 8;
+    let line = format!("  {} {words}", paint(FAINT, &format!("{label:<LABEL$}")));
+    match columns {
+        Some(columns) => hanging(&line, columns, LABEL + 1) + "\n",
+        None => line + "\n",
+    }
+}
+
+fn prose(words: &str, columns: Option<usize>) -> String {
+    columns.map_or_else(|| words.to_owned(), |columns| folded(words, columns))
 }
 
 /// What the decision "always" does.
@@ -219,7 +244,7 @@ fn asks(item: &InboxItem) -> String {
 }
 
 /// `abide inbox`.
-pub(crate) fn inbox(items: &[InboxItem], now: Timestamp) -> String {
+pub(crate) fn inbox(items: &[InboxItem], now: Timestamp, width: Option<usize>) -> String {
     if items.is_empty() {
         return "Nothing waits for you.\n".to_owned();
     }
@@ -232,11 +257,12 @@ pub(crate) fn inbox(items: &[InboxItem], now: Timestamp) -> String {
             text::one_line(&item.conversation_title),
             paint(FAINT, &format!("{}, {}", asks(item), measure::ago(item.pending.asked_at(), now)))
         );
-        let shown = rendered(&item.pending, IN_LIST);
+        let columns = width.map(|width| width.saturating_sub(2));
+        let shown = rendered(&item.pending, Room { lines: IN_LIST, columns });
         for line in shown.lines() {
             let _ = writeln!(out, "  {line}");
         }
-        if shown != pending(&item.pending) {
+        if shown != pending(&item.pending, columns) {
             let whole = format!("all of it: abide show {}", item.task_id.short());
             let _ = writeln!(out, "  {}", paint(FAINT, &whole));
         }
@@ -258,7 +284,7 @@ mod tests {
     }
 
     fn approval(approval: &Approval) -> String {
-        pending(&Pending::Approval(approval.clone()))
+        pending(&Pending::Approval(approval.clone()), None)
     }
 
     #[test]
@@ -296,6 +322,38 @@ mod tests {
         assert!(plain(&approval(&leaves)).contains("  reason:"));
     }
 
+    #[test]
+    fn prose_breaks_between_words_and_what_is_decided_about_does_not() {
+        let mut long = fixture::approval();
+        long.summary = "rm -rf build/one build/two build/three".into();
+        long.arguments = JsonText::from(serde_json::json!({ "command": long.summary.clone() }));
+        long.rule = Rule::of(&long.tool, &long.arguments, &long.workspace);
+        long.why =
+            Some("it leaves the sandbox; the agent says: \u{201c}It needs the network.\u{201d}".into());
+        let shown = pending(&Pending::Approval(long.clone()), Some(34));
+        assert_snapshot!(plain(&shown), @r#"
+        Approve shell, high risk?
+          rm -rf build/one build/two build/three
+          in:      /home/me/app
+          sandbox: none: it can do all
+                   that you can
+          asks:    it leaves the sandbox;
+                   the agent says: “It
+                   needs the network.”
+          "always" would remember: shell
+          with exactly this, in
+          /home/me/app
+        "#);
+        let question = Question { text: "Which colour shall the roof have?".into(), ..fixture::question() };
+        assert_snapshot!(plain(&pending(&Pending::Question(question), Some(20))), @r"
+        The agent asks
+          Which colour shall
+          the roof have?
+          1. red
+          2. blue
+        ");
+    }
+
     /// White space that the summary's line does not show may matter to the shell.
     #[test]
     fn a_command_that_differs_from_its_summary_is_shown_too() {
@@ -303,9 +361,17 @@ mod tests {
             let mut approval = fixture::approval();
             approval.arguments = JsonText::from(serde_json::json!({ "command": command }));
             approval.summary = command.to_owned();
-            let shown = plain(&super::pending(&Pending::Approval(approval)));
+            let shown = plain(&super::pending(&Pending::Approval(approval), None));
             assert!(shown.contains("  command:"), "{shown}");
         }
+    }
+
+    /// The daemon makes it: nothing runs that a sandbox could confine.
+    #[test]
+    fn a_new_folder_has_no_line_about_a_sandbox() {
+        let folder = Approval { tool: "create_dir".into(), ..fixture::approval() };
+        assert!(!plain(&approval(&folder)).contains("sandbox:"));
+        assert!(plain(&approval(&fixture::approval())).contains("sandbox:"));
     }
 
     #[test]
@@ -390,17 +456,17 @@ mod tests {
             title: String::new(),
             depth: 0,
         };
-        let shown = plain(&inbox(&[item(300)], fixture::START));
+        let shown = plain(&inbox(&[item(300)], fixture::START, None));
         assert!(shown.contains("+line 8\n      … 292 more lines\n") && !shown.contains("line 9"), "{shown}");
         assert!(shown.contains("  all of it: abide show 00000001\n"), "{shown}");
-        assert!(plain(&pending(&item(300).pending)).contains("+line 300"), "a prompt has all of it");
-        let short = plain(&inbox(&[item(8)], fixture::START));
+        assert!(plain(&pending(&item(300).pending, None)).contains("+line 300"), "a prompt has all of it");
+        let short = plain(&inbox(&[item(8)], fixture::START, None));
         assert!(!short.contains("more line") && !short.contains("all of it"), "{short}");
         let asks = InboxItem {
             pending: Pending::Question(Question { text: lines(40), ..fixture::question() }),
             ..item(1)
         };
-        let shown = plain(&inbox(&[asks], fixture::START));
+        let shown = plain(&inbox(&[asks], fixture::START, None));
         assert!(shown.contains("… 32 more lines") && shown.contains("2. blue"), "{shown}");
     }
 
@@ -415,7 +481,7 @@ mod tests {
             title: String::new(),
             depth: 0,
         };
-        assert_snapshot!(plain(&inbox(&[item], Timestamp(fixture::START.0 + 60_000))), @r"
+        assert_snapshot!(plain(&inbox(&[item], Timestamp(fixture::START.0 + 60_000), None)), @r"
         00000004  Tidy up  task 00000001, 1 min ago
           The agent asks
             Which colour?
@@ -423,6 +489,6 @@ mod tests {
             2. blue
           abide answer 00000004 TEXT  or  abide answer 00000004 --decline
         ");
-        assert_eq!(inbox(&[], fixture::START), "Nothing waits for you.\n");
+        assert_eq!(inbox(&[], fixture::START, None), "Nothing waits for you.\n");
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn task(reply: &GetTaskReply, extent: Extent, now: Timestamp, width: 
     section(&mut out, "Scratchpad", &notes);
     for item in &task.pending {
         let how = paint(FAINT, &pending::how_to_answer(item));
-        section(&mut out, "Waits for you", &indent(&format!("{}{how}\n", pending::pending(item))));
+        section(&mut out, "Waits for you", &indent(&format!("{}{how}\n", pending::pending(item, room))));
     }
     if task.status == Status::Paused && task.pending.is_empty() {
         section(&mut out, "To let it go on", &format!("  abide resume {}\n", task.id.short()));

@@ -1,4 +1,5 @@
-//! Columns, aligned by display width; the last column is cut at the terminal's width.
+//! Columns, aligned by display width; at the terminal's width the last column is cut, and the widest ones before it if it would get
+//! too little.
 
 use crate::output::{style::paint, text};
 use anstyle::Style;
@@ -36,6 +37,9 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[Cell; N]], width
             *column = (*column).max(text::width(cell.shown(has_header)));
         }
     }
+    if let Some(width) = width {
+        narrow(&mut widths, width);
+    }
     let mut out = String::new();
     for line in lines() {
         let mut used = 0;
@@ -45,8 +49,9 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[Cell; N]], width
                 let room = width.map_or(usize::MAX, |w| w.saturating_sub(used).max(8));
                 out.push_str(&paint(cell.style, &text::fit(shown, room)));
             } else {
-                out.push_str(&paint(cell.style, shown));
-                out.push_str(&" ".repeat(widths[i] - text::width(shown)));
+                let shown = text::fit(shown, widths[i]);
+                out.push_str(&paint(cell.style, &shown));
+                out.push_str(&" ".repeat(widths[i].saturating_sub(text::width(&shown))));
                 out.push_str(GAP);
                 used += widths[i] + GAP.len();
             }
@@ -57,10 +62,34 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[Cell; N]], width
     out
 }
 
+/// Takes from the widest columns before the last one what that one lacks: all that it needs, or a third of the width.
+fn narrow<const N: usize>(widths: &mut [usize; N], width: usize) {
+    /// No column gets narrower: ids, times and usual statuses stay whole.
+    const LEAST: usize = 20;
+    let Some((last, others)) = widths.split_last_mut() else { return };
+    let wanted = (*last).min(width / 3);
+    while others.iter().map(|other| other + GAP.len()).sum::<usize>() + wanted > width {
+        match others.iter_mut().max() {
+            Some(widest) if *widest > LEAST => *widest -= 1,
+            _ => return,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::output::style::PLAIN;
+
+    #[test]
+    fn wide_columns_leave_room_for_the_last_one() {
+        let status = "incomplete: cut at the length limit";
+        let rows = [[cell(PLAIN, "12345678"), cell(PLAIN, status), cell(PLAIN, "Tidy up the attic")]];
+        let shown = |width| table(["", "", ""], &rows, width);
+        assert_eq!(shown(Some(51)), "12345678  incomplete: cut at th…  Tidy up the attic\n");
+        assert_eq!(shown(Some(40)), "12345678  incomplete: cut at …  Tidy up…\n");
+        assert_eq!(shown(None), format!("12345678  {status}  Tidy up the attic\n"));
+    }
 
     #[test]
     fn columns_align_by_display_width_and_the_last_is_cut() {

@@ -20,7 +20,7 @@ use crate::{
     words,
 };
 use abide_client::{
-    confined, is_quoted,
+    confined, is_made_by_daemon, is_quoted,
     protocol::{
         ApprovalId, QuestionId, TaskId, Timestamp,
         inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind},
@@ -346,8 +346,7 @@ impl Cards {
     fn approval<'a>(&'a self, approval: &'a Approval, look: Look, hand: Hand) -> Parts<'a> {
         let title = title(approval, hand.armed.is_some());
         let confined = match &*approval.sandbox {
-            // A change of a file is made by the daemon, beneath the workspace only.
-            "none" if approval.preview.is_some() => String::new(),
+            "none" if is_made_by_daemon(approval) => String::new(),
             "none" => ", without a sandbox: it can do all that you can".to_owned(),
             other => format!(", in a sandbox of level {}", visible_line(confined(other))),
         };

@@ -47,7 +47,8 @@ async fn markdown_is_rendered_and_status_lines_are_replaced_by_results() {
     terminal.shows("line-2").await;
     terminal.shows("runs shell").await;
     std::fs::write(world.daemon.workspace().join("go"), "").unwrap();
-    terminal.shows("exit code 3").await;
+    // The call's line is broken before it.
+    terminal.shows("\n  code 3 (").await;
     assert_eq!(terminal.ended().await, 0);
     let screen = terminal.screen().await;
     for part in ["Title", "Some bold words", "that ends.", "line-1", "line-2", "line-3", "All done."] {
