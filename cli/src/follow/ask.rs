@@ -56,6 +56,17 @@ enum PromptEnd {
     Interrupted,
 }
 
+/// What an approval by "always" shall remember.
+enum Remembered {
+    /// The very call.
+    This,
+    /// The text of a rule that matches others, too.
+    Wider(String),
+    /// Nothing: the approval is not decided yet.
+    Nothing,
+    End(PromptEnd),
+}
+
 #[derive(Clone, Copy)]
 enum Input<'a> {
     Key,
@@ -195,13 +206,52 @@ impl Follow<'_> {
             Risk::Medium => Input::Line(ApprovalKey::LABEL_OF_LINE),
             Risk::High => Input::Line(ApprovalKey::LABEL_OF_WORDS),
         };
+        loop {
+            let key = match self.read_approval_key(approval, input).await? {
+                PromptResult::Interrupted => return self.left(),
+                PromptResult::Withdrawn(typed) => return self.withdrawn(&typed),
+                PromptResult::Typed(key) => key,
+            };
+            match key {
+                ApprovalKey::Detach => return Ok(PromptEnd::Detached),
+                ApprovalKey::Once => self.decide(approval, Decision::AllowOnce, None, None).await?,
+                ApprovalKey::Always => match self.ask_rule(approval).await? {
+                    Remembered::Nothing => continue,
+                    Remembered::End(end) => return Ok(end),
+                    Remembered::This => self.decide(approval, Decision::AllowAlways, None, None).await?,
+                    Remembered::Wider(rule) => {
+                        self.decide(approval, Decision::AllowAlways, None, Some(rule)).await?;
+                    }
+                },
+                ApprovalKey::Reject => {
+                    let note = match self.read_input(id, Input::Line("why? (Enter for no reason): ")).await? {
+                        PromptResult::Interrupted => return self.left(),
+                        PromptResult::Withdrawn(typed) => return self.withdrawn(&typed),
+                        PromptResult::Typed(Keys::Line(Some(reason))) => {
+                            Some(reason).filter(|r| !r.trim().is_empty())
+                        }
+                        PromptResult::Typed(_) => None,
+                    };
+                    self.decide(approval, Decision::RejectOnce, note, None).await?;
+                }
+            }
+            return Ok(PromptEnd::Answered);
+        }
+    }
+
+    /// Reads until something is typed that means a decision.
+    async fn read_approval_key(
+        &mut self,
+        approval: &Approval,
+        input: Input<'_>,
+    ) -> Result<PromptResult<ApprovalKey>, CommandError> {
         if matches!(input, Input::Key) {
             self.screen.prompt(ApprovalKey::LABEL)?;
         }
         let key = loop {
-            let meaning = match self.read_input(id, input).await? {
-                PromptResult::Interrupted => return self.left(),
-                PromptResult::Withdrawn(typed) => return self.withdrawn(&typed),
+            let meaning = match self.read_input(PendingId::Approval(approval.id), input).await? {
+                PromptResult::Interrupted => return Ok(PromptResult::Interrupted),
+                PromptResult::Withdrawn(typed) => return Ok(PromptResult::Withdrawn(typed)),
                 PromptResult::Typed(Keys::Key(key)) => ApprovalKey::of(key),
                 PromptResult::Typed(Keys::Line(None)) => Some(ApprovalKey::Detach),
                 PromptResult::Typed(Keys::Line(Some(line))) => {
@@ -223,60 +273,37 @@ impl Follow<'_> {
         if matches!(input, Input::Key) {
             self.screen.note("")?;
         }
-        match key {
-            ApprovalKey::Detach => return Ok(PromptEnd::Detached),
-            ApprovalKey::Once => self.decide(approval, Decision::AllowOnce, None, None).await?,
-            ApprovalKey::Always => {
-                let rule = match self.ask_rule(approval).await? {
-                    Ok(rule) => rule,
-                    Err(end) => return Ok(end),
-                };
-                self.decide(approval, Decision::AllowAlways, None, rule).await?;
-            }
-            ApprovalKey::Reject => {
-                let note = match self.read_input(id, Input::Line("why? (Enter for no reason): ")).await? {
-                    PromptResult::Interrupted => return self.left(),
-                    PromptResult::Withdrawn(typed) => return self.withdrawn(&typed),
-                    PromptResult::Typed(Keys::Line(Some(reason))) => {
-                        Some(reason).filter(|r| !r.trim().is_empty())
-                    }
-                    PromptResult::Typed(_) => None,
-                };
-                self.decide(approval, Decision::RejectOnce, note, None).await?;
-            }
-        }
-        Ok(PromptEnd::Answered)
+        Ok(PromptResult::Typed(key))
     }
 
-    /// Which rule "always" remembers; `None` is the very call. It asks also if the approval offers no other rule: one key alone, perhaps
-    /// under Caps Lock, remembers nothing.
-    async fn ask_rule(
-        &mut self,
-        approval: &Approval,
-    ) -> Result<Result<Option<String>, PromptEnd>, CommandError> {
+    /// What "always" remembers. It asks also if the approval offers no other rule: one key alone, perhaps under Caps Lock, remembers
+    /// nothing.
+    async fn ask_rule(&mut self, approval: &Approval) -> Result<Remembered, CommandError> {
         let label = if approval.wider.is_empty() {
-            "remember exactly this? (Enter: yes) "
+            "remember exactly this? (Enter: yes, n: back) "
         } else {
-            "remember which? (Enter: exactly this) "
+            "remember which? (Enter: exactly this, n: back) "
         };
         let id = PendingId::Approval(approval.id);
         loop {
             let line = match self.read_input(id, Input::Line(label)).await? {
-                PromptResult::Interrupted => return Ok(Err(self.left()?)),
-                PromptResult::Withdrawn(typed) => return Ok(Err(self.withdrawn(&typed)?)),
+                PromptResult::Interrupted => return Ok(Remembered::End(self.left()?)),
+                PromptResult::Withdrawn(typed) => return Ok(Remembered::End(self.withdrawn(&typed)?)),
                 PromptResult::Typed(Keys::Line(Some(line))) => line,
-                PromptResult::Typed(_) => return Ok(Err(PromptEnd::Detached)),
+                PromptResult::Typed(_) => return Ok(Remembered::End(PromptEnd::Detached)),
             };
             let line = line.trim();
-            if line.is_empty() {
-                return Ok(Ok(None));
+            match &*line.to_ascii_lowercase() {
+                "" | "y" | "yes" => return Ok(Remembered::This),
+                "n" | "no" => return Ok(Remembered::Nothing),
+                _ => {}
             }
             let number = line.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
             if let Some(wider) = number.and_then(|number| approval.wider.get(number)) {
-                return Ok(Ok(Some(wider.text.clone())));
+                return Ok(Remembered::Wider(wider.text.clone()));
             }
             self.say(if approval.wider.is_empty() {
-                "press Enter to remember exactly this; Ctrl-C decides nothing"
+                "press Enter to remember exactly this; n decides nothing yet"
             } else {
                 "type the number of a rule, or press Enter for exactly this"
             })?;
@@ -295,7 +322,8 @@ impl Follow<'_> {
             PromptResult::Withdrawn(typed) => return self.withdrawn(&typed).map(Some),
             PromptResult::Interrupted => return self.left().map(Some),
         };
-        let typed = text::one_line(&String::from_utf8_lossy(&typed)).trim().to_owned();
+        // Enter is a carriage return there.
+        let typed = text::one_line(&String::from_utf8_lossy(&typed).replace('\r', "\n"));
         if !typed.is_empty() {
             self.say(&paint(FAINT, &format!("typed before the prompt was ready, and not used: {typed}")))?;
         }

@@ -33,6 +33,11 @@ async fn a_wider_rule_is_chosen_counts_for_the_next_command_and_is_forgotten() {
     terminal.shows("type the number of a rule").await;
     // The prompt is shown again; before that, Enter would begin another line.
     terminal.shows_times("remember which?", 2).await;
+    // Back to the approval, which is not decided yet.
+    terminal.press(&["n", "Enter"]).await;
+    terminal.shows_times("d detach:", 2).await;
+    terminal.press(&["A"]).await;
+    terminal.shows_times("remember which?", 3).await;
     terminal.press(&[number.expect("its number"), "Enter"]).await;
     let screen = terminal.shows("Both are listed.").await;
     assert_eq!(screen.matches("Approve shell").count(), 1, "the second command does not ask: {screen}");
