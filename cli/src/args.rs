@@ -36,7 +36,7 @@ Exit codes:
   1    failed
   2    the command line makes no sense
   3    no daemon
-  4    a task waits for you, and there is no terminal
+  4    a task waits for you, and there is no terminal (`watch` waits on)
   5    a step, time or budget limit ended the task
   124  the time of `abide wait --timeout` is over
   130  the task was stopped

@@ -95,7 +95,11 @@ pub(crate) async fn conversation(
 }
 
 pub(crate) fn current_folder() -> Result<String, CommandError> {
-    std::env::current_dir()?.into_os_string().into_string().map_err(|path| {
+    let folder = std::env::current_dir().map_err(|e| {
+        CommandError::failed(format!("this shell's folder cannot be used: {e}"))
+            .hinted("it may have been removed: change to another one")
+    })?;
+    folder.into_os_string().into_string().map_err(|path| {
         CommandError::failed(format!("the path of the current folder is not text: {}", path.display()))
     })
 }

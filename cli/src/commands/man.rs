@@ -4,18 +4,35 @@ use crate::{
     exit::Exit,
 };
 use clap::CommandFactory as _;
+use std::{fs, io, path::Path};
 
 /// Writes a page for each command from clap's definitions.
 pub(crate) fn man(args: &ManArgs) -> Result<Exit, CommandError> {
-    std::fs::create_dir_all(&args.folder)?;
-    clap_mangen::generate_to(Cli::command(), &args.folder)?;
+    write(&args.folder).map_err(|e| {
+        let words = format!("cannot write the manual pages into {}: {e}", args.folder.display());
+        CommandError::failed(words)
+            .hinted("name a folder that you may write to; it is made if it is not there")
+    })?;
     Ok(Exit::Done)
+}
+
+fn write(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    clap_mangen::generate_to(Cli::command(), folder)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("file");
+        fs::write(&folder, "").unwrap();
+        let error = man(&ManArgs { folder: folder.clone() }).unwrap_err().to_string();
+        assert!(error.contains(&folder.display().to_string()), "{error}");
+    }
 
     fn pages(command: &clap::Command, name: &str, found: &mut Vec<String>) {
         found.push(format!("{name}.1"));

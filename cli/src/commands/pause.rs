@@ -4,5 +4,5 @@ use abide_client::protocol::method::PauseTask;
 
 pub(crate) async fn pause(args: LiveTaskArgs, json: bool) -> Result<Exit, CommandError> {
     let reply = kind::on_task::<PauseTask>(args.task).await?;
-    print_task(&reply, json)
+    print_task(&reply, "", json)
 }

@@ -4,5 +4,5 @@ use abide_client::protocol::method::ResumeTask;
 
 pub(crate) async fn resume(args: LiveTaskArgs, json: bool) -> Result<Exit, CommandError> {
     let reply = kind::on_task::<ResumeTask>(args.task).await?;
-    print_task(&reply, json)
+    print_task(&reply, "", json)
 }

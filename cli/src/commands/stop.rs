@@ -3,16 +3,16 @@ use abide_client::protocol::method::{StopTask, task::TaskReply};
 
 pub(crate) async fn stop(args: LiveTaskArgs, json: bool) -> Result<Exit, CommandError> {
     let reply = kind::on_task::<StopTask>(args.task).await?;
-    print_task(&reply, json)
+    print_task(&reply, "", json)
 }
 
-/// Prints the task's state after `stop`, `pause` or `resume`.
-pub(crate) fn print_task(reply: &TaskReply, json: bool) -> Result<Exit, CommandError> {
+/// Prints the task's state after `stop`, `pause`, `resume` or `intervene`, and what more was done.
+pub(crate) fn print_task(reply: &TaskReply, done: &str, json: bool) -> Result<Exit, CommandError> {
     if json {
         crate::output::json::document(&reply.task)?;
     } else {
         let (status, _) = ps::status(&reply.task);
-        crate::output::screen::print(&format!("{} {status}\n", reply.task.id.short()))?;
+        crate::output::screen::print(&format!("{} {status}{done}\n", reply.task.id.short()))?;
     }
     Ok(Exit::Done)
 }

@@ -69,7 +69,8 @@ fn ended(task: &AgentTask, columns: Option<usize>) -> String {
     let steps = measure::counted(u64::from(task.step_count), "step");
     let took =
         task.ended_at.map(|at| format!(" · {}", measure::duration(task.worked(at)))).unwrap_or_default();
-    let figures = format!("· {steps} · {}{took}", measure::usage(&task.usage_of_all()));
+    let usage = measure::usage(&task.usage_of_all());
+    let figures = format!("· {steps} · {usage}{took} · task {}", task.id.short());
     let mut lines = match columns {
         Some(columns) => markdown::styled(&[(style, &status), (PLAIN, " "), (FAINT, &figures)], columns),
         None => vec![format!("{} {}", paint(style, &status), paint(FAINT, &figures))],

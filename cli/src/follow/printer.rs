@@ -271,6 +271,7 @@ impl Printer {
             EventKind::TaskEnded(ended) => self.summary(ended.summary.as_deref(), screen),
             EventKind::ModelFailed(failed) if failed.retry_at.is_some() => {
                 let words = text::one_line(&failed.message);
+                let words = words.trim_end_matches('.');
                 screen.prose(&format!("{} {words}; it is tried again", paint(BAD, "model:")))
             }
             // The task fails with it; the notice of that has the message.

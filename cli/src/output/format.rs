@@ -38,6 +38,9 @@ const FIELDS: [&str; 30] = [
     "work",
 ];
 
+/// Those that a list leaves out, since they can be long.
+const LEFT_OUT: [&str; 2] = ["originalPrompt", "scratchpad"];
+
 /// A parsed format.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Format(Vec<Part>);
@@ -72,6 +75,10 @@ impl Format {
             parts.push(Part::Field(known(field)?));
             rest = after;
         }
+        if parts.is_empty() {
+            return Err(CommandError::usage(format!("the format {format:?} names no field"))
+                .hinted("a field is {id}, as in '{id} {status}'; for JSON: --json"));
+        }
         text.push_str(rest);
         parts.push(Part::Text(text));
         Ok(Self(parts))
@@ -95,9 +102,17 @@ impl Format {
 fn known(field: &str) -> Result<Vec<String>, CommandError> {
     let path: Vec<String> = field.split('.').map(str::to_owned).collect();
     match path.first() {
+        Some(name) if LEFT_OUT.contains(&name.as_str()) => {
+            Err(CommandError::usage(format!("a list of tasks has no {name}"))
+                .hinted("abide show ID --json has it"))
+        }
         Some(name) if FIELDS.contains(&name.as_str()) => Ok(path),
-        _ => Err(unknown(field, &FIELDS)),
+        _ => Err(unknown(field, &listed())),
     }
+}
+
+fn listed() -> Vec<&'static str> {
+    FIELDS.into_iter().filter(|field| !LEFT_OUT.contains(field)).collect()
 }
 
 fn unknown(field: &str, fields: &[&str]) -> CommandError {
@@ -115,7 +130,7 @@ fn shown(task: &Value, path: &[String]) -> Result<String, CommandError> {
                 let names: Vec<&str> = fields.keys().map(String::as_str).collect();
                 unknown(&path.join("."), &names)
             })?,
-            _ => return Err(unknown(&path.join("."), &FIELDS)),
+            _ => return Err(unknown(&path.join("."), &listed())),
         };
     }
     Ok(match value {
@@ -146,11 +161,10 @@ mod tests {
             line("{id}\t{status} {{{usage.input}}} {endReason}|{pending}|{endReason.x}.").unwrap(),
             "00000000-0000-0000-0000-000000000001\tthinking {1000} |[]|."
         );
-        assert_eq!(line("").unwrap(), "");
     }
 
     #[test]
-    fn an_unknown_field_is_an_error_that_lists_the_fields() {
+    fn a_format_without_a_known_field_is_an_error() {
         for (format, words) in [
             ("{colour}", "a task has no field \"colour\""),
             ("{}", "a task has no field \"\""),
@@ -158,6 +172,10 @@ mod tests {
             ("{id.x}", "a task has no field \"id.x\""),
             ("{id", "the format has an unmatched brace: {id"),
             ("id}", "the format has an unmatched brace: }"),
+            ("{originalPrompt}", "a list of tasks has no originalPrompt"),
+            ("json", "the format \"json\" names no field"),
+            ("{{id}}", "the format \"{{id}}\" names no field"),
+            ("", "the format \"\" names no field"),
         ] {
             let error = line(format).unwrap_err();
             assert_eq!((error.exit().code(), error.to_string().as_str()), (2, words), "{format}");

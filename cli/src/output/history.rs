@@ -24,25 +24,27 @@ pub(crate) fn history(
     width: Option<usize>,
 ) -> String {
     let began = reply.task.started_at;
-    let mut entries: Vec<(Seq, String)> = Vec::new();
-    entries.extend(history.messages.iter().map(|m| (m.seq, entry(began, m.at, &message::aside(m)))));
+    let mut entries: Vec<(Timestamp, Seq, String)> = Vec::new();
+    entries.extend(history.messages.iter().map(|m| (m.at, m.seq, entry(began, m.at, &message::aside(m)))));
     entries.extend(history.events.iter().filter_map(|event| {
         let words = happened(event)?;
-        Some((event.seq, entry(began, event.at, &words)))
+        Some((event.at, event.seq, entry(began, event.at, &words)))
     }));
     // Calls older than the rest of a cut history are left out: entries between them are missing.
-    let oldest = entries.iter().map(|(seq, _)| *seq).min().filter(|_| history.is_cut);
+    let oldest = entries.iter().map(|(_, seq, _)| *seq).min().filter(|_| history.is_cut);
     let calls = reply.calls.iter().filter(|c| !c.is_control() && oldest.is_none_or(|seq| c.seq > seq));
-    entries.extend(
-        calls.map(|c| (c.seq, entry(began, at(c, began), call::rendered(c, extent, width).trim_end()))),
-    );
-    entries.sort_by_key(|(seq, _)| *seq);
+    entries.extend(calls.map(|c| {
+        let at = at(c, began);
+        (at, c.seq, entry(began, at, call::rendered(c, extent, width).trim_end()))
+    }));
+    // The number of a call is that of its assessment; several may be assessed before the first one starts.
+    entries.sort_by_key(|(at, seq, _)| (*at, *seq));
     let cut = match (history.is_cut, reply.calls_cut) {
         (true, _) => paint(FAINT, "… what came before is left out\n"),
         (false, true) => paint(FAINT, OLDER_CALLS),
         (false, false) => String::new(),
     };
-    entries.into_iter().fold(cut, |all, (_, entry)| all + &entry)
+    entries.into_iter().fold(cut, |all, (_, _, entry)| all + &entry)
 }
 
 fn at(call: &CallView, began: Timestamp) -> Timestamp {
@@ -177,11 +179,11 @@ mod tests {
         let shown = anstream::adapter::strip_str(&shown).to_string();
         assert_snapshot!(shown, @r#"
         0 ms  step 1
+        0 ms  ✓ read src/main.rs → 120 lines (12 ms)
          2 s  3 parts of what the model sent left out (attempt 1):
                 an event of an unknown kind: {"a":"\x1b[2J"}
                 and 2 more, not kept
          2 s  model failed: p: it is overloaded (503); tried again after 1 s
-        0 ms  ✓ read src/main.rs → 120 lines (12 ms)
         "#);
     }
 }

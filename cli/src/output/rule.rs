@@ -75,7 +75,10 @@ pub(crate) fn tested(reply: &TestRuleReply) -> String {
             let verdict = paint(style_of(*effect), effect.name());
             format!("{verdict}: {} ({source})\n", text::one_line(rule))
         }
-        _ => "no rule decides; the tool's own setting does\n".to_owned(),
+        _ => {
+            "no rule decides: a decision that is remembered for exactly this call does, or else the sandbox\n"
+                .to_owned()
+        }
     };
     let _ = writeln!(out, "  {}", text::one_line(why));
     if effect.is_none() && !wider.is_empty() {

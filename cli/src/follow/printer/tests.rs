@@ -170,7 +170,7 @@ fn a_failed_reply_ends_its_line_and_prints_the_error() {
 fn a_file_gets_recorded_replies_and_no_text_of_a_failed_attempt() {
     let mut stage = Stage::piped();
     assert_eq!(stage.delta(9, 1, 0, "half a wor"), "");
-    assert_eq!(stage.failed(2, "cut"), "| model: cut; it is tried again\n");
+    assert_eq!(stage.failed(2, "cut."), "| model: cut; it is tried again\n");
     assert_eq!(stage.delta(10, 2, 0, "half a word"), "");
     assert_eq!(stage.message(3, 10, MessageKind::Text, "half a word, and more"), "half a word, and more\n");
     assert_eq!(stage.delta(11, 1, 0, "I was ab"), "");

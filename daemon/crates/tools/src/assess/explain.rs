@@ -50,7 +50,7 @@ fn verdict(command: &str, rules: &Book, programs: &Programs<'_>) -> TestRuleRepl
             }
             Err(why) => none(does_not_count(standing, &why)),
         },
-        Verdict::None if rules.is_empty() => none("there are no rules".to_owned()),
+        Verdict::None if rules.is_empty() => none("there are no rules for commands".to_owned()),
         Verdict::None if Plain::parse(command).is_some() => none("no rule matches it".to_owned()),
         Verdict::None => none(
             "no rule denies or asks, and a rule allows only one plain command: a program and its words, without variables, globs, pipes or \
