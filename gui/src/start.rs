@@ -15,7 +15,8 @@ use std::{
     borrow::Cow,
     env,
     io::{self, IsTerminal as _, Write as _},
-    process::ExitCode,
+    panic,
+    process::{self, ExitCode},
 };
 use tokio::runtime::{Handle, Runtime};
 
@@ -51,9 +52,7 @@ pub fn main() -> ExitCode {
     };
     let done = match start {
         Start::Window { wanted, is_new, is_service } => {
-            window(home, wanted, is_new, is_service).map_err(|error| {
-                format!("cannot open a window: {error}; the command line works without one: abide --help")
-            })
+            window(home, wanted, is_new, is_service).map_err(|error| no_window(&error))
         }
         Start::Tray => tray(&home),
         Start::Help | Start::Version => Ok(()),
@@ -77,6 +76,10 @@ fn tray(_: &Home) -> Result<(), String> {
     Err("there is no icon in the tray on this system yet".to_owned())
 }
 
+fn no_window(why: &str) -> String {
+    format!("cannot open a window: {why}; the command line works without one: abide --help")
+}
+
 fn print(text: &str) -> ExitCode {
     // Whoever closes the pipe early has read enough.
     let _ = io::stdout().write_all(text.as_bytes());
@@ -84,17 +87,42 @@ fn print(text: &str) -> ExitCode {
 }
 
 /// Opens the window, unless another one shows what is wanted.
-fn window(home: Home, wanted: Wanted, is_new: bool, is_service: bool) -> iced::Result {
-    let runtime = Runtime::new().map_err(iced::Error::ExecutorCreationFailed)?;
+fn window(home: Home, wanted: Wanted, is_new: bool, is_service: bool) -> Result<(), String> {
+    let runtime = Runtime::new().map_err(|error| error.to_string())?;
     let claim =
         if is_new { Claim::Open(None) } else { runtime.block_on(bus::claim(&home, &wanted, is_service)) };
     match claim {
         Claim::HandedOver => Ok(()),
         Claim::Open(bus) => {
+            check_display()?;
             let _entered = runtime.enter();
-            run(home, wanted, bus)
+            run(home, wanted, bus).map_err(|error| error.to_string())
         }
     }
+}
+
+/// Names a display that is missing. iced has no error for it, nor for one that cannot be reached: it panics.
+fn check_display() -> Result<(), String> {
+    let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    if cfg!(target_os = "linux") && !["WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DISPLAY"].into_iter().any(is_set)
+    {
+        return Err("there is no display (WAYLAND_DISPLAY and DISPLAY are not set)".to_owned());
+    }
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| match panic.payload_as_str() {
+        Some(words) if words.starts_with("Create event loop") => unreachable_display(),
+        _ => usual(panic),
+    }));
+    Ok(())
+}
+
+#[expect(
+    clippy::exit,
+    reason = "it comes before anything is opened, and else the process would end by a panic"
+)]
+fn unreachable_display() {
+    tracing::error!("{}", no_window("the display that WAYLAND_DISPLAY or DISPLAY names cannot be reached"));
+    process::exit(1);
 }
 
 fn run(home: Home, wanted: Wanted, bus: Option<Bus>) -> iced::Result {

@@ -26,6 +26,17 @@ async fn conversation(desk: &Desk, name: &str) -> String {
 }
 
 #[tokio::test]
+async fn without_a_display_no_window_opens_and_the_reason_is_printed() {
+    let daemon = TestDaemon::new(&Config::new());
+    let (without, unreachable) = (daemon.cli(), daemon.cli().env("DISPLAY", ":59999"));
+    for (cli, words) in [(without, "there is no display"), (unreachable, "cannot be reached")] {
+        let refused = cli.run(&["gui"]).await;
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(refused.stderr.contains(words) && !refused.stderr.contains("panicked"), "{refused:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_second_start_hands_over_what_it_is_to_show_and_ends() {
     let Some(desk) = Desk::start("a_second_start_hands_over_what_it_is_to_show_and_ends").await else {
         return;
