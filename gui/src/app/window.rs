@@ -74,11 +74,15 @@ impl App {
     }
 }
 
-/// Shrinks a window that is larger than its screen to the size of the screen: what is outside cannot be reached.
+/// Maximizes a window that is as large as its screen: its title bar and the bars of the desktop would push an edge out of reach. Where
+/// no window manager does that, it is at least not larger than the screen.
 fn fit(id: window::Id, size: Size) -> Task<Message> {
     window::monitor_size(id).and_then(move |screen| {
+        if size.width < screen.width && size.height < screen.height {
+            return Task::none();
+        }
         let fitting = Size::new(size.width.min(screen.width), size.height.min(screen.height));
-        if fitting == size { Task::none() } else { window::resize(id, fitting) }
+        window::resize(id, fitting).chain(window::maximize(id, true))
     })
 }
 
