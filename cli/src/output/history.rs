@@ -9,7 +9,6 @@ use crate::output::{
 use abide_client::protocol::{
     Seq, Timestamp,
     event::{Event, EventKind, ModelTracedEvent},
-    message::CallView,
     method::task::{GetTaskReply, TaskHistory},
 };
 
@@ -33,10 +32,13 @@ pub(crate) fn history(
     // Calls older than the rest of a cut history are left out: entries between them are missing.
     let oldest = entries.iter().map(|(_, seq, _)| *seq).min().filter(|_| history.is_cut);
     let calls = reply.calls.iter().filter(|c| !c.is_control() && oldest.is_none_or(|seq| c.seq > seq));
-    entries.extend(calls.map(|c| {
-        let at = at(c, began);
-        (at, c.seq, entry(began, at, call::rendered(c, extent, width).trim_end()))
-    }));
+    let calls: Vec<_> = calls
+        .map(|c| {
+            let at = c.started_at.or(c.ended_at).unwrap_or_else(|| newest_before(&entries, c.seq, began));
+            (at, c.seq, entry(began, at, call::rendered(c, extent, width).trim_end()))
+        })
+        .collect();
+    entries.extend(calls);
     // The number of a call is that of its assessment; several may be assessed before the first one starts.
     entries.sort_by_key(|(at, seq, _)| (*at, *seq));
     let cut = match (history.is_cut, reply.calls_cut) {
@@ -47,8 +49,9 @@ pub(crate) fn history(
     entries.into_iter().fold(cut, |all, (_, _, entry)| all + &entry)
 }
 
-fn at(call: &CallView, began: Timestamp) -> Timestamp {
-    call.started_at.or(call.ended_at).unwrap_or(began)
+/// The place of a call that has not started, as one that waits for an approval: right after what came before its assessment.
+fn newest_before(entries: &[(Timestamp, Seq, String)], seq: Seq, began: Timestamp) -> Timestamp {
+    entries.iter().filter(|(_, other, _)| *other < seq).map(|(at, ..)| *at).max().unwrap_or(began)
 }
 
 fn entry(began: Timestamp, at: Timestamp, words: &str) -> String {
