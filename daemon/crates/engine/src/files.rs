@@ -38,6 +38,8 @@ pub(crate) struct Files {
     ran: Option<Ran>,
     /// Such a call has finished since the newest checkpoint was made or tried.
     is_due: bool,
+    /// Why the last checkpoint that was tried could not be made.
+    failed: Option<String>,
     /// An undo that has begun.
     undo: Option<UndoBegun>,
 }
@@ -49,8 +51,8 @@ enum FirstCheckpoint {
     NotTaken,
     /// The newest checkpoint.
     Taken(SavedTree),
-    /// None can be made, for this reason.
-    Impossible(String),
+    /// None can be made.
+    Impossible,
 }
 
 /// A time in which calls ran.
@@ -91,7 +93,7 @@ impl Files {
     pub(crate) fn since(&self) -> Option<(SavedTree, Option<Window>)> {
         match &self.first {
             FirstCheckpoint::Taken(saved) => Some((saved.clone(), self.ran.map(|ran| ran.window))),
-            FirstCheckpoint::NotTaken | FirstCheckpoint::Impossible(_) => None,
+            FirstCheckpoint::NotTaken | FirstCheckpoint::Impossible => None,
         }
     }
 
@@ -158,14 +160,18 @@ impl Files {
     fn checkpointed(&mut self, checkpointed: &Checkpointed) {
         self.next = checkpointed.number.saturating_add(1);
         self.is_due = false;
+        self.failed = match &checkpointed.state {
+            CheckpointState::Impossible(why) => Some(why.clone()),
+            CheckpointState::Taken(_) | CheckpointState::Unchanged => None,
+        };
         match (&checkpointed.state, &self.first) {
             (CheckpointState::Taken(taken), _) => {
                 self.first = FirstCheckpoint::Taken(taken.saved.clone());
                 self.ran = None;
             }
             (CheckpointState::Unchanged, _) => self.ran = None,
-            (CheckpointState::Impossible(why), FirstCheckpoint::NotTaken) => {
-                self.first = FirstCheckpoint::Impossible(why.clone());
+            (CheckpointState::Impossible(_), FirstCheckpoint::NotTaken) => {
+                self.first = FirstCheckpoint::Impossible;
             }
             // The next one covers this time too.
             (CheckpointState::Impossible(_), _) => {}
@@ -200,7 +206,7 @@ pub(crate) fn effect(history: &History) -> Option<Effect> {
         && match files.first {
             FirstCheckpoint::NotTaken => calls.any(is_about_to_change),
             FirstCheckpoint::Taken(_) => files.is_due && !calls.any(runs_and_may_change),
-            FirstCheckpoint::Impossible(_) => false,
+            FirstCheckpoint::Impossible => false,
         };
     if is_due {
         return Some(Effect::Checkpoint { task: root.id, number: files.next });
@@ -218,9 +224,11 @@ pub(crate) fn unfinished_after_end(history: &History, task: &Task) -> Option<Tim
 /// Why a call that is allowed has to ask after all: it was allowed because what it does can be undone, and that turned out not to be
 /// so. `--yes` answers it, as it answers a call that was found to be so when it was assessed.
 pub(crate) fn asks_after_all(history: &History, task: &Task, call: &Call) -> Option<String> {
-    let FirstCheckpoint::Impossible(why) = &history.files.first else { return None };
+    let why = history.files.failed.as_ref()?;
     let is_contained = |assessed: &CallAssessed| assessed.permission == Permission::Sandbox;
+    // One that a crash has interrupted began when it could be undone.
     let asks = matches!(call.stage, CallStage::Allowed)
+        && call.attempts == 0
         && may_change(call)
         && call.assessed.as_ref().is_some_and(is_contained)
         && !call.by_person

@@ -1,16 +1,18 @@
 //! Checkpoints: keeps what the files of a work tree were, shows what a task has changed, and takes it back.
 //!
 //! A checkpoint is a commit of the whole work tree, untracked files included and ignored ones not, on a private reference
-//! (`refs/abide/CONVERSATION/TASK/…`) of the workspace's repository; for a scratch folder in a repository of our own. It has an index
-//! of its own, so the repository's index, branches and stash are never touched. The content is that of the files, byte for byte: no
-//! filter and no conversion of line ends applies, in neither direction ([`git`] says how).
+//! (`refs/abide/CONVERSATION/TASK/…`) of a repository of our own, which borrows the objects of the workspace's. Nothing is written to the
+//! person's repository. The content is that of the files, byte for byte: no filter and no conversion of line ends applies, in neither
+//! direction ([`git`] says how). What is too large or cannot be read is left out by name, as is a repository within the work tree.
 //!
 //! Everything here is blocking, and waits for whatever else is done with the same work tree.
 
 mod changes;
 mod error;
 mod forget;
+mod found;
 mod git;
+mod index;
 mod plan;
 mod repository;
 mod restore;
@@ -22,19 +24,19 @@ pub use error::NoCheckpoint;
 pub use take::{Take, Taken, Window};
 pub use undo::{UndoOrder, Undone};
 
-use crate::run::Runner;
+use crate::{guard::Listings, run::Runner};
 use abide_protocol::{TaskId, Timestamp};
 use plan::{Change, Entry, FilePath};
-use repository::{Found, Repository};
+use repository::Repository;
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    collections::{BTreeMap, HashMap, VecDeque},
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
 
-/// More bytes of files that git does not have are not kept.
+/// Of files that have changed since the checkpoint before, so many bytes are kept. The largest files are left out first.
 const MAX_NEW: u64 = 200 << 20;
 
 /// So many edits of tasks in one work tree are remembered.
@@ -70,8 +72,6 @@ pub struct Checkpoints {
     folders: Arc<CheckpointFolders>,
     /// Those of the work trees, by our folder of each.
     locks: Arc<Mutex<HashMap<String, Arc<Mutex<Index>>>>>,
-    /// The repositories around workspaces, so that a later checkpoint of a task need not ask git again.
-    found: Arc<Mutex<HashMap<String, Found>>>,
     /// By workspace.
     seen: Arc<Mutex<HashMap<String, Seen>>>,
 }
@@ -88,6 +88,8 @@ struct Seen {
 struct Index {
     /// The tree that it was written as, if nothing has changed it since.
     tree: Option<String>,
+    /// By task, the number of the look at its workspace's folders before its newest checkpoint.
+    looked: HashMap<TaskId, u64>,
     /// By task, while calls run that may change something.
     gone: HashMap<TaskId, Gone>,
     /// What edits of root tasks have made, the newest last.
@@ -122,23 +124,20 @@ impl Index {
     }
 }
 
-/// The files that were gone when the first call after a checkpoint began: others have removed them.
+/// What was there when the first call after a checkpoint began: others have removed the rest.
 #[derive(Debug)]
 struct Gone {
     /// The commit of that checkpoint.
     since: String,
-    paths: BTreeSet<Vec<u8>>,
+    /// When the call began.
+    at: Timestamp,
+    /// Of the workspace's folders that have changed since the checkpoint.
+    listings: Listings,
 }
 
 impl Checkpoints {
     pub(crate) fn new(runner: Arc<Runner>, folders: CheckpointFolders) -> Self {
-        Self {
-            runner,
-            folders: Arc::new(folders),
-            locks: Arc::default(),
-            found: Arc::default(),
-            seen: Arc::default(),
-        }
+        Self { runner, folders: Arc::new(folders), locks: Arc::default(), seen: Arc::default() }
     }
 
     /// Whether a checkpoint of this workspace can be made, so that what is done there can be taken back.
@@ -146,7 +145,7 @@ impl Checkpoints {
     /// # Errors
     /// None can be made, and why.
     pub fn can(&self, place: &Place) -> Result<(), NoCheckpoint> {
-        self.repository(place)?.weigh_untracked()
+        self.repository(place)?.refuse_ignored()
     }
 
     /// Why no checkpoint can be made here, in words; `None` if one can. For a minute it is not looked at again: git takes longer
@@ -168,23 +167,7 @@ impl Checkpoints {
     }
 
     fn repository<'a>(&'a self, place: &'a Place) -> Result<Repository<'a>, NoCheckpoint> {
-        let repository = Repository::open(&self.runner, &self.folders, place, None)?;
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(of_place) = repository.found() {
-            found.insert(place.workspace.clone(), of_place.clone());
-        }
-        Ok(repository)
-    }
-
-    /// The repository that was found for the task's first checkpoint.
-    fn repository_again<'a>(&'a self, place: &'a Place) -> Result<Repository<'a>, NoCheckpoint> {
-        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = found.get(&place.workspace).filter(|found| found.is_there()).cloned();
-        drop(found);
-        match known {
-            Some(known) => Repository::open(&self.runner, &self.folders, place, Some(known)),
-            None => self.repository(place),
-        }
+        Repository::open(&self.runner, &self.folders, place)
     }
 
     /// The lock of a repository's index.

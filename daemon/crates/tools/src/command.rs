@@ -9,6 +9,7 @@ mod spool;
 mod start;
 mod time_limit;
 mod trial;
+mod watching;
 
 pub(crate) use fork_server::{ForkServer, Wanted};
 pub(crate) use live::{Live, LiveGuard};
@@ -16,9 +17,10 @@ pub(crate) use program::{find, is_trusted, shell};
 pub(crate) use spool::{SpoolFiles, kept, remove};
 pub(crate) use start::{Link, Redirect, Start, Waiting};
 pub(crate) use trial::try_helper;
+pub(crate) use watching::Watching;
 
 use crate::{
-    helper::{CommandEnd, Report, STOP},
+    helper::{CommandEnd, KILL, Report, STOP},
     process::{self, Identity},
     sub_tasks::SubTasks,
     text::Capture,
@@ -66,6 +68,8 @@ pub(crate) enum How {
     NotStarted(String),
     TimedOut,
     Cancelled,
+    /// A person's git would have run something that the command has made.
+    Offended,
     /// The helper died or hung; its processes were killed without it.
     HelperLost,
 }
@@ -75,6 +79,7 @@ pub(crate) enum How {
 enum Stop {
     TimedOut,
     Cancelled,
+    Offended,
 }
 
 /// Reads a command's output and report, and serves its line, until no process of it runs any more. While it waits for a sub-task
@@ -84,6 +89,7 @@ pub(crate) async fn follow(
     limit: Duration,
     cancel: &CancellationToken,
     sub_tasks: &dyn SubTasks,
+    mut watching: Option<Watching>,
     mut show: Box<dyn FnMut(&str) + Send>,
 ) -> Ended {
     let Link { stdout, stderr, line, connection, mut spool, call, identity, live, needs } = link;
@@ -110,6 +116,7 @@ pub(crate) async fn follow(
                 None
             }
             () = cancel.cancelled(), if stop.is_none() => Some(Stop::Cancelled),
+            () = watching::offence(&mut watching), if stop.is_none() => Some(Stop::Offended),
             () = time.over() => match stop {
                 None => Some(Stop::TimedOut),
                 Some(_) => break None,
@@ -119,7 +126,8 @@ pub(crate) async fn follow(
             stop = end;
             line.close();
             time = TimeLimit::of(PATIENCE);
-            let _ = write.write_all(&[STOP]).await;
+            // What offends must not go on for the time that others get to clean up.
+            let _ = write.write_all(&[if stop == Some(Stop::Offended) { KILL } else { STOP }]).await;
         }
     };
     line.close();
@@ -148,6 +156,7 @@ pub(crate) async fn follow(
     let how = match (stop, lost, report.ending) {
         (Some(Stop::Cancelled), ..) => How::Cancelled,
         (Some(Stop::TimedOut), ..) => How::TimedOut,
+        (Some(Stop::Offended), ..) => How::Offended,
         (None, true, _) => How::HelperLost,
         (None, false, CommandEnd::Exited(code)) => How::Exited(code),
         (None, false, CommandEnd::Killed(signal)) => How::Killed(signal),

@@ -24,7 +24,7 @@ use crate::sandbox::Confinement;
 use confine::{Failure, Groundwork, Ready};
 use protocol::Program;
 pub(crate) use protocol::{
-    CommandEnd, Fittings, Order, Report, STOP, ask_for_helper, confine_helper, forked_helper,
+    CommandEnd, Fittings, KILL, Order, Report, STOP, ask_for_helper, confine_helper, forked_helper,
 };
 use rustix::{
     event::{PollFd, PollFlags, poll},

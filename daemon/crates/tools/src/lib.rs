@@ -13,6 +13,7 @@
 //!   ([`Checkpoints`]).
 //! * Nothing here panics or fails as a whole: a call that may not run is denied, an error is a result, both in words for a model.
 //!
+//! * What a command in the sandbox leaves for other programs to run is found after it and set aside (`guard`).
 //! * The sandbox: a helper confines itself before it takes its order, so that the command inherits it. What was assessed for a
 //!   sandbox runs in it or not at all.
 //!
@@ -29,6 +30,7 @@ mod command;
 mod edit;
 pub mod environment;
 mod error;
+mod guard;
 pub mod helper;
 mod inspect;
 mod named_files;

@@ -9,12 +9,18 @@ use crate::{
     Finished, Run, SandboxSettings, SubTasks,
     assess::parse,
     command::{ForkServer, Live, Waiting},
+    guard::{Before, Guard, Watches},
     sandbox::{Found, Levels, Plan, Planner},
     tool::{CallError, Change, Look, Proposal, Registry, Work},
     workspace::{Closed, PathError, Workspace},
 };
 use abide_protocol::{CallId, message::CallOutcome, record::Permission, transcript::ToolResult};
-use std::{fs, path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +35,14 @@ pub(crate) struct Runner {
     pub(crate) planner: Planner,
     pub(crate) levels: Levels,
     pub(crate) scratch_dir: PathBuf,
+    pub(crate) guard: Guard,
+    pub(crate) watches: Arc<Watches>,
+}
+
+/// A command's helper, which waits, and the workspace before the command; `None`: nothing confines it.
+struct Confined {
+    waiting: Waiting,
+    before: Option<Before>,
 }
 
 type Show = Box<dyn FnMut(&str) + Send>;
@@ -42,7 +56,7 @@ pub struct Prepared {
 }
 
 enum Ready {
-    Command(Box<Ordered>, Box<Waiting>),
+    Command(Box<Ordered>, Box<Confined>),
     Look(Look),
     Change(Change),
 }
@@ -56,8 +70,8 @@ impl Prepared {
         let began = Instant::now();
         let Self { runner, run, ready } = self;
         let (outcome, result) = match ready {
-            Ok(Ready::Command(ordered, waiting)) => {
-                runner.command(*ordered, *waiting, &cancel, output, sub_tasks).await
+            Ok(Ready::Command(ordered, confined)) => {
+                runner.command(*ordered, *confined, &cancel, output, sub_tasks).await
             }
             Ok(_) if cancel.is_cancelled() => cancelled(),
             Ok(Ready::Look(look)) => runner.look(look, run, &cancel).await,
@@ -73,8 +87,8 @@ impl Prepared {
 
     /// Gives the call up: removes everything that was prepared.
     pub async fn discard(self) {
-        if let Ok(Ready::Command(_, waiting)) = self.ready {
-            command::discard(*waiting).await;
+        if let Ok(Ready::Command(_, confined)) = self.ready {
+            command::discard(confined.waiting).await;
         }
     }
 }
@@ -102,7 +116,7 @@ impl Runner {
         };
         let ordered = Ordered { command, run: run.clone(), sandbox: sandbox.clone() };
         match self.prepare_command(&ordered).await {
-            Ok(waiting) => Ok(Ready::Command(Box::new(ordered), Box::new(waiting))),
+            Ok(confined) => Ok(Ready::Command(Box::new(ordered), Box::new(confined))),
             Err(error) => Err((CallOutcome::Done, ToolResult::failure(error.to_string()))),
         }
     }
@@ -127,10 +141,10 @@ impl Runner {
         self.levels.found(&self.helpers)
     }
 
-    /// The confinement of git where it may write to these folders only: what a repository configures must not run, and if it did,
-    /// it could do no harm elsewhere. Blocking.
-    pub(crate) fn plan_git(&self, writable: Vec<PathBuf>) -> Plan {
-        self.planner.plan_git(self.sandbox_level().level, writable)
+    /// The confinement of git where it may write to this folder only: what a repository configures must not run, and if it did, it could
+    /// do no harm elsewhere. Blocking.
+    pub(crate) fn plan_git(&self, folder: Option<&Path>) -> Plan {
+        self.planner.plan_git(self.sandbox_level().level, folder)
     }
 
     /// Whether a workspace is one that Abide made.

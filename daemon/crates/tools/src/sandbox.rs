@@ -2,11 +2,11 @@
 //! may run without asking.
 
 mod confinement;
-mod git;
+pub(crate) mod git;
 pub(crate) mod hidden;
+mod identity;
 mod level;
 mod links;
-mod placeholder;
 mod plan;
 mod private;
 mod protected;
@@ -14,9 +14,9 @@ mod sockets;
 
 pub(crate) use confinement::{Cache, Confinement, Hidden, Network, Place, Private, Protected, View};
 pub(crate) use git::Repository;
+pub(crate) use identity::Identity;
 pub use level::try_sandbox;
 pub(crate) use level::{Found, Levels};
-pub(crate) use placeholder::{Placed, Placeholders};
 pub(crate) use plan::{Expected, Plan, PlanError, Planner};
 pub(crate) use private::{Lease, PrivateFolders};
 pub(crate) use sockets::Sockets;

@@ -3,8 +3,9 @@ use crate::{
     assess::{Assessor, Schemas},
     checkpoint::{CheckpointFolders, Checkpoints},
     command::{self, ForkServer, Live, SpoolFiles},
+    guard::{Guard, Watches},
     run::{Prepared, Runner},
-    sandbox::{Levels, Placeholders, Planner, PrivateFolders, Sockets},
+    sandbox::{Levels, Planner, PrivateFolders, Sockets},
     settings::SandboxSettings,
     tool::Registry,
     workspace::Closed,
@@ -43,7 +44,7 @@ pub struct Options {
     pub checkpoints: CheckpointFolders,
     /// Folders of Abide, hidden from commands as a whole. Of a workspace in one of them a command sees that alone.
     pub hidden_dirs: Vec<PathBuf>,
-    /// For what the sandbox keeps: private folders of conversations, and a note of placeholders.
+    /// For what the sandbox keeps: private folders of conversations.
     pub sandbox_dir: PathBuf,
 }
 
@@ -133,11 +134,12 @@ impl Tools {
                 home,
                 own: hidden_dirs,
                 private: Arc::new(PrivateFolders::new(sandbox_dir.join("conversations"))),
-                placeholders: Placeholders::open(sandbox_dir.join("placeholders.json")),
                 sockets: Sockets::default(),
             },
             levels: Levels::default(),
             scratch_dir: checkpoints.scratch.clone(),
+            guard: Guard::default(),
+            watches: Arc::new(Watches::default()),
         });
         let checkpoints = Checkpoints::new(Arc::clone(&runner), checkpoints);
         Ok(Self { runner, schemas: Arc::default(), checkpoints })

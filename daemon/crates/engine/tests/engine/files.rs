@@ -485,3 +485,27 @@ fn a_call_that_turns_out_not_to_be_undoable_asks() {
         assert_eq!(w.running(), [(calls[0], 1)]);
     }
 }
+
+/// A later checkpoint may fail as well as the first.
+#[test]
+fn a_call_asks_as_long_as_what_is_done_can_no_longer_be_undone() {
+    let mut w = World::started_with(|head| {
+        head.checkpoints = true;
+        head.approvals = Approvals::Ask;
+    });
+    let first = w.reply("", &[shell("make").contained()])[0];
+    checkpointed(&mut w, 0, took("base"));
+    w.finish(first, true);
+    checkpointed(&mut w, 1, CheckpointState::Impossible("the disk is full".to_owned()));
+    let next = w.reply("", &[shell("make").contained()])[0];
+    assert_eq!(w.running(), []);
+    assert_eq!(
+        w.approval(next).why.unwrap_or_default(),
+        "what is done here could not be undone: the disk is full"
+    );
+    w.decide(next, Decision::AllowOnce);
+    w.finish(next, true);
+    checkpointed(&mut w, 2, took("again"));
+    let last = w.reply("", &[shell("make").contained()])[0];
+    assert_eq!(w.running(), [(last, 1)]);
+}

@@ -123,10 +123,29 @@ impl Place<'_> {
         let is_configured = |name: &String| {
             self.settings.protect.iter().any(|protected| Path::new(name).starts_with(protected))
         };
-        names.iter().any(|name| abide_rules::is_protected(name) || is_configured(name))
+        names
+            .iter()
+            .any(|name| abide_rules::is_protected(name) || is_configured(name) || self.is_of_git_folder(name))
             || self.repository().is_some_and(|repository| {
                 self.runner.planner.is_named_by_git(self.workspace, repository, &names)
             })
+    }
+
+    /// Whether a file, relative to the workspace, is or would be the configuration or a hook of a git folder.
+    fn is_of_git_folder(&self, name: &str) -> bool {
+        const OF_GIT: [&str; 4] = ["HEAD", "config", "config.worktree", "commondir"];
+        let path = self.workspace.real().join(name);
+        let is_hook = path.parent().is_some_and(|above| above.ends_with("hooks"));
+        if !is_hook && !OF_GIT.iter().any(|of_git| path.ends_with(of_git)) {
+            return false;
+        }
+        let folder = path.ancestors().nth(if is_hook { 2 } else { 1 });
+        // It may be made in any order.
+        folder.is_some_and(|folder| {
+            ["HEAD", "objects", "refs"]
+                .iter()
+                .any(|part| folder.join(part) != path && folder.join(part).exists())
+        })
     }
 
     fn repository(&self) -> Option<&Repository> {
@@ -152,10 +171,6 @@ impl Place<'_> {
             return Some(
                 "this folder is in no git work tree, so what is done could not be undone".to_owned(),
             );
-        }
-        if let Err(error) = self.runner.planner.can_protect(self.workspace, self.repository(), self.settings)
-        {
-            return Some(error.to_string());
         }
         let place = checkpoint::Place {
             workspace: self.workspace.real().to_string_lossy().into_owned(),

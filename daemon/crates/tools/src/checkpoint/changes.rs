@@ -33,7 +33,16 @@ impl Checkpoints {
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         let now = repository.current_tree(&mut index, false)?;
         let planned = repository.plan(chain, from, &now)?;
-        repository.shown(&planned)
+        let mut changes = repository.shown(&planned)?;
+        let inner = repository.inner_repositories(repository.made_at(&chain.base)?)?;
+        changes.files.extend(inner.iter().map(|path| ChangedFile {
+            path: name(path),
+            kind: ChangeKind::Modified,
+            added: None,
+            removed: None,
+            kept: true,
+        }));
+        Ok(changes)
     }
 }
 
@@ -57,8 +66,9 @@ impl Repository<'_> {
         if planned.is_empty() {
             return Ok(Changes { files: Vec::new(), diff: String::new(), is_cut: false });
         }
-        let before = self.tree_of(planned.iter().map(|file| (&*file.path, file.target.as_ref())))?;
-        let after = self.tree_of(planned.iter().map(|file| (&*file.path, file.current.as_ref())))?;
+        let told = || planned.iter().filter(|file| !file.is_left_out());
+        let before = self.tree_of(told().map(|file| (&*file.path, file.target.as_ref())))?;
+        let after = self.tree_of(told().map(|file| (&*file.path, file.current.as_ref())))?;
         let index = self.file("index");
         let plain = ["--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
         let arguments = [&["diff-tree", "-r", "--numstat", "-z"], &plain[..], &[&before, &after]].concat();
@@ -89,7 +99,13 @@ impl Repository<'_> {
                 (_, None) => ChangeKind::Deleted,
                 _ => ChangeKind::Modified,
             };
-            ChangedFile { path: name(&file.path), kind, added, removed, kept: file.is_kept }
+            ChangedFile {
+                path: name(&file.path),
+                kind,
+                added,
+                removed,
+                kept: file.is_kept || file.is_left_out(),
+            }
         };
         let files = planned.iter().map(file).collect();
         Ok(Changes { files, diff: String::from_utf8_lossy(&diff).into_owned(), is_cut })

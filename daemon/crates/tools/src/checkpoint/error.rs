@@ -15,10 +15,6 @@ pub enum NoCheckpoint {
     Broad(PathBuf),
     #[error("git ignores {}, so its files would not be in a checkpoint", shown(.0))]
     Ignored(PathBuf),
-    #[error("{} is a repository of its own (a submodule, say), whose files would not be in a checkpoint", shown(.0))]
-    Nested(PathBuf),
-    #[error("{} MB of files would have to be kept that git does not have; at most {} MB are", .bytes >> 20, super::MAX_NEW >> 20)]
-    TooMuch { bytes: u64 },
     #[error("{}: {source}", shown(.path))]
     Io { path: PathBuf, source: io::Error },
     #[error("git could not be started (git {what}): {source}")]
@@ -31,8 +27,6 @@ pub enum NoCheckpoint {
     Answer { what: &'static str },
     #[error("a path of the repository is not valid UTF-8")]
     NotUtf8,
-    #[error("the checkpoint {0} is not there any more")]
-    Gone(String),
 }
 
 impl NoCheckpoint {

@@ -30,7 +30,7 @@ impl Checkpoints {
         Ok(all.iter().flat_map(|folder| noted(folder)).filter_map(|name| name.parse().ok()).collect())
     }
 
-    /// Removes the references of a conversation; git collects their objects some time later. What was kept of a work tree that no
+    /// Removes the references of a conversation and what only they keep. What was kept of a work tree that no
     /// other conversation has is removed. Blocking.
     pub fn forget(&self, conversation: ConversationId) {
         for folder in self.work_trees().unwrap_or_default() {
@@ -51,40 +51,82 @@ impl Checkpoints {
     }
 
     fn forget_in(&self, folder: &Path, conversation: ConversationId) -> Result<(), String> {
-        let owner = fs::read(folder.join(OWNER)).map_err(|error| error.to_string())?;
-        let owner: Owner = serde_json::from_slice(&owner).map_err(|error| error.to_string())?;
+        let owner = owner(folder)?;
         let name = folder.to_str().unwrap_or_default();
         let index = self.work_tree_lock(name);
         let _held = index.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let dir = GitDir::Ours { folder: name, work_tree: &owner.work_tree, index: &format!("{name}/index") };
+        self.remove_references(folder, &owner.program, dir, &format!("refs/abide/{conversation}/"))?;
+        if names(&folder.join(CONVERSATIONS)).is_ok_and(|left| left.len() > 1) {
+            let environment = BTreeMap::new();
+            let git = self.git_in(folder, &owner.program, &environment)?;
+            git.run(dir, &["prune", "--expire=now"], &[]).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Removes the checkpoints that an earlier version kept in people's repositories, and what it kept of them here. Blocking.
+    pub fn leave_repositories(&self) {
+        for folder in self.work_trees().unwrap_or_default() {
+            let Ok(Owner { theirs: Some(theirs), program, .. }) = owner(&folder) else { continue };
+            let left =
+                if Path::new(&theirs).is_dir() { self.leave(Path::new(&theirs), &program) } else { Ok(()) };
+            match left {
+                Ok(()) => drop(fs::remove_dir_all(&folder)),
+                Err(words) => tracing::warn!(repository = %theirs, "earlier checkpoints stay in it: {words}"),
+            }
+        }
+    }
+
+    fn leave(&self, theirs: &Path, program: &str) -> Result<(), String> {
+        let dir = theirs.to_str().ok_or("its path is not valid UTF-8")?;
+        self.remove_references(theirs, program, GitDir::Theirs(dir), "refs/abide/")?;
+        // Locks, and folders that are empty now.
+        for folder in ["refs/abide", "logs/refs/abide"] {
+            match fs::remove_dir_all(theirs.join(folder)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.to_string()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_references(
+        &self,
+        folder: &Path,
+        program: &str,
+        dir: GitDir<'_>,
+        prefix: &str,
+    ) -> Result<(), String> {
         let environment = BTreeMap::new();
+        let git = self.git_in(folder, program, &environment)?;
+        let words = |error: super::NoCheckpoint| error.to_string();
+        let listed =
+            git.run(dir, &["for-each-ref", "--format=delete %(refname)", prefix], &[]).map_err(words)?;
+        if !listed.is_empty() {
+            git.run(dir, &["update-ref", "--no-deref", "--stdin"], &listed).map_err(words)?;
+        }
+        Ok(())
+    }
+
+    /// A git that may write to this folder.
+    fn git_in<'a>(
+        &'a self,
+        folder: &Path,
+        program: &str,
+        environment: &'a BTreeMap<String, String>,
+    ) -> Result<Git<'a>, String> {
         let folder = fs::canonicalize(folder).map_err(|error| error.to_string())?;
-        let writable = [name].into_iter().chain(owner.theirs.as_deref()).map(Into::into).collect();
-        let git = Git {
+        Ok(Git {
             helpers: &self.runner.helpers,
             live: &self.runner.live,
-            placeholders: &self.runner.planner.placeholders,
-            program: owner.program,
-            environment: &environment,
+            program: program.to_owned(),
+            environment,
             directory: fs::File::open(&folder).map_err(|error| error.to_string())?.into(),
             cancel: CancellationToken::new(),
             directory_path: folder.display().to_string(),
-            plan: self.runner.plan_git(writable),
-        };
-        let objects = format!("{name}/objects");
-        let dir = match &owner.theirs {
-            // The repository is gone, and its references with it.
-            Some(theirs) if !Path::new(theirs).exists() => return Ok(()),
-            Some(theirs) => GitDir::Theirs(theirs),
-            None => GitDir::Ours { folder: name, work_tree: &owner.work_tree, objects: &objects, index: "" },
-        };
-        let prefix = format!("refs/abide/{conversation}/");
-        let listed = git.run(dir, &["for-each-ref", "--format=delete %(refname)", &prefix], &[]);
-        let listed = listed.map_err(|error| error.to_string())?;
-        if !listed.is_empty() {
-            git.run(dir, &["update-ref", "--no-deref", "--stdin"], &listed)
-                .map_err(|error| error.to_string())?;
-        }
-        Ok(())
+            plan: self.runner.plan_git(Some(&folder)),
+        })
     }
 
     fn work_trees(&self) -> io::Result<Vec<std::path::PathBuf>> {
@@ -94,6 +136,11 @@ impl Checkpoints {
             Err(error) => Err(error),
         }
     }
+}
+
+fn owner(folder: &Path) -> Result<Owner, String> {
+    let owner = fs::read(folder.join(OWNER)).map_err(|error| error.to_string())?;
+    serde_json::from_slice(&owner).map_err(|error| error.to_string())
 }
 
 fn names(folder: &Path) -> io::Result<Vec<String>> {

@@ -1,15 +1,14 @@
 //! Runs git under a helper: the one place where its command, environment and descriptors are put together.
 //!
 //! Filters, hooks and programs of all kinds can be configured in a repository, and would run with the daemon's rights. So git runs
-//! with a git directory of our own ([`GitDir::Ours`]), whose configuration and attributes are ours: nothing that the repository
-//! configures is read. Only what must be asked of the repository itself, or written to its references, runs with the repository's
-//! ([`GitDir::Theirs`]); these commands read and write no file's content, and their hooks are off.
+//! with a git directory of our own, whose configuration and attributes are ours: nothing that the repository configures is read. The
+//! sandbox lets it write to that directory alone.
 
 use super::error::NoCheckpoint;
 use crate::{
     command::{ForkServer, Live},
     helper::{CommandEnd, Fittings, Order, Report, STOP},
-    sandbox::{Placed, Placeholders, Plan},
+    sandbox::Plan,
     text::one_line,
 };
 use rustix::{
@@ -57,11 +56,9 @@ const OFF: &[&str] = &[
 /// The git directory of a command.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum GitDir<'a> {
-    /// Ours, in this folder. The repository's objects are used if they are given.
-    Ours { folder: &'a str, work_tree: &'a str, objects: &'a str, index: &'a str },
-    /// The one that git finds from its working directory.
-    Found,
-    /// The repository's.
+    /// Ours, in this folder.
+    Ours { folder: &'a str, work_tree: &'a str, index: &'a str },
+    /// A person's, in which an earlier version kept checkpoints.
     Theirs(&'a str),
 }
 
@@ -69,7 +66,6 @@ pub(super) enum GitDir<'a> {
 pub(super) struct Git<'a> {
     pub(super) helpers: &'a ForkServer,
     pub(super) live: &'a Live,
-    pub(super) placeholders: &'a Placeholders,
     /// An absolute path.
     pub(super) program: String,
     /// The task's environment.
@@ -91,8 +87,6 @@ pub(super) struct Running {
     deadline: Instant,
     cancel: CancellationToken,
     _live: crate::command::LiveGuard,
-    /// The placeholders that git may read in the repository.
-    _placeholders: Placed,
 }
 
 /// The output of a command that has ended.
@@ -142,7 +136,6 @@ impl Git<'_> {
         };
         let helper = self.helpers.helper(&self.plan).or_else(|_| self.helpers.helper(&self.plan))?;
         let live = self.live.enter(helper.pid.unsigned_abs());
-        let placeholders = self.placeholders.keep_files();
         let mut connection = helper.connection;
         connection.set_read_timeout(Some(PATIENCE))?;
         connection.set_write_timeout(Some(PATIENCE))?;
@@ -151,16 +144,7 @@ impl Git<'_> {
         self.helpers.ask_in_advance(&self.plan);
         let reports = BufReader::new(connection);
         let (deadline, cancel) = (Instant::now() + LIMIT, self.cancel.clone());
-        Ok(Running {
-            what,
-            stdout,
-            stderr,
-            reports,
-            deadline,
-            cancel,
-            _live: live,
-            _placeholders: placeholders,
-        })
+        Ok(Running { what, stdout, stderr, reports, deadline, cancel, _live: live })
     }
 
     fn environment(&self, dir: GitDir<'_>) -> BTreeMap<String, String> {
@@ -175,6 +159,7 @@ impl Git<'_> {
         for (name, value) in [
             ("LC_ALL", "C"),
             ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
             ("GIT_ATTR_NOSYSTEM", "1"),
             ("GIT_TERMINAL_PROMPT", "0"),
             ("GIT_ASKPASS", "/bin/false"),
@@ -190,14 +175,11 @@ impl Git<'_> {
             set(name, value);
         }
         match dir {
-            GitDir::Ours { folder, work_tree, objects, index } => {
-                set("GIT_CONFIG_GLOBAL", "/dev/null");
+            GitDir::Ours { folder, work_tree, index } => {
                 set("GIT_DIR", folder);
                 set("GIT_WORK_TREE", work_tree);
-                set("GIT_OBJECT_DIRECTORY", objects);
                 set("GIT_INDEX_FILE", index);
             }
-            GitDir::Found => {}
             GitDir::Theirs(folder) => set("GIT_DIR", folder),
         }
         all

@@ -35,6 +35,13 @@ pub(super) struct Planned {
     pub(super) is_kept: bool,
 }
 
+impl Planned {
+    /// What it was or is cannot be told: its content is in no checkpoint.
+    pub(super) fn is_left_out(&self) -> bool {
+        [&self.target, &self.current].into_iter().flatten().any(Entry::is_left_out)
+    }
+}
+
 /// The files that the given changes concern, in the order of their paths. `changes` are those between consecutive states, from the
 /// first one that is taken back to the present.
 ///

@@ -6,7 +6,7 @@ use super::{
     plan::{Entry, Planned},
     repository::Repository,
     take::changed_at,
-    undo::CHANGED,
+    undo::{CHANGED, COLLECTED},
 };
 use abide_fail_point::{Point, pass};
 use abide_protocol::checkpoint::KeptFile;
@@ -124,7 +124,8 @@ impl Repository<'_> {
                 output.read_line(&mut line)?;
                 let size = line.trim_end().rsplit(' ').next().and_then(|size| size.parse::<u64>().ok());
                 let Some(size) = size.filter(|_| line.starts_with(&*entry.id)) else {
-                    return Ok(Some(entry.id.clone()));
+                    kept.push(KeptFile { path: name(path), why: COLLECTED.to_owned() });
+                    continue;
                 };
                 let mut content = (&mut output).take(size);
                 let written = self.write_file(path, entry, *is_there, began, temporary, &mut content);
@@ -136,12 +137,11 @@ impl Repository<'_> {
                 }
                 pass(Point::FileRestored);
             }
-            Ok(None)
+            Ok(())
         });
         match read? {
-            (Some(missing), ..) => Err(NoCheckpoint::Gone(missing)),
-            (None, 0, _) => Ok(()),
-            (None, _, words) => Err(NoCheckpoint::Failed { what: "cat-file".to_owned(), words }),
+            ((), 0, _) => Ok(()),
+            ((), _, words) => Err(NoCheckpoint::Failed { what: "cat-file".to_owned(), words }),
         }
     }
 

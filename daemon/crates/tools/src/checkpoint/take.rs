@@ -5,10 +5,17 @@ use super::{
     plan::{Change, Entry},
     repository::{Repository, id},
 };
+use crate::guard::Listing;
 use abide_fail_point::{Point, pass};
 use abide_protocol::{ConversationId, TaskId, Timestamp, checkpoint::SavedTree};
 use rustix::fs::Stat;
-use std::{collections::BTreeSet, ffi::OsStr, fs, os::unix::ffi::OsStrExt as _, sync::PoisonError};
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+    sync::PoisonError,
+};
 
 /// File times are those of the kernel's last tick, so they may be this much earlier than the clock, in ms.
 const TICK: i64 = 12;
@@ -54,18 +61,21 @@ impl Checkpoints {
     /// # Errors
     /// None can be made, and why.
     pub fn take(&self, place: &Place, take: &Take) -> Result<Taken, NoCheckpoint> {
-        let repository =
-            if take.previous.is_some() { self.repository_again(place)? } else { self.repository(place)? };
+        let repository = self.repository(place)?;
+        if take.previous.is_none() {
+            repository.refuse_ignored()?;
+        }
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
+        let looked = self.look_at_folders(&repository);
         let taken = repository.take(&mut index, take)?;
         index.gone.remove(&take.task);
+        index.looked.insert(take.task, looked);
         Ok(taken)
     }
 
-    /// Notes which files others have removed since the checkpoint. A file that is gone has no time, and that of its folder is soon the
-    /// one of something else. To be done when the first call begins that may change something; `at` is when it started. What may have
-    /// been removed later, by another call, is not noted.
+    /// Notes which files were there when the first call began that may change something; `at` is when it started. A file that is gone has
+    /// no time, and that of its folder is soon the one of something else.
     ///
     /// # Errors
     /// It cannot be found out, and why.
@@ -76,22 +86,46 @@ impl Checkpoints {
         newest: &SavedTree,
         at: Timestamp,
     ) -> Result<(), NoCheckpoint> {
-        let repository = self.repository_again(place)?;
+        let repository = self.repository(place)?;
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         if index.gone.get(&task).is_none_or(|gone| gone.since != newest.commit) {
-            let paths = repository.gone(&index, &newest.tree, at)?;
-            index.gone.insert(task, Gone { since: newest.commit.clone(), paths });
+            self.look_at_folders(&repository);
+            let since = index.looked.get(&task).copied().unwrap_or(0);
+            let tree = self.runner.guard.tree(&repository.workspace());
+            let listings = tree.lock().unwrap_or_else(PoisonError::into_inner).listings_since(since);
+            index.gone.insert(task, Gone { since: newest.commit.clone(), at, listings });
         }
         Ok(())
+    }
+
+    /// Looks at the folders of the workspace; the number of the look.
+    fn look_at_folders(&self, repository: &Repository<'_>) -> u64 {
+        self.runner.guard.look_at_folders(&repository.workspace())
+    }
+}
+
+impl Gone {
+    /// Whether this file, which is gone now and was there at the checkpoint, was gone already when the call began. The path is relative to
+    /// the workspace.
+    fn was_gone(&self, path: &Path) -> bool {
+        let mut folder = PathBuf::new();
+        for part in path.components() {
+            // A folder that has changed after the call began does not tell.
+            if let Some(Listing { changed, names }) = self.listings.get(&folder)
+                && *changed < self.at.0 - TICK
+                && !names.contains(part.as_os_str())
+            {
+                return true;
+            }
+            folder.push(part);
+        }
+        false
     }
 }
 
 impl Repository<'_> {
     pub(super) fn take(&self, index: &mut Index, take: &Take) -> Result<Taken, NoCheckpoint> {
-        if take.previous.is_none() {
-            self.weigh_untracked()?;
-        }
         let tree = self.current_tree(index, take.previous.is_none())?;
         let tip = tip(take.conversation, take.task);
         let Some(previous) = &take.previous else {
@@ -132,107 +166,6 @@ impl Repository<'_> {
         Ok(Taken::Changed { others, saved })
     }
 
-    /// The files of this tree that were not there at that time, as far as the times of their folders say.
-    fn gone(&self, index: &Index, tree: &str, at: Timestamp) -> Result<BTreeSet<Vec<u8>>, NoCheckpoint> {
-        let mut listed = self.run(&["diff-files", "-z", "--name-only", "--diff-filter=D"], &[])?;
-        if index.tree.as_deref() != Some(tree) {
-            // Another task of this work tree has made a checkpoint since.
-            let arguments =
-                ["diff-index", "--cached", "-z", "--name-only", "--no-renames", "--diff-filter=D", tree];
-            listed.extend(self.run(&arguments, &[])?);
-        }
-        let since = Window { from: at, until: Timestamp(i64::MAX) };
-        let was_gone = |path: &&[u8]| {
-            let is_gone = !path.is_empty() && self.stat(path).is_none();
-            // A placeholder that was made since gives the folder a time, too.
-            is_gone && (!self.is_within(since, path) || self.is_of_placeholder(path))
-        };
-        Ok(listed.split(|byte| *byte == 0).filter(was_gone).map(<[u8]>::to_vec).collect())
-    }
-
-    /// The tree of the files as they are. Looks at what is tracked in vain if `is_first`: our index may be old, or empty.
-    pub(super) fn current_tree(&self, index: &mut Index, is_first: bool) -> Result<String, NoCheckpoint> {
-        // A git that was killed has left it. No other git has our index open, since its lock is held.
-        let _ = fs::remove_file(self.file("index.lock"));
-        self.update(index, is_first).or_else(|error| {
-            let is_of_index = |what: &str| ["diff-files", "ls-files", "update-index", "write-tree"].contains(&what);
-            match error {
-                // The index is damaged, or git has collected an object that it lists: it is made anew.
-                NoCheckpoint::Failed { what, words } if is_of_index(&what) => {
-                    tracing::warn!(work_tree = %self.top().display(), "git {what}: {words}; making the index of checkpoints anew");
-                    index.tree = None;
-                    let _ = fs::remove_file(self.file("index"));
-                    let _ = fs::remove_file(self.file("index.lock"));
-                    self.update(index, true)
-                }
-                error => Err(error),
-            }
-        })
-    }
-
-    fn update(&self, index: &mut Index, is_first: bool) -> Result<String, NoCheckpoint> {
-        let ours = self.file("index");
-        if is_first {
-            index.tree = None;
-            self.track_ignored()?;
-        }
-        // Side by side: the first looks at each file that our index has, the second at each folder.
-        let arguments = [&["ls-files", "-z", "-o"], &*self.ignoring()].concat();
-        let others = self.git().start(self.ours(&ours), &arguments, &[])?;
-        let changed = self.run(&["diff-files", "-z", "--name-only"], &[])?;
-        let others = others.succeed()?;
-        let paths = || changed.split(|byte| *byte == 0).chain(others.split(|byte| *byte == 0));
-        if is_first {
-            // All that is not in our index may be new, but not to git.
-            self.weigh(others.split(|byte| *byte == 0).filter(|path| path.ends_with(b"/")))?;
-        } else {
-            self.weigh(paths())?;
-        }
-        if changed.is_empty() && others.is_empty() {
-            if let Some(tree) = &index.tree {
-                return Ok(tree.clone());
-            }
-        } else {
-            index.tree = None;
-            let mut listed = BTreeSet::new();
-            listed.extend(paths().filter(|path| !path.is_empty()));
-            let input: Vec<u8> = listed.into_iter().flat_map(|path| [path, b"\0"].concat()).collect();
-            let arguments = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
-            self.run(&arguments, &input)?;
-        }
-        let tree = self.write_tree(&ours)?;
-        index.tree = Some(tree.clone());
-        Ok(tree)
-    }
-
-    /// Ignored files that the repository tracks belong to the checkpoint; others that our index has from earlier do not.
-    fn track_ignored(&self) -> Result<(), NoCheckpoint> {
-        let ours = self.run(&[&["ls-files", "-z", "-c", "-i"], &*self.ignoring()].concat(), &[])?;
-        let theirs = if self.has_theirs() {
-            let arguments = ["ls-files", "-z", "-c", "-i", "--exclude-standard"];
-            self.git().run(super::git::GitDir::Found, &arguments, &[])?
-        } else {
-            Vec::new()
-        };
-        let set = |listed: &[u8]| -> BTreeSet<Vec<u8>> {
-            listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect()
-        };
-        let (ours, theirs) = (set(&ours), set(&theirs));
-        let input = |paths: Vec<&Vec<u8>>| -> Vec<u8> {
-            paths.into_iter().flat_map(|path| [path, &b"\0"[..]].concat()).collect()
-        };
-        let gone: Vec<_> = ours.difference(&theirs).collect();
-        if !gone.is_empty() {
-            self.run(&["update-index", "-z", "--force-remove", "--stdin"], &input(gone))?;
-        }
-        let new: Vec<_> = theirs.difference(&ours).collect();
-        if !new.is_empty() {
-            let arguments = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
-            self.run(&arguments, &input(new))?;
-        }
-        Ok(())
-    }
-
     /// The tree before, with those changes that were made outside of the window, or are another task's; `None` if there are none.
     fn changed_outside(
         &self,
@@ -243,7 +176,8 @@ impl Repository<'_> {
         after: &str,
     ) -> Result<Option<String>, NoCheckpoint> {
         let was_gone = |change: &Change| {
-            change.after.is_none() && gone.is_some_and(|gone| gone.paths.contains(&change.path))
+            let path = Path::new(OsStr::from_bytes(&change.path)).strip_prefix(&self.workspace);
+            change.after.is_none() && gone.zip(path.ok()).is_some_and(|(gone, path)| gone.was_gone(path))
         };
         let is_outside = |change: &Change| {
             was_gone(change) || !self.is_within(window, &change.path) || is_anothers(change)
@@ -288,15 +222,6 @@ impl Repository<'_> {
         window.from.0 - TICK <= changed && (changed <= window.until.0 || is_folder)
     }
 
-    /// Whether a placeholder has last changed the folder in which the file was.
-    fn is_of_placeholder(&self, path: &[u8]) -> bool {
-        self.nearest(path).is_some_and(|(folder, _)| {
-            let stat = || self.nearest(folder).map(|(_, stat)| stat);
-            let folder = self.top().join(OsStr::from_bytes(folder));
-            self.git().placeholders.have_changed(&folder, stat)
-        })
-    }
-
     /// The file, or the nearest folder above it that is there, relative to the work tree; empty: the work tree itself.
     fn nearest<'p>(&self, mut path: &'p [u8]) -> Option<(&'p [u8], Stat)> {
         loop {
@@ -316,7 +241,7 @@ impl Repository<'_> {
         index: &str,
         entries: impl Iterator<Item = (&'e [u8], Option<&'e Entry>)> + Clone,
     ) -> Result<(), NoCheckpoint> {
-        let zero = "0".repeat(40);
+        let zero = "0".repeat(if self.found.as_ref().is_some_and(|found| found.is_sha256) { 64 } else { 40 });
         let line = |(path, entry): (&[u8], Option<&Entry>)| {
             let (mode, id) = entry.map_or(("0", &*zero), |entry| (&*entry.mode, &*entry.id));
             [format!("{mode} {id}\t").as_bytes(), path, b"\0"].concat()
@@ -328,7 +253,7 @@ impl Repository<'_> {
         self.run_on(index, &["update-index", "-z", "--replace", "--index-info"], &input).map(drop)
     }
 
-    /// Makes a commit. Without a reference git may collect it some weeks later.
+    /// Makes a commit. Without a reference git collects it once a conversation is deleted.
     pub(super) fn commit(
         &self,
         tree: String,

@@ -3,7 +3,7 @@
 use super::{
     Checkpoints, NoCheckpoint, Place,
     changes::name,
-    plan::{Change, Planned},
+    plan::{Change, Entry, FilePath, Planned},
     repository::{Repository, id, private},
     take::{changed_at, tip},
 };
@@ -12,7 +12,14 @@ use abide_protocol::{
     ConversationId, RecordId, TaskId,
     checkpoint::{Chain, KeptFile, SavedTree},
 };
-use std::{collections::BTreeMap, io::Write as _, sync::PoisonError};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, chmodat, openat2};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsStr,
+    io::Write as _,
+    os::{fd::AsRawFd as _, unix::ffi::OsStrExt as _},
+    sync::PoisonError,
+};
 
 /// The most files that are named in the result of an undo.
 const MAX_NAMED: usize = 500;
@@ -53,8 +60,13 @@ impl Checkpoints {
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         let UndoOrder { conversation, task, undo, chain, from } = undo;
-        let began = repository.mark()?;
-        let now = repository.current_tree(&mut index, false)?;
+        let mut began = repository.mark()?;
+        let mut now = repository.current_tree(&mut index, false)?;
+        let opened = repository.open_up(&repository.plan(chain, *from, &now)?);
+        if !opened.is_empty() {
+            began = repository.mark()?;
+            now = repository.current_tree(&mut index, false)?;
+        }
         let label = format!("before undo {undo}");
         let reference = format!("refs/abide/{conversation}/{task}/undo-{undo}");
         let before = match repository.referred(&reference)? {
@@ -74,7 +86,9 @@ impl Checkpoints {
             }
         };
         pass(Point::UndoBegun);
-        let planned = repository.plan(chain, *from, &before.tree)?;
+        let mut planned = repository.plan(chain, *from, &before.tree)?;
+        // Only the mode of these was changed since.
+        planned.iter_mut().for_each(|file| file.is_kept &= !opened.contains(&file.path));
         // What an earlier attempt has restored, or what somebody has changed since.
         let since: BTreeMap<_, _> =
             if before.tree == now { Vec::new() } else { repository.diff(&before.tree, &now)? }
@@ -86,7 +100,9 @@ impl Checkpoints {
         let mut restored = 0u32;
         for file in &planned {
             let is_at = since.get(&file.path).unwrap_or(&file.current);
-            if file.is_kept {
+            if file.is_left_out() {
+                kept.push(KeptFile { path: name(&file.path), why: LEFT_OUT.to_owned() });
+            } else if file.is_kept {
                 kept.push(KeptFile { path: name(&file.path), why: CHANGED.to_owned() });
             } else if *is_at == file.target {
                 restored += 1;
@@ -99,6 +115,8 @@ impl Checkpoints {
         let not_restored = repository.restore(&restore, began, &format!(".abide-undo-{undo}"))?;
         restored += u32::try_from(restore.len() - not_restored.len()).unwrap_or(u32::MAX);
         kept.extend(not_restored);
+        let inner = repository.inner_repositories(repository.made_at(&chain.base)?)?;
+        kept.extend(inner.iter().map(|path| KeptFile { path: name(path), why: INNER.to_owned() }));
         kept.sort_by(|a, b| a.path.cmp(&b.path));
         if kept.len() > MAX_NAMED {
             let more = kept.len() - MAX_NAMED;
@@ -120,6 +138,9 @@ impl Checkpoints {
 
 /// Why a file is not restored.
 pub(super) const CHANGED: &str = "it was changed since, not by the task";
+const LEFT_OUT: &str = "it was too large, or could not be read, so no checkpoint has it";
+const INNER: &str = "it is a repository of its own, and what changed in it is in no checkpoint";
+pub(super) const COLLECTED: &str = "git has removed its earlier content from the repository";
 
 impl Repository<'_> {
     /// The tree before, with those changes until now that are the undo's.
@@ -130,6 +151,46 @@ impl Repository<'_> {
             file.is_some_and(|file| !file.is_kept && file.target == change.after)
         };
         self.tree_with(before, now, is_restored)
+    }
+
+    /// Lets the files be read that the task has closed, so that they can be kept and restored; these.
+    fn open_up(&self, planned: &[Planned]) -> BTreeSet<FilePath> {
+        let closed = planned.iter().filter(|file| file.current.as_ref().is_some_and(Entry::is_left_out));
+        let open = |file: &Planned| {
+            let path = OsStr::from_bytes(&file.path);
+            let stat =
+                self.stat(&file.path).filter(|stat| FileType::from_raw_mode(stat.st_mode).is_file())?;
+            let mode = Mode::from_raw_mode(stat.st_mode & 0o777);
+            if mode.contains(Mode::RUSR) {
+                return None;
+            }
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let file = openat2(
+                self.root(),
+                path,
+                flags,
+                Mode::empty(),
+                ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS,
+            )
+            .ok()?;
+            chmodat(
+                CWD,
+                format!("/proc/self/fd/{}", file.as_raw_fd()),
+                mode | Mode::RUSR | Mode::WUSR,
+                AtFlags::empty(),
+            )
+            .ok()
+        };
+        closed.filter(|file| open(file).is_some()).map(|file| file.path.clone()).collect()
+    }
+
+    /// When a checkpoint was made, in ms since the epoch; to the second.
+    pub(super) fn made_at(&self, saved: &SavedTree) -> Result<i64, NoCheckpoint> {
+        let commit = self.run(&["cat-file", "commit", &saved.commit], &[])?;
+        let committer = commit.split(|byte| *byte == b'\n').find(|line| line.starts_with(b"committer "));
+        let seconds =
+            committer.and_then(|line| str::from_utf8(line).ok()?.rsplit(' ').nth(1)?.parse::<i64>().ok());
+        seconds.map(|seconds| seconds.saturating_mul(1000)).ok_or(NoCheckpoint::Answer { what: "cat-file" })
     }
 
     /// The present, in the time of files.

@@ -34,6 +34,9 @@ const DESCRIPTORS: usize = 4;
 /// From the daemon, at any time after the order: end the command. Its processes get time to clean up.
 pub(crate) const STOP: u8 = b's';
 
+/// As above, at once.
+pub(crate) const KILL: u8 = b'k';
+
 /// From the daemon, first: the command to run.
 #[derive(Debug)]
 pub(crate) struct Order {

@@ -42,7 +42,7 @@ enum Event {
     ChildEnded,
     /// The daemon asks for its end.
     Stop,
-    /// The daemon has closed the connection.
+    /// The daemon asks for its end at once, or has closed the connection.
     Abandoned,
     TimeOver,
 }

@@ -1,8 +1,10 @@
-use super::{Runner, Show, cancelled};
+use super::{Confined, Runner, Show, cancelled};
+use crate::command::Watching;
 use crate::{
     Run, SandboxSettings, SubTasks,
     command::{self, How, Link, Redirect, SpoolFiles, Start, Waiting, Wanted},
     environment,
+    guard::{Aside, Before},
     sandbox::{Confinement, Expected, Network, Plan, Sandbox},
     tool::{self, CallError, Command, Program},
 };
@@ -29,7 +31,7 @@ pub(super) struct Ordered {
 
 impl Runner {
     /// Takes a helper, which waits. Nothing of the command begins.
-    pub(super) async fn prepare_command(self: &Arc<Self>, ordered: &Ordered) -> Result<Waiting, CallError> {
+    pub(super) async fn prepare_command(self: &Arc<Self>, ordered: &Ordered) -> Result<Confined, CallError> {
         let (runner, ordered) = (Arc::clone(self), ordered.clone());
         let waiting = tokio::task::spawn_blocking(move || runner.helper_for(ordered));
         waiting.await.unwrap_or_else(|error| Err(CallError::Start(error.into())))
@@ -39,7 +41,7 @@ impl Runner {
     pub(super) async fn command(
         self: Arc<Self>,
         ordered: Ordered,
-        waiting: Waiting,
+        confined: Confined,
         cancel: &CancellationToken,
         show: Show,
         sub_tasks: &dyn SubTasks,
@@ -47,10 +49,12 @@ impl Runner {
         let most = ordered.run.max_secs.map_or(Duration::MAX, Duration::from_secs);
         let limit = ordered.command.timeout.min(most);
         let began = Instant::now();
+        let Confined { waiting, before } = confined;
         if cancel.is_cancelled() {
             discard(waiting).await;
             return cancelled();
         }
+        let watching = before.clone().and_then(|before| Watching::begin(&self.watches, before));
         let begun = match waiting.begin(cancel).await {
             Ok(link) => Ok(link),
             // The helper may have been killed while it waited for the commit, which takes long on a full disk.
@@ -64,7 +68,7 @@ impl Runner {
             Err(error) => return (CallOutcome::Done, ToolResult::failure(error.to_string())),
         };
         let plan = link.plan().clone();
-        let ended = command::follow(link, limit, cancel, sub_tasks, show).await;
+        let ended = command::follow(link, limit, cancel, sub_tasks, watching, show).await;
         let outcome = match ended.how {
             How::Cancelled => CallOutcome::Cancelled,
             _ => CallOutcome::Done,
@@ -72,6 +76,9 @@ impl Runner {
         let mut result = tool::command_result(&ended, began.elapsed(), limit);
         if plan.confinement != Confinement::None {
             result.diagnostics.extend(tool::maybe_refused(&ended));
+        }
+        if let Some(before) = before {
+            result.diagnostics.extend(self.set_aside(before, ordered.run).await);
         }
         // The result does not wait for the next helper: to make one takes longer than a small command.
         self.helpers.want(Wanted::Again(plan));
@@ -81,6 +88,20 @@ impl Runner {
             self.helpers.trim();
         }));
         (outcome, result)
+    }
+
+    /// Sets aside what a command has left for others to run; what that was, in words.
+    async fn set_aside(self: &Arc<Self>, before: Before, run: Run) -> Vec<String> {
+        let runner = Arc::clone(self);
+        let aside = Aside {
+            folder: self.planner.private.aside(run.conversation, run.call_id),
+            workspace: before.scene.workspace.clone(),
+        };
+        let looked = tokio::task::spawn_blocking(move || runner.guard.after(&before, &aside)).await;
+        looked.unwrap_or_else(|error| {
+            tracing::error!(%error, "the look after a command did not complete");
+            vec!["what it left in the workspace could not be looked at; this is a fault in Abide".to_owned()]
+        })
     }
 
     /// Requests a helper for the first of these calls that runs in the full sandbox without being asked about, unless one waits.
@@ -117,8 +138,10 @@ impl Runner {
 
     /// The plan of an expected command. If it cannot be made, the command says why when it comes.
     fn plan_for(&self, expected: &Expected) -> Option<Plan> {
-        let workspace = self.workspace(&expected.workspace).ok()?;
-        self.planner.plan_ahead(expected, &workspace)
+        let Expected { sandbox, workspace, conversation, settings } = expected;
+        let scene = self.planner.scene(&self.workspace(workspace).ok()?, settings);
+        let seen = self.guard.look(&scene);
+        self.planner.plan(*sandbox, &scene, &seen, *conversation).ok()
     }
 
     async fn begin_with_another(
@@ -126,16 +149,21 @@ impl Runner {
         ordered: &Ordered,
         cancel: &CancellationToken,
     ) -> Result<Link, CallError> {
-        let waiting = self.prepare_command(ordered).await?;
+        let Confined { waiting, .. } = self.prepare_command(ordered).await?;
         waiting.begin(cancel).await.map_err(CallError::Start)
     }
 
     /// Blocking, within a runtime.
-    fn helper_for(&self, ordered: Ordered) -> Result<Waiting, CallError> {
+    fn helper_for(&self, ordered: Ordered) -> Result<Confined, CallError> {
         let Ordered { command, run, sandbox: settings } = ordered;
         let workspace = self.workspace(&run.workspace)?;
         let sandbox = self.planned(&run.assessed.sandbox)?;
-        let plan = self.planner.plan(sandbox, &workspace, run.conversation, &settings)?;
+        let (plan, before) = if sandbox.level == SandboxLevel::None {
+            (Plan::of(Confinement::None), None)
+        } else {
+            let before = self.guard.before(self.planner.scene(&workspace, &settings));
+            (self.planner.plan(sandbox, &before.scene, &before.seen, run.conversation)?, Some(before))
+        };
         let spot = workspace.resolve(command.working_dir.as_deref().unwrap_or("."))?;
         let directory = workspace.folder(&spot)?.into_std_file().into();
         let mut environment = environment::allowed(run.environment);
@@ -176,7 +204,8 @@ impl Runner {
             call: run.call_id.to_string(),
             files: SpoolFiles::of(&self.spool_dir, run.call_id, run.attempt),
         };
-        start.prepare(&self.helpers, &self.live).map_err(CallError::Start)
+        let waiting = start.prepare(&self.helpers, &self.live).map_err(CallError::Start)?;
+        Ok(Confined { waiting, before })
     }
 
     /// The sandbox that a call was assessed for, if this machine still has it.

@@ -1,5 +1,15 @@
 //! The folders of git that belong to a workspace. Nothing here runs git: what a repository configures must not run.
 
+mod config;
+mod harmless;
+mod index;
+mod runs;
+
+pub(crate) use index::{gitlinks, shared_index};
+pub(crate) use runs::{Cause, Causes, add_causes, without};
+
+use config::{Setting, parse};
+use harmless::is_harmless;
 use std::{
     fs,
     path::{Component, Path, PathBuf},
@@ -32,9 +42,7 @@ impl Repository {
         if entry.is_dir() {
             return is_git_folder(&entry).then(|| Self { folders: vec![entry.clone()], top, entry });
         }
-        let named = text(&entry)?;
-        let named = top.join(named.strip_prefix("gitdir:")?.trim());
-        let folder = fs::canonicalize(named).ok()?;
+        let folder = git_folder_named_by(&entry)?;
         let folders = match text(&folder.join("commondir")) {
             Some(common) => {
                 let common = fs::canonicalize(folder.join(common)).ok()?;
@@ -50,6 +58,14 @@ impl Repository {
             }
         };
         Some(Self { top, entry, folders })
+    }
+
+    /// How long the ids of its objects are, in bytes.
+    pub(crate) fn id_length(&self) -> usize {
+        let config = self.folders.last().and_then(|common| text(&common.join("config"))).unwrap_or_default();
+        let is_sha256 =
+            |setting: &Setting| setting.name() == "extensions.objectformat" && setting.text() == "sha256";
+        if parse(&config).unwrap_or_default().iter().any(is_sha256) { 32 } else { 20 }
     }
 
     /// What its configuration and the user's name, by git's own rules. A condition of an inclusion counts as met.
@@ -75,11 +91,15 @@ pub(crate) struct Named {
     pub(crate) hooks: Vec<PathBuf>,
     /// Configuration files that others include.
     pub(crate) included: Vec<PathBuf>,
+    /// Files of the work tree that settings run: filters, drivers, aliases, editors.
+    pub(crate) programs: Vec<PathBuf>,
+    /// The last file with patterns of ignored files.
+    pub(crate) excludes: Option<PathBuf>,
 }
 
 impl Named {
     pub(crate) fn all(&self) -> impl Iterator<Item = &PathBuf> {
-        self.hooks.iter().chain(&self.included)
+        self.hooks.iter().chain(&self.included).chain(&self.programs)
     }
 
     /// Adds what a configuration file of the work tree at `top` names.
@@ -91,20 +111,52 @@ impl Named {
                 None => from.join(value),
             })
         };
-        for Setting { section, key, value } in settings(&text) {
+        for setting in parse(&text).unwrap_or_default() {
+            let Setting { section, key, .. } = &setting;
             match (section.as_str(), key.as_str()) {
-                ("core", "hookspath") => self.hooks.push(path(top, &value)),
+                ("core", "hookspath") => self.hooks.push(path(top, setting.text())),
+                ("core", "excludesfile") => self.excludes = Some(path(top, setting.text())),
                 ("include" | "includeif", "path") => {
-                    let included = path(folder, &value);
+                    let included = path(folder, setting.text());
                     if depth < INCLUSIONS && !self.included.contains(&included) {
                         self.included.push(included.clone());
                         self.read(&included, top, home, depth + 1);
                     }
                 }
-                _ => {}
+                _ if is_harmless(&setting) => {}
+                _ => self.programs.extend(
+                    programs(setting.text())
+                        .map(|word| path(top, word))
+                        .filter(|file| file.starts_with(top) && file.is_file()),
+                ),
             }
         }
     }
+}
+
+/// The words of a command line that may be the file of a program: a path at its head, or what an interpreter there may be told to run.
+fn programs(line: &str) -> impl Iterator<Item = &str> {
+    let separates =
+        |letter: char| letter.is_whitespace() || matches!(letter, '"' | '\'' | '(' | ')' | ';' | '&' | '|');
+    let mut words = line.trim_start_matches('!').split(separates).filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default();
+    let name = first.rsplit('/').next().unwrap_or_default();
+    let is_interpreter =
+        name.ends_with("sh") || INTERPRETERS.iter().any(|interpreter| name.starts_with(interpreter));
+    let is_compound = line.contains(['\n', ';', '&', '|', '(']);
+    [first]
+        .into_iter()
+        .chain(words.filter(move |word| is_interpreter || is_compound && word.contains('/')))
+        .filter(move |word| word.contains('/') || is_interpreter && *word != first)
+}
+
+/// Programs that run a file that they are told.
+const INTERPRETERS: [&str; 9] = ["python", "perl", "ruby", "node", "deno", "bun", "lua", "php", "env"];
+
+/// The git folder that a file `.git` names; `None` if it is no such file.
+pub(crate) fn git_folder_named_by(entry: &Path) -> Option<PathBuf> {
+    let text = if entry.is_file() { text(entry)? } else { return None };
+    fs::canonicalize(entry.parent()?.join(text.strip_prefix("gitdir:")?.trim())).ok()
 }
 
 fn is_git_folder(folder: &Path) -> bool {
@@ -116,76 +168,8 @@ fn text(file: &Path) -> Option<String> {
     Some(text.trim_end().to_owned())
 }
 
-/// A line of a configuration file.
-struct Setting {
-    /// Without its subsection; in lower case, as the key.
-    section: String,
-    key: String,
-    value: String,
-}
-
-/// The settings that have a value. (git-config(1), "Syntax")
-fn settings(text: &str) -> Vec<Setting> {
-    let mut found = Vec::new();
-    let mut section = String::new();
-    let mut rest = text;
-    loop {
-        rest = rest.trim_start();
-        if rest.is_empty() {
-            return found;
-        }
-        if let Some((name, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            section = name.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
-            rest = after;
-            continue;
-        }
-        let is_comment = rest.starts_with(['#', ';']);
-        let ends: &[char] = if is_comment { &['\n'] } else { &['=', '\n'] };
-        let (key, after) = rest.split_at(rest.find(ends).unwrap_or(rest.len()));
-        let Some(after) = after.strip_prefix('=') else {
-            rest = after;
-            continue;
-        };
-        let (value, after) = value(after);
-        rest = after;
-        found.push(Setting { section: section.clone(), key: key.trim().to_ascii_lowercase(), value });
-    }
-}
-
-/// A value, up to the end of its line or to a comment, and what follows it.
-fn value(text: &str) -> (String, &str) {
-    let (mut value, mut kept) = (String::new(), 0);
-    let (mut is_quoted, mut is_comment) = (false, false);
-    let mut letters = text.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '\n' => {
-                value.truncate(kept);
-                return (value, &text[at..]);
-            }
-            _ if is_comment => continue,
-            '"' => is_quoted = !is_quoted,
-            '#' | ';' if !is_quoted => is_comment = true,
-            '\\' => match letters.next() {
-                Some((_, 'n')) => value.push('\n'),
-                Some((_, 't')) => value.push('\t'),
-                // The value goes on in the next line.
-                Some((_, '\n')) | None => {}
-                Some((_, escaped)) => value.push(escaped),
-            },
-            _ if value.is_empty() && !is_quoted && letter.is_whitespace() => {}
-            _ => value.push(letter),
-        }
-        if is_quoted || !letter.is_whitespace() && !is_comment {
-            kept = value.len();
-        }
-    }
-    value.truncate(kept);
-    (value, "")
-}
-
 /// The path without `.` and `..`, as far as its text says.
-fn without_dots(path: &Path) -> PathBuf {
+pub(crate) fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -202,28 +186,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_configuration_is_read_as_git_reads_it() {
-        for (text, hooks, included) in [
-            ("[core]\n\thooksPath = .husky/_\n", vec!["/w/.husky/_"], vec![]),
-            ("[ CORE ]\nHOOKSPATH=\"a b\"", vec!["/w/a b"], vec![]),
-            ("[core] hooksPath = x", vec!["/w/x"], vec![]),
-            ("[core]\nhooksPath = x # of ours\nhooksPath = \"y;z\" ; too", vec!["/w/x", "/w/y;z"], vec![]),
-            ("[core]\nhooksPath = a\\\n/b", vec!["/w/a/b"], vec![]),
-            ("[core]\nhooksPath = a\\\\b \n", vec!["/w/a\\b"], vec![]),
-            ("# [core]\n[user]\nhooksPath = x", vec![], vec![]),
-            ("[core]\n# hooksPath = x\nbare\n", vec![], vec![]),
-            ("[core]\n# x = y\\\nhooksPath = z", vec!["/w/z"], vec![]),
-            ("[core]\nbare = false\n[user]\nname = x\n[core]\nhooksPath = ~/y", vec!["/home/y"], vec![]),
-            ("[include]\npath = ../.gitconfig", vec![], vec!["/w/.gitconfig"]),
-            ("[includeIf \"onbranch:x\"]path=more", vec![], vec!["/w/.git/more"]),
+    fn what_a_configuration_names_is_found() {
+        for (text, hooks, included, programs) in [
+            ("[core]\n\thooksPath = .husky/_\n", vec!["/w/.husky/_"], vec![], vec![]),
+            (
+                "[core]\nhooksPath = x\n[user]\nname = x\n[core]\nhooksPath = ~/y",
+                vec!["/w/x", "/home/y"],
+                vec![],
+                vec![],
+            ),
+            ("# [core]\n[user]\nhooksPath = x", vec![], vec![], vec![]),
+            ("[include]\npath = ../.gitconfig", vec![], vec!["/w/.gitconfig"], vec![]),
+            ("[includeIf \"onbranch:x\"]path=more", vec![], vec!["/w/.git/more"], vec![]),
+            ("[filter \"t\"]\nclean = ./tools/a.sh %f", vec![], vec![], vec!["/w/tools/a.sh"]),
+            ("[filter \"t\"]\nclean = sh tools/a.sh %f", vec![], vec![], vec!["/w/tools/a.sh"]),
+            ("[alias]\nx = \"!cd d && tools/a.sh; python3 b.py\"", vec![], vec![], vec!["/w/tools/a.sh"]),
+            ("[alias]\nx = !bash -e b.py", vec![], vec![], vec!["/w/b.py"]),
+            ("[alias]\nx = log b.py\ny = !git log b.py", vec![], vec![], vec![]),
+            ("[core]\neditor = tools/none", vec![], vec![], vec![]),
         ] {
             let folder = tempfile::tempdir().unwrap();
             let at = |path: &str| folder.path().join(&path[1..]);
             fs::create_dir_all(at("/w/.git")).unwrap();
+            fs::create_dir_all(at("/w/tools")).unwrap();
+            for file in ["/w/tools/a.sh", "/w/b.py"] {
+                fs::write(at(file), "").unwrap();
+            }
             fs::write(at("/w/.git/config"), text).unwrap();
             let repository = Repository { top: at("/w"), entry: at("/w/.git"), folders: vec![at("/w/.git")] };
             let paths = |names: Vec<&str>| names.into_iter().map(at).collect();
-            let expected = Named { hooks: paths(hooks), included: paths(included) };
+            let (hooks, included, programs) = (paths(hooks), paths(included), paths(programs));
+            let expected = Named { hooks, included, programs, excludes: None };
             assert_eq!(repository.named(&at("/home")), expected, "{text:?}");
         }
     }

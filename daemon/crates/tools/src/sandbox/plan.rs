@@ -1,15 +1,17 @@
 //! Plans the confinement of a command.
 
 use super::{
-    Confinement, Hidden, Lease, Network, Placed, Placeholders, PrivateFolders, Protected, Sandbox, Sockets,
-    View,
+    Confinement, Hidden, Lease, Network, PrivateFolders, Sandbox, Sockets, View,
     git::Repository,
     hidden,
     links::without_links,
-    placeholder::{Placeholder, Still},
-    protected::{ProtectError, ProtectedPaths},
+    protected::{ProtectError, protected},
 };
-use crate::{SandboxSettings, workspace::Workspace};
+use crate::{
+    SandboxSettings,
+    guard::{Scene, Seen},
+    workspace::Workspace,
+};
 use abide_protocol::{ConversationId, sandbox::SandboxLevel};
 use rustix::{
     fs::{AtFlags, Mode, OFlags, open, statat},
@@ -34,17 +36,15 @@ pub(crate) struct Planner {
     /// Abide's own folders. Only a workspace in them is seen.
     pub(crate) own: Vec<PathBuf>,
     pub(crate) private: Arc<PrivateFolders>,
-    pub(crate) placeholders: Placeholders,
     pub(crate) sockets: Sockets,
 }
 
-/// A planned confinement. What it needs exists as long as this does.
+/// A planned confinement.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) confinement: Confinement,
     /// The conversation that it is for; `None` if it is for any.
     pub(crate) conversation: Option<ConversationId>,
-    _placed: Option<Arc<Placed>>,
     /// Where changes of caches go, and the home that these are in.
     caches: Option<(Arc<PrivateFolders>, PathBuf)>,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// One that needs nothing to exist.
     pub(crate) const fn of(confinement: Confinement) -> Self {
-        Self { confinement, conversation: None, _placed: None, caches: None }
+        Self { confinement, conversation: None, caches: None }
     }
 
     /// Whether its commands keep changes of caches. The next one finds them only if its helper is made after this one's end.
@@ -83,14 +83,6 @@ pub(crate) struct Expected {
     pub(crate) settings: SandboxSettings,
 }
 
-/// What is to be protected in a workspace.
-struct ToProtect {
-    existing: Vec<Protected>,
-    /// Placeholders among them, which helpers use.
-    held: Vec<Placeholder>,
-    missing: Vec<Placeholder>,
-}
-
 /// Why a command cannot be confined as it should be. It does not run then.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlanError {
@@ -98,75 +90,45 @@ pub(crate) enum PlanError {
     Protect(#[from] ProtectError),
     #[error("the private folders of the sandbox cannot be made: {0}")]
     Private(io::Error),
-    #[error("the placeholders of what the sandbox protects cannot be made in the workspace: {0}")]
-    Placeholder(io::Error),
 }
 
 impl Planner {
-    /// Blocking.
+    /// Where commands of this workspace run. Blocking.
+    pub(crate) fn scene(&self, workspace: &Workspace, settings: &SandboxSettings) -> Scene {
+        Scene {
+            workspace: workspace.real().to_owned(),
+            repository: self.repository(workspace),
+            settings: settings.clone(),
+            home: self.home.clone(),
+        }
+    }
+
+    /// The confinement of a command in a workspace in which this was seen. Blocking.
     pub(crate) fn plan(
         &self,
         sandbox: Sandbox,
-        workspace: &Workspace,
+        scene: &Scene,
+        seen: &Seen,
         conversation: ConversationId,
-        settings: &SandboxSettings,
     ) -> Result<Plan, PlanError> {
         if sandbox.level == SandboxLevel::None {
             return Ok(Plan::of(Confinement::None));
         }
-        self.plan_of(sandbox, workspace, self.repository(workspace).as_ref(), conversation, settings)
-    }
-
-    fn plan_of(
-        &self,
-        sandbox: Sandbox,
-        workspace: &Workspace,
-        repository: Option<&Repository>,
-        conversation: ConversationId,
-        settings: &SandboxSettings,
-    ) -> Result<Plan, PlanError> {
-        let mut view = self.view(sandbox.network, workspace.real(), repository, settings);
+        let mut view = self.view(sandbox.network, scene);
         view.private = self.private.of(conversation).map_err(PlanError::Private)?;
         if sandbox.level == SandboxLevel::Landlock {
             let confinement = Confinement::Landlock(view);
             return Ok(Plan { conversation: Some(conversation), ..Plan::of(confinement) });
         }
         view.hidden.extend(self.sockets(&view));
-        let still = self.placeholders.still();
-        let paths = self.protected(&still, workspace.real(), repository, settings)?;
-        let ToProtect { mut existing, held, missing } = paths;
-        let placed = still.place(&held, &missing).map_err(PlanError::Placeholder)?;
-        for made in missing {
-            existing.push(Protected::there(made.path)?);
-        }
-        view.protected = existing;
-        view.protected.sort();
-        let (confinement, placed) = (Confinement::Full(view), Some(Arc::new(placed)));
+        view.protected = protected(seen)?;
         let caches = Some((Arc::clone(&self.private), self.home.clone()));
-        Ok(Plan { confinement, conversation: Some(conversation), _placed: placed, caches })
+        Ok(Plan { confinement: Confinement::Full(view), conversation: Some(conversation), caches })
     }
 
-    /// The plan of a command that has not come yet; `None` if it cannot be made, or if its placeholders would be found in the work tree by a
-    /// checkpoint that is made meanwhile. (Git does not see empty folders.) Blocking.
-    pub(crate) fn plan_ahead(&self, expected: &Expected, workspace: &Workspace) -> Option<Plan> {
-        let Expected { sandbox, conversation, settings, .. } = expected;
-        let repository = self.repository(workspace);
-        let includes_missing = |repository: &Repository| {
-            repository
-                .named(&self.home)
-                .included
-                .iter()
-                .any(|path| path.starts_with(&repository.top) && !path.exists())
-        };
-        if repository.as_ref().is_some_and(includes_missing) {
-            return None;
-        }
-        self.plan_of(*sandbox, workspace, repository.as_ref(), *conversation, settings).ok()
-    }
-
-    /// The confinement of a git that makes or restores checkpoints in these folders. Blocking.
-    pub(crate) fn plan_git(&self, level: SandboxLevel, writable: Vec<PathBuf>) -> Plan {
-        let writable = writable.into_iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
+    /// The confinement of a git that keeps checkpoints in this folder. Blocking.
+    pub(crate) fn plan_git(&self, level: SandboxLevel, folder: Option<&Path>) -> Plan {
+        let writable = folder.and_then(|folder| fs::canonicalize(folder).ok()).into_iter().collect();
         let view = View { writable, hidden: self.hidden(&[]), ..View::default() };
         Plan::of(match level {
             SandboxLevel::Full => Confinement::Full(view),
@@ -209,17 +171,6 @@ impl Planner {
         Repository::of(workspace.real()).filter(|repository| !workspace.is_broad_at(&repository.top))
     }
 
-    /// Whether everything that must be protected in this workspace can be. Blocking.
-    pub(crate) fn can_protect(
-        &self,
-        workspace: &Workspace,
-        repository: Option<&Repository>,
-        settings: &SandboxSettings,
-    ) -> Result<(), ProtectError> {
-        let still = self.placeholders.still();
-        self.protected(&still, workspace.real(), repository, settings).map(drop)
-    }
-
     /// Whether git takes programs from one of these names, relative to the workspace, because its configuration says so.
     pub(crate) fn is_named_by_git(
         &self,
@@ -231,47 +182,8 @@ impl Planner {
         names.iter().any(|name| named.all().any(|path| workspace.real().join(name).starts_with(path)))
     }
 
-    fn protected(
-        &self,
-        placeholders: &Still<'_>,
-        workspace: &Path,
-        repository: Option<&Repository>,
-        settings: &SandboxSettings,
-    ) -> Result<ToProtect, ProtectError> {
-        let ProtectedPaths { mut existing, mut missing } =
-            ProtectedPaths::of(workspace, repository, &self.home, &settings.protect)?;
-        // One that a helper of this workspace uses is there, but only as long as it is used.
-        let mut held = Vec::new();
-        existing.retain(|protected| match placeholders.at(&protected.path) {
-            Some(placeholder) if placeholder.path == protected.path => {
-                held.push(placeholder);
-                true
-            }
-            // What is in one is protected with it.
-            Some(above) => {
-                missing.push(above);
-                false
-            }
-            None => true,
-        });
-        for missing in &mut missing {
-            if let Some(above) = placeholders.at(&missing.path) {
-                *missing = above;
-            }
-        }
-        missing.sort();
-        missing.dedup();
-        missing.retain(|missing| !held.contains(missing));
-        Ok(ToProtect { existing, held, missing })
-    }
-
-    fn view(
-        &self,
-        network: Network,
-        workspace: &Path,
-        repository: Option<&Repository>,
-        settings: &SandboxSettings,
-    ) -> View {
+    fn view(&self, network: Network, scene: &Scene) -> View {
+        let Scene { workspace, repository, settings, .. } = scene;
         let git = repository.iter().flat_map(|repository| &repository.folders);
         let further = settings.writable.iter().filter_map(|path| fs::canonicalize(path).ok());
         let mut writable = vec![workspace.to_owned()];
@@ -295,42 +207,4 @@ fn there(path: &Path) -> Option<Hidden> {
     let path = without_links(path)?;
     let is_folder = fs::metadata(&path).ok()?.is_dir();
     Some(if is_folder { Hidden::Folder(path) } else { Hidden::File(path) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::workspace::Closed;
-    use std::thread;
-    use uuid::Uuid;
-
-    /// The last user of a placeholder removes it. Another plan may have found it just before.
-    #[test]
-    fn plans_of_one_workspace_at_the_same_time_do_not_disturb_each_other() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        fs::create_dir(at("w")).unwrap();
-        fs::create_dir(at("home")).unwrap();
-        let workspace = at("w").to_str().unwrap().to_owned();
-        let workspace = Workspace::open(&workspace, Arc::new(Closed::new(&[], &at("home")))).unwrap();
-        let planner = Planner {
-            home: at("home"),
-            own: Vec::new(),
-            private: Arc::new(PrivateFolders::new(at("private"))),
-            placeholders: Placeholders::open(at("placeholders.json")),
-            sockets: Sockets::default(),
-        };
-        let sandbox = Sandbox { level: SandboxLevel::Full, network: Network::Off };
-        let plan = |conversation| {
-            let conversation = ConversationId(Uuid::from_u128(conversation));
-            planner.plan(sandbox, &workspace, conversation, &SandboxSettings::default()).map(drop)
-        };
-        thread::scope(|scope| {
-            for conversation in [1, 2] {
-                let plan = &plan;
-                scope.spawn(move || (0..500).for_each(|_| plan(conversation).unwrap()));
-            }
-        });
-        assert_eq!(fs::read_dir(at("w")).unwrap().count(), 0, "no placeholder is left");
-    }
 }

@@ -4,7 +4,7 @@ use super::{
     confinement::{Cache, Private},
     links::without_links,
 };
-use abide_protocol::ConversationId;
+use abide_protocol::{CallId, ConversationId};
 use std::{
     collections::{BTreeSet, HashMap},
     fs, io,
@@ -93,6 +93,11 @@ impl PrivateFolders {
             }
         }
         Ok(private)
+    }
+
+    /// Where is kept what a call has left for others to run. It may not exist.
+    pub(crate) fn aside(&self, conversation: ConversationId, call: CallId) -> PathBuf {
+        self.root.join(conversation.to_string()).join("set-aside").join(call.to_string())
     }
 
     /// Removes what a conversation has changed in caches, if it is too much and no helper uses it. Blocking.

@@ -107,6 +107,11 @@ pub(crate) fn result(ended: &Ended, took: Duration, limit: Duration) -> ToolResu
             (false, "ended because the task was stopped; what it did until then is done".to_owned(), None)
         }
         How::NotStarted(why) => (false, format!("the command could not be started: {why}"), None),
+        How::Offended => {
+            let words = "ended at once, because it has made something that the user's own git would run; what it did until then is done, and \
+                         what it made is set aside";
+            (false, words.to_owned(), None)
+        }
         How::HelperLost => {
             let words = "the process that watched over the command was killed, so the command was ended; \
                          how far it came is unknown";
@@ -154,7 +159,12 @@ const REFUSALS: [&str; 8] = [
 /// A hint for the model if the sandbox may be why a confined command failed. It is never certain.
 pub(crate) fn maybe_refused(ended: &Ended) -> Option<String> {
     let is_refusal = match &ended.how {
-        How::Exited(0) | How::NotStarted(_) | How::TimedOut | How::Cancelled | How::HelperLost => false,
+        How::Exited(0)
+        | How::NotStarted(_)
+        | How::TimedOut
+        | How::Cancelled
+        | How::Offended
+        | How::HelperLost => false,
         How::Killed(signal) => *signal == libc::SIGSYS,
         How::Exited(_) => {
             let printed = [ended.stderr.text(STDERR_CHARS), ended.stdout.text(STDERR_CHARS)];

@@ -1,6 +1,6 @@
 //! Checkpoints of real work trees.
 
-use crate::ground::{CONVERSATION, Ground};
+use crate::ground::Ground;
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
     checkpoint::{Chain, ChangeKind, ChangedBy, Link, SavedTree},
@@ -93,6 +93,12 @@ impl Site {
         self.git(&["commit", "-q", "-m", "a commit"]);
     }
 
+    /// Commits all but this folder.
+    fn commit_but(&self, folder: &str) {
+        self.git(&["add", "-A", "--", ".", &format!(":!{folder}")]);
+        self.git(&["commit", "-q", "-m", "a commit"]);
+    }
+
     fn take(&self, previous: Option<SavedTree>, window: Option<Window>) -> Result<Taken, NoCheckpoint> {
         let label = "a step".to_owned();
         let (conversation, task, only_edits_ran) = (self.conversation, self.task, self.only_edits_ran);
@@ -164,10 +170,8 @@ impl Site {
 
     /// What undo may not touch.
     fn of_git(&self) -> [String; 4] {
-        let refs = self.git(&["for-each-ref"]);
-        let refs = refs.lines().filter(|line| !line.contains("refs/abide/")).collect::<Vec<_>>().join("\n");
         [
-            refs,
+            self.git(&["for-each-ref"]),
             self.git(&["ls-files", "-s"]),
             self.git(&["stash", "list"]),
             self.git(&["symbolic-ref", "HEAD"]),
@@ -202,6 +206,14 @@ fn git_in(folder: &Path, arguments: &[&str]) -> String {
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     Timestamp(i64::try_from(since.as_millis()).unwrap())
+}
+
+/// Waits until the time of a checkpoint that is made now is after that of all files.
+fn later_by_a_second() {
+    let began = now();
+    while now().0 / 1000 <= began.0 / 1000 {
+        std::thread::yield_now();
+    }
 }
 
 /// Waits until the times of files that change now are not in the window of a step that has ended.
@@ -447,44 +459,6 @@ fn a_file_that_somebody_else_has_removed_is_not_brought_back() {
     assert_eq!((site.text("x").as_deref(), site.text("moved").as_deref()), (Some("x"), Some("b\n")));
 }
 
-/// A sandbox is made in advance while the call that it is for starts, and one that nothing needs any more goes.
-#[test]
-fn a_placeholder_that_comes_or_goes_does_not_hide_that_somebody_else_has_removed_a_file() {
-    for goes in [false, true] {
-        let mut site = Site::repository();
-        site.begin();
-        site.step(1, |site| site.write("c", "by the task"));
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        let start = async || {
-            let running = site.ground.start("until [ -e .git/go ]; do sleep 0.01; done");
-            let is_there = || site.path(".envrc").is_dir();
-            crate::ground::wait_until("the placeholders to be there", is_there).await;
-            running
-        };
-        let earlier = goes.then(|| runtime.block_on(start()));
-        fs::remove_file(site.path("a")).unwrap();
-        later();
-        let from = now();
-        let running = match earlier {
-            None => Some(runtime.block_on(start())),
-            Some(running) => {
-                site.write(".git/go", "");
-                runtime.block_on(running.end());
-                site.ground.tools.release(CONVERSATION);
-                assert!(!site.path(".envrc").exists());
-                None
-            }
-        };
-        site.ground.tools.checkpoints().look(&site.place, site.task, site.chain().last(), from).unwrap();
-        site.write(".git/go", "");
-        running.map(|running| runtime.block_on(running.end()));
-        site.write("new", "by the task");
-        site.after(2, Window { from, until: now() });
-        site.undo(0);
-        assert_eq!((site.text("a"), site.text("new")), (None, None), "{goes}");
-    }
-}
-
 /// Another call, of a sub-task, may run already while it is looked.
 #[test]
 fn a_file_that_the_task_removes_while_it_is_looked_is_brought_back() {
@@ -619,7 +593,7 @@ fn repositories_of_every_kind_have_checkpoints() {
         assert_eq!((done.restored, done.kept.len()), (2, 0), "{kind}");
         assert_eq!((site.text("in/b").as_deref(), site.text("c")), (Some("b"), None), "{kind}");
         assert!(!site.path("out").exists(), "{kind}");
-        assert!(site.git(&["for-each-ref"]).contains("refs/abide/"), "{kind}");
+        assert_eq!(site.git(&["for-each-ref", "refs/abide"]), "", "{kind}");
         site.git(&["fsck"]);
     }
 }
@@ -638,24 +612,9 @@ fn a_workspace_within_a_work_tree_is_covered_with_all_of_it() {
 #[test]
 fn where_no_checkpoint_can_be_made_it_is_said_why() {
     type Make = fn(&mut Site);
-    let cases: [(Make, &str); 7] = [
+    let cases: [(Make, &str); 5] = [
         (|_| (), "is not in a git work tree"),
         (|site| site.place.workspace = site.path(".git").to_str().unwrap().to_owned(), "cannot be used"),
-        (
-            |site| {
-                site.git(&["init", "-q"]);
-                site.write("inner/file", "x");
-                git_in(&site.path("inner"), &["init", "-q"]);
-            },
-            "inner/ is a repository of its own",
-        ),
-        (
-            |site| {
-                site.git(&["init", "-q"]);
-                fs::File::create(site.path("huge")).unwrap().set_len(201 << 20).unwrap();
-            },
-            "201 MB of files would have to be kept",
-        ),
         (
             |site| {
                 site.git(&["init", "-q"]);
@@ -690,19 +649,64 @@ fn where_no_checkpoint_can_be_made_it_is_said_why() {
     site.ground.tools.checkpoints().can(&site.place).unwrap();
 }
 
+/// Of a file that is too large, of one that cannot be read, and of a repository within the work tree no checkpoint has the content. The
+/// rest is shown and taken back.
 #[test]
-fn what_a_task_makes_that_cannot_be_kept_is_refused_and_nothing_is_lost() {
+fn what_cannot_be_kept_is_named_and_the_rest_is_taken_back() {
+    let mut site = Site::repository();
+    site.write("closed", "a person's");
+    fs::File::create(site.path("was-huge")).unwrap().set_len(201 << 20).unwrap();
+    site.write("theirs/file", "x");
+    git_in(&site.path("theirs"), &["init", "-q"]);
+    site.commit_but("theirs");
+    later_by_a_second();
+    site.begin();
+    site.step(1, |site| {
+        site.write("a", "one");
+        site.write("inner/file", "x");
+        git_in(&site.path("inner"), &["init", "-q"]);
+        fs::File::create(site.path("huge")).unwrap().set_len(201 << 20).unwrap();
+        site.write("closed", "the task's");
+        fs::set_permissions(site.path("closed"), fs::Permissions::from_mode(0o000)).unwrap();
+    });
+    site.step(2, |site| site.write("b", "two"));
+    use ChangeKind::{Added, Modified};
+    let expected =
+        [("a", Modified, false), ("b", Added, false), ("huge", Added, true), ("inner/", Modified, true)];
+    let mut changed = site.changed();
+    changed.retain(|(path, ..)| path != "closed");
+    assert_eq!(changed, expected.map(|(path, kind, kept)| (path.to_owned(), kind, kept)));
+    let done = site.undo(0);
+    assert_eq!(done.kept.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["huge", "inner/"]);
+    assert_eq!((site.text("a").as_deref(), site.text("b")), (Some("a\n"), None));
+    assert_eq!(site.text("closed").as_deref(), Some("a person's"));
+    assert!(site.path("huge").exists() && site.path("inner/file").exists() && site.path("was-huge").exists());
+}
+
+/// The files of git that only an earlier version wrote are removed, and nothing else.
+#[test]
+fn what_an_earlier_version_kept_in_a_repository_is_removed() {
     let mut site = Site::repository();
     site.begin();
-    site.step(1, |site| site.write("a", "one"));
-    site.write("inner/file", "x");
-    git_in(&site.path("inner"), &["init", "-q"]);
-    let refused = site.take(Some(site.chain().last().clone()), None).unwrap_err();
-    assert!(matches!(refused, NoCheckpoint::Nested(_)), "{refused}");
-    fs::remove_dir_all(site.path("inner")).unwrap();
-    site.step(2, |site| site.write("a", "two"));
+    let before = site.of_git();
+    let commit = site.git(&["rev-parse", "HEAD"]);
+    site.git(&["update-ref", "refs/abide/x/y/tip", commit.trim()]);
+    site.git(&["pack-refs", "--all"]);
+    site.git(&["update-ref", "refs/abide/x/z/tip", commit.trim()]);
+    fs::create_dir_all(site.path(".git/refs/abide/x/w")).unwrap();
+    site.write(".git/refs/abide/x/w/tip.lock", "of a git that was killed");
+    let kept = site.ground.root().join("kept/earlier");
+    fs::create_dir_all(kept.join("conversations")).unwrap();
+    let owner = serde_json::json!({
+        "work_tree": site.place.workspace, "theirs": site.path(".git"), "program": "/usr/bin/git",
+    });
+    fs::write(kept.join("owner.json"), owner.to_string()).unwrap();
+    site.ground.tools.checkpoints().leave_repositories();
+    assert_eq!(site.of_git(), before);
+    assert!(!site.path(".git/refs/abide").exists() && !kept.exists());
+    site.step(1, |site| site.write("a", "b"));
     site.undo(0);
-    assert_eq!(site.text("a").unwrap(), "a\n");
+    assert_eq!(site.text("a").as_deref(), Some("a\n"));
 }
 
 #[test]
@@ -761,29 +765,42 @@ fn a_damaged_index_and_collected_objects_are_made_anew() {
     site.begin();
     let kept = fs::read_dir(site.ground.root().join("kept")).unwrap().next().unwrap().unwrap().path();
     fs::write(kept.join("index"), "nonsense").unwrap();
-    fs::write(kept.join("index.lock"), "of a git that was killed").unwrap();
+    let refs = kept.join("refs/abide").join(site.conversation.to_string()).join(site.task.to_string());
+    for lock in [kept.join("index.lock"), kept.join("part.index.lock"), refs.join("tip.lock")] {
+        fs::write(lock, "of a git that was killed").unwrap();
+    }
     site.step(1, |site| site.write("untracked", "y"));
     site.undo(0);
     assert_eq!(site.text("untracked").unwrap(), "x");
 }
 
 #[test]
-fn a_conversation_s_references_are_removed_with_it() {
+fn what_is_kept_for_a_conversation_is_removed_with_it() {
     let mut site = Site::repository();
     site.begin();
-    site.step(1, |site| site.write("a", "b"));
+    site.step(1, |site| site.write("a", "only the first conversation has this"));
+    let id = site.git(&["hash-object", "a"]);
     site.undo(0);
     let checkpoints = site.ground.tools.checkpoints().clone();
     assert_eq!(checkpoints.conversations().unwrap(), [site.conversation].into());
-    assert!(site.git(&["for-each-ref"]).contains("refs/abide/"));
+    let kept = fs::read_dir(site.ground.root().join("kept")).unwrap().next().unwrap().unwrap().path();
+    let committed = site.git(&["rev-parse", "HEAD:a"]);
+    assert!(
+        !kept.join("objects").join(&committed[..2]).join(committed[2..].trim()).exists(),
+        "it is borrowed"
+    );
+    let object = kept.join("objects").join(&id[..2]).join(id[2..].trim());
+    assert!(object.exists());
     let other = site.conversation;
     site.conversation = "0199aaaa-0000-7000-8000-000000000009".parse().unwrap();
     site.begin();
     checkpoints.forget(other);
-    let left = site.git(&["for-each-ref"]);
-    assert!(left.contains(&site.conversation.to_string()) && !left.contains(&other.to_string()), "{left}");
+    assert!(!object.exists());
+    assert_eq!(checkpoints.conversations().unwrap(), [site.conversation].into());
+    site.step(1, |site| site.write("a", "b"));
+    site.undo(0);
     checkpoints.forget(site.conversation);
-    assert!(!site.git(&["for-each-ref"]).contains("refs/abide/"));
+    assert!(!kept.exists());
     assert_eq!(checkpoints.conversations().unwrap(), [].into());
 }
 

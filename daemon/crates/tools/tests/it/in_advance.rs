@@ -1,6 +1,6 @@
 //! Helpers of the full sandbox that are made before a command needs them.
 
-use crate::ground::{CONVERSATION, Ground, PATIENCE, Running, data, processes, token, wait_until};
+use crate::ground::{CONVERSATION, Ground, Running, data, processes, token, wait_until};
 use abide_protocol::{ConversationId, record::CallAssessed, task::Approvals};
 use abide_tools::Place;
 use rustix::{
@@ -8,14 +8,11 @@ use rustix::{
     process::geteuid,
 };
 use serde_json::json;
-use std::{collections::BTreeSet, fs, path::Path, slice::from_ref, time::Instant};
+use std::{collections::BTreeSet, fs, path::Path, slice::from_ref};
 use tokio_util::sync::CancellationToken;
 
 /// Prints the namespace of users of the command. The process that forks its helper is in it, too.
 const USERS: &str = "readlink /proc/self/ns/user";
-
-/// A protected path that is missing in the workspace: it is there as long as a helper is confined for that workspace.
-const PLACEHOLDER: &str = ".envrc";
 
 async fn output(ground: &Ground, command: &str) -> String {
     let finished = ground.call("shell", json!({ "command": command })).await;
@@ -50,69 +47,43 @@ fn parent(process: u32) -> u32 {
     stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
+/// Whether a plan was made for a conversation's command: it has a temporary folder then.
+fn is_planned(ground: &Ground, conversation: ConversationId) -> bool {
+    ground.root().join("sandbox/conversations").join(conversation.to_string()).exists()
+}
+
+const fn conversation(number: u128) -> ConversationId {
+    ConversationId(uuid::Uuid::from_u128(number))
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn an_expected_command_finds_its_sandbox_made_and_a_release_takes_it_back() {
+async fn the_sandbox_of_an_expected_command_is_made_unless_it_is_released_before() {
     let ground = Ground::new();
     let call = shell(&ground);
     ground.tools.expect(CONVERSATION, &ground.workspace(), from_ref(&call), &ground.sandbox);
-    wait_until("its placeholders to be made", || ground.path(PLACEHOLDER).exists()).await;
-    ground.tools.release(CONVERSATION);
-    assert!(!ground.path(PLACEHOLDER).exists());
-    // The release comes first.
-    fs::create_dir(ground.path("other")).unwrap();
-    let other = ConversationId(uuid::Uuid::from_u128(100));
-    ground.tools.expect(CONVERSATION, &ground.workspace(), from_ref(&call), &ground.sandbox);
-    ground.tools.release(CONVERSATION);
-    let workspace = ground.path("other").display().to_string();
-    ground.tools.expect(other, &workspace, from_ref(&call), &ground.sandbox);
-    wait_until("the placeholders of the other", || ground.path("other").join(PLACEHOLDER).exists()).await;
-    // It waits until all that is wanted was made.
-    ground.tools.release(other);
-    assert!(!ground.path(PLACEHOLDER).exists());
+    wait_until("its sandbox to be made", || is_planned(&ground, CONVERSATION)).await;
+    // The release comes first, or takes the sandbox back.
+    let (released, other) = (conversation(100), conversation(101));
+    ground.tools.expect(released, &ground.workspace(), from_ref(&call), &ground.sandbox);
+    ground.tools.release(released);
+    ground.tools.expect(other, &ground.workspace(), from_ref(&call), &ground.sandbox);
+    wait_until("the sandbox of the other", || is_planned(&ground, other)).await;
     assert!(ground.finish(call).await.result.ok);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_is_expected_while_another_sandbox_is_made_gets_its_own() {
-    let ground = Ground::new();
-    let call = shell(&ground);
-    fs::create_dir(ground.path("other")).unwrap();
-    ground.tools.expect(CONVERSATION, &ground.workspace(), from_ref(&call), &ground.sandbox);
-    // Without a pause: the sandbox is still being made when its placeholders come.
-    let begun = Instant::now();
-    while !ground.path(PLACEHOLDER).exists() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain until its placeholders were made");
-    }
-    let other = ConversationId(uuid::Uuid::from_u128(100));
-    let workspace = ground.path("other").display().to_string();
-    ground.tools.expect(other, &workspace, from_ref(&call), &ground.sandbox);
-    wait_until("the placeholders of the other", || ground.path("other").join(PLACEHOLDER).exists()).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_made_for_a_command_that_asks_or_where_a_checkpoint_would_keep_it() {
+async fn nothing_is_made_for_a_command_that_asks() {
     let mut ground = Ground::new();
     let call = shell(&ground);
     ground.approvals = Approvals::Ask;
     let asks = shell(&ground);
-    for name in ["asks", "includes", "comes"] {
-        fs::create_dir(ground.path(name)).unwrap();
+    for (number, call) in [(100, &asks), (101, &call)] {
+        ground.tools.expect(conversation(number), &ground.workspace(), from_ref(call), &ground.sandbox);
     }
-    for name in ["objects", "refs"] {
-        fs::create_dir_all(ground.path("includes/.git").join(name)).unwrap();
-    }
-    fs::write(ground.path("includes/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
-    fs::write(ground.path("includes/.git/config"), "[include]\n\tpath = ../missing\n").unwrap();
-    let conversation = |number| ConversationId(uuid::Uuid::from_u128(number));
-    for (number, name, call) in [(100, "asks", &asks), (101, "includes", &call), (102, "comes", &call)] {
-        let workspace = ground.path(name).display().to_string();
-        ground.tools.expect(conversation(number), &workspace, from_ref(call), &ground.sandbox);
-    }
-    wait_until("the placeholders to be made", || ground.path("comes").join(PLACEHOLDER).exists()).await;
+    wait_until("the sandbox of the other", || is_planned(&ground, conversation(101))).await;
     // It waits until all that is wanted was made.
     ground.tools.release(CONVERSATION);
-    assert!(!ground.path("asks").join(PLACEHOLDER).exists());
-    assert!(!ground.path("includes").join(PLACEHOLDER).exists() && !ground.path("includes/missing").exists());
+    assert!(!is_planned(&ground, conversation(100)));
 }
 
 /// A command that sleeps, and its helper.

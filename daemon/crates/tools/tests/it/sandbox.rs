@@ -369,7 +369,7 @@ async fn what_other_programs_run_cannot_be_changed_or_made() {
             format!("python3 -c \"import os; os.rename('evil', '{path}')\" || cp evil {path}"),
         ] {
             fs::write(ground.path("evil"), "evil\n").unwrap();
-            let _ = run(&ground, &command).await;
+            let _ = ground.call("shell", json!({ "command": command })).await;
         }
     }
     // Above them, too.
@@ -380,16 +380,13 @@ async fn what_other_programs_run_cannot_be_changed_or_made() {
         "git config core.fsmonitor ./evil",
         "git config --worktree core.fsmonitor ./evil",
     ] {
-        let _ = run(&ground, command).await;
+        let _ = ground.call("shell", json!({ "command": command })).await;
     }
     ground.tools.release(CONVERSATION);
     assert_eq!(ground.text(".git/config"), config);
     assert_eq!(ground.text(".vscode/tasks.json"), "{}");
     for path in PROTECTED.iter().filter(|path| ![".git/config", ".vscode/tasks.json"].contains(path)) {
         assert!(!ground.path(path).exists(), "{path}");
-    }
-    for gone in [".envrc", ".idea", ".claude", ".husky", ".abide", ".mcp.json"] {
-        assert!(fs::symlink_metadata(ground.path(gone)).is_err(), "the placeholder {gone} is gone");
     }
     assert_eq!(git(&ground.path(""), &["log", "--format=%s"]), "first\n", "the repository is whole");
     // Files that the configuration includes, there or not.
@@ -399,13 +396,12 @@ async fn what_other_programs_run_cannot_be_changed_or_made() {
     fs::write(ground.path("shared.gitconfig"), "").unwrap();
     for path in ["shared.gitconfig", "deep/er/more", ".git/inside"] {
         let evil = format!("mkdir -p deep/er; printf '[alias]\\n\\tst = !touch evil\\n' > {path}");
-        all_refused(&ground, &[&evil]).await;
+        let _ = ground.call("shell", json!({ "command": evil })).await;
+        assert!(fs::read_to_string(ground.path(path)).unwrap_or_default().is_empty(), "{path}");
         let edit = ground.assess_one("write", json!({ "path": path, "content": "" }));
         let is_leaving = edit.why.as_ref().is_some_and(|why| why.contains("other programs"));
         assert!(is_leaving || matches!(edit.permission, Permission::Denied(_)), "{path}: {edit:?}");
     }
-    ground.tools.release(CONVERSATION);
-    assert!(!ground.path("deep").exists() && ground.text("shared.gitconfig").is_empty());
     let config = ground.text(".git/config");
     // Its history can be destroyed, but not replaced by one that runs something.
     let _ = run(
@@ -548,11 +544,6 @@ async fn what_runs_without_asking_and_what_asks() {
     let (found, _, why) = permission(&plain, "shell", json!({ "command": "make" }));
     assert_eq!(found, Permission::Ask);
     assert!(why.unwrap().contains("git work tree"));
-    let linked = asking(repository());
-    symlink("elsewhere", linked.path(".vscode")).unwrap();
-    let (found, _, why) = permission(&linked, "shell", json!({ "command": "make" }));
-    assert_eq!(found, Permission::Ask);
-    assert!(why.unwrap().contains("symbolic link"));
     let landlock = asking(commit_in(Ground::with_landlock_only()));
     assert_eq!(permission(&landlock, "shell", json!({ "command": "make" })).0, Permission::Ask);
 }
@@ -648,19 +639,4 @@ async fn a_workspace_changed_since_the_last_command_is_planned_anew() {
     all_refused(&ground, &["echo evil > .git/hooks/post-commit", "git config core.fsmonitor ./evil"]).await;
     git(&ground.path(""), &["config", "user.name", "replaced the file"]);
     all_refused(&ground, &["git config core.fsmonitor ./evil"]).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_placeholder_is_removed_only_with_the_last_helper_that_uses_it() {
-    let ground = repository();
-    let running = ground.start("until [ -e go ]; do sleep 0.01; done; touch .envrc/evil || echo refused");
-    crate::ground::wait_until("the placeholder to be there", || ground.path(".envrc").is_dir()).await;
-    ground.tools.release(CONVERSATION);
-    assert!(ground.path(".envrc").is_dir(), "the command that runs needs it");
-    fs::write(ground.path("go"), "").unwrap();
-    let finished = running.end().await;
-    assert_eq!(data(&finished)["stdout"], "refused\n");
-    ground.tools.release(CONVERSATION);
-    assert!(fs::symlink_metadata(ground.path(".envrc")).is_err());
-    assert_eq!(git(&ground.path(""), &["status", "--porcelain"]), "?? go\n");
 }

@@ -27,6 +27,7 @@ struct Seen {
     /// It may run unasked because what it does can be undone.
     is_contained: bool,
     by_person: bool,
+    has_begun: bool,
 }
 
 /// Work on files may end after its task.
@@ -44,7 +45,7 @@ impl Files {
             }
             RecordBody::CallAssessed(assessed) => {
                 let is_contained = assessed.permission == Permission::Sandbox;
-                let seen = Seen { effect: assessed.effect, is_contained, by_person: false };
+                let seen = Seen { effect: assessed.effect, is_contained, by_person: false, has_begun: false };
                 self.calls.insert(assessed.call_id, seen);
             }
             RecordBody::ApprovalRequested(approval) => {
@@ -63,7 +64,8 @@ impl Files {
                 let call = self.calls.get(&started.call_id);
                 let changes = call
                     .is_some_and(|call| matches!(call.effect, EffectClass::Verifiable | EffectClass::Unsafe));
-                let is_unasked = call.is_some_and(|call| call.is_contained && !call.by_person);
+                let is_unasked =
+                    call.is_some_and(|call| call.is_contained && !call.by_person && !call.has_begun);
                 assert!(
                     !(changes && is_unasked && self.is_impossible) || self.by_yes,
                     "a call runs unasked that cannot be undone: {record:?}"
@@ -76,9 +78,12 @@ impl Files {
                     !changes || self.undo.is_none(),
                     "a call may change files during an undo: {record:?}"
                 );
+                if let Some(call) = self.calls.get_mut(&started.call_id) {
+                    call.has_begun = true;
+                }
             }
             RecordBody::Checkpointed(Checkpointed { number, state, .. }) => {
-                self.is_impossible |= *number == 0 && matches!(state, CheckpointState::Impossible(_));
+                self.is_impossible = matches!(state, CheckpointState::Impossible(_));
                 assert!(self.has_checkpoints, "a task without checkpoints has one: {record:?}");
                 assert_eq!(*number, self.next, "a checkpoint is missing");
                 self.next += 1;

@@ -1,0 +1,94 @@
+//! The repository of the person around a workspace. It is only read, and without git: what it configures must not run.
+
+use crate::sandbox::git::{Repository, git_folder_named_by, shared_index};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// What checkpoints need of it. They write nothing to it, so any repository that git would take serves, also one that a command of a task
+/// has made.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) top: PathBuf,
+    /// The git folder of the work tree.
+    folder: PathBuf,
+    /// The one that it shares with other work trees.
+    pub(super) common: PathBuf,
+    pub(super) is_sha256: bool,
+    /// A file with the person's patterns of ignored files.
+    pub(super) excludes: Option<PathBuf>,
+}
+
+impl Found {
+    /// The innermost repository whose work tree holds this folder, a path without links.
+    pub(super) fn of(workspace: &Path, home: &Path, config_home: Option<&Path>) -> Option<Self> {
+        let (top, folder) = workspace.ancestors().find_map(|top| {
+            let entry = top.join(".git");
+            let folder = git_folder_named_by(&entry).or_else(|| fs::canonicalize(entry).ok())?;
+            folder.join("HEAD").exists().then_some((top, folder))
+        })?;
+        if workspace.starts_with(&folder) {
+            return None;
+        }
+        let common = match fs::read_to_string(folder.join("commondir")) {
+            Ok(named) => fs::canonicalize(folder.join(named.trim_end())).ok()?,
+            Err(_) => folder.clone(),
+        };
+        if !common.join("objects").is_dir() {
+            return None;
+        }
+        let repository = Repository {
+            top: top.to_owned(),
+            entry: top.join(".git"),
+            folders: vec![folder.clone(), common.clone()],
+        };
+        let of_person =
+            || config_home.map_or_else(|| home.join(".config"), Path::to_owned).join("git/ignore");
+        let excludes = repository.named(home).excludes.unwrap_or_else(of_person);
+        Some(Self {
+            top: top.to_owned(),
+            is_sha256: repository.id_length() == 32,
+            excludes: excludes.is_file().then_some(excludes),
+            folder,
+            common,
+        })
+    }
+
+    /// The folders with its objects: its own, and those that it borrows from.
+    pub(super) fn objects(&self) -> Vec<PathBuf> {
+        let mut all = vec![self.common.join("objects")];
+        let mut at = 0;
+        while let Some(folder) = all.get(at).cloned() {
+            let borrowed = fs::read_to_string(folder.join("info/alternates")).unwrap_or_default();
+            for line in borrowed.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+                if let Ok(other) = fs::canonicalize(folder.join(line))
+                    && !all.contains(&other)
+                {
+                    all.push(other);
+                }
+            }
+            at += 1;
+        }
+        all
+    }
+
+    /// Its patterns of ignored files.
+    pub(super) fn exclude(&self) -> Vec<u8> {
+        fs::read(self.common.join("info/exclude")).unwrap_or_default()
+    }
+
+    /// Copies its index to a file in this folder; returns whether there is one.
+    pub(super) fn copy_index(&self, folder: &Path, name: &str) -> io::Result<bool> {
+        let id_length = if self.is_sha256 { 32 } else { 20 };
+        match fs::copy(self.folder.join("index"), folder.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            copied => copied?,
+        };
+        // A split index has most of its entries in another file.
+        if let Some(shared) = shared_index(&self.folder, id_length)? {
+            fs::copy(self.folder.join(&shared), folder.join(shared))?;
+        }
+        Ok(true)
+    }
+}

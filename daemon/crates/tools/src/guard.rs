@@ -1,0 +1,119 @@
+//! What a command leaves behind must not run with the person's rights. The sandbox protects the files that are there when a command begins.
+//! Here is the rest: what a command has made, or put in the place of something that the person replaced meanwhile, is found after each
+//! command and set aside. What a person's git would run at once is found while the command runs, and ends it.
+
+mod aside;
+mod kept;
+mod seen;
+mod tree;
+mod watch;
+
+pub(crate) use aside::Aside;
+use seen::Offence;
+pub(crate) use seen::{Scene, Seen};
+pub(crate) use tree::{Listing, Listings, Tree};
+pub(crate) use watch::{Watch, Watches};
+
+use kept::Kept;
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+use tree::Found;
+
+/// The folders of so many workspaces are remembered.
+const MAX_TREES: usize = 16;
+
+/// Looks at workspaces before and after commands.
+#[derive(Debug, Default)]
+pub(crate) struct Guard {
+    /// By workspace; of a repository also those of its git folders.
+    trees: Mutex<HashMap<PathBuf, Arc<Mutex<Tree>>>>,
+    /// How many looks there were, at any of them.
+    looks: AtomicU64,
+}
+
+/// A look at a workspace before a command.
+#[derive(Debug, Clone)]
+pub(crate) struct Before {
+    pub(crate) scene: Arc<Scene>,
+    pub(crate) seen: Arc<Seen>,
+    kept: Arc<Kept>,
+}
+
+impl Guard {
+    /// Looks at a workspace. Blocking.
+    pub(crate) fn look(&self, scene: &Scene) -> Seen {
+        let (mut found, _) = self.look_beneath(&scene.workspace);
+        // A linked work tree's git folders lie elsewhere.
+        for folder in scene.repository.iter().flat_map(|repository| &repository.folders) {
+            if !folder.starts_with(&scene.workspace) {
+                for part in ["modules", "worktrees"] {
+                    let (Found { protected: _, repositories, links }, _) =
+                        self.look_beneath(&folder.join(part));
+                    found.repositories.extend(repositories);
+                    found.links.extend(links);
+                }
+            }
+        }
+        scene.seen(found)
+    }
+
+    /// Looks at a workspace before a command. Blocking.
+    pub(crate) fn before(&self, scene: Scene) -> Before {
+        let seen = self.look(&scene);
+        let kept = Kept::of(&seen);
+        Before { scene: Arc::new(scene), seen: Arc::new(seen), kept: Arc::new(kept) }
+    }
+
+    /// Sets aside what is there and was not before; what that was, in words. Blocking.
+    pub(crate) fn after(&self, before: &Before, aside: &Aside) -> Vec<String> {
+        let offences = self.look(&before.scene).since(&before.seen);
+        if offences.is_empty() { Vec::new() } else { before.set_aside(&offences, aside) }
+    }
+
+    /// Looks at the folders of a workspace; the number of the look. Blocking.
+    pub(crate) fn look_at_folders(&self, workspace: &Path) -> u64 {
+        self.look_beneath(workspace).1
+    }
+
+    fn look_beneath(&self, root: &Path) -> (Found, u64) {
+        let tree = self.tree(root);
+        let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = self.looks.fetch_add(1, Ordering::Relaxed) + 1;
+        (tree.look(number), number)
+    }
+
+    /// The folders of a workspace.
+    pub(crate) fn tree(&self, root: &Path) -> Arc<Mutex<Tree>> {
+        let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        if trees.len() >= MAX_TREES && !trees.contains_key(root) {
+            // One that is not used now.
+            trees.retain(|_, tree| Arc::strong_count(tree) > 1);
+        }
+        Arc::clone(
+            trees.entry(root.to_owned()).or_insert_with(|| Arc::new(Mutex::new(Tree::new(root.to_owned())))),
+        )
+    }
+}
+
+impl Before {
+    /// Whether a person's git would run by now something in the workspace that it would not have run before, or something has taken the
+    /// place of a protected file. Blocking, for a moment.
+    pub(crate) fn is_offended(&self) -> bool {
+        !self.scene.newly_run(&self.seen).is_empty()
+    }
+
+    /// The folders to watch for that.
+    pub(crate) fn watched(&self) -> Vec<PathBuf> {
+        self.scene.watched(&self.seen)
+    }
+
+    fn set_aside(&self, offences: &[Offence], aside: &Aside) -> Vec<String> {
+        aside::set_aside(offences, &self.kept, aside)
+    }
+}

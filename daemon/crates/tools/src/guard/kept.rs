@@ -1,0 +1,63 @@
+//! The files that a command may not change, as they were before it began, so that they can be brought back if their place is taken. (An
+//! open file would not do: a command may reach it in the moment in which a person replaces it.)
+
+use super::Seen;
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    fs::{self, File},
+    io::{self, Read as _},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
+/// So many files are kept for a command.
+const MAX: usize = 64;
+
+/// A larger file is not kept, in bytes.
+const MAX_FILE: u64 = 256 * 1024;
+
+#[derive(Debug, Default)]
+pub(super) struct Kept(BTreeMap<PathBuf, Original>);
+
+#[derive(Debug)]
+enum Original {
+    File { content: Vec<u8>, mode: u32 },
+    Link(OsString),
+}
+
+impl Kept {
+    pub(super) fn of(seen: &Seen) -> Self {
+        let there = seen.files.iter().filter(|(_, identity)| identity.is_some());
+        Self(there.filter_map(|(path, _)| Some((path.clone(), original(path)?))).take(MAX).collect())
+    }
+
+    /// Puts back what was at this path, where nothing is now. Returns whether something was.
+    pub(super) fn restore(&self, path: &Path) -> io::Result<bool> {
+        match self.0.get(path) {
+            None => return Ok(false),
+            Some(Original::Link(target)) => std::os::unix::fs::symlink(target, path)?,
+            Some(Original::File { content, mode }) => {
+                fs::write(path, content)?;
+                fs::set_permissions(path, fs::Permissions::from_mode(*mode))?;
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn original(path: &Path) -> Option<Original> {
+    let kind = fs::symlink_metadata(path).ok()?.file_type();
+    if kind.is_symlink() {
+        return Some(Original::Link(fs::read_link(path).ok()?.into()));
+    }
+    // A pipe in its place must not hold anything up.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = if kind.is_file() { openat(CWD, path, flags, Mode::empty()).ok()? } else { return None };
+    let mut file = File::from(file);
+    let there = file.metadata().ok().filter(|there| there.is_file() && there.len() <= MAX_FILE)?;
+    let mut content = Vec::new();
+    file.read_to_end(&mut content).ok()?;
+    Some(Original::File { content, mode: there.permissions().mode() & 0o777 })
+}

@@ -1,0 +1,153 @@
+//! What programs outside of the sandbox would run or obey because of files where commands may write.
+
+use super::tree::Found;
+use crate::{
+    SandboxSettings,
+    sandbox::{
+        Identity, Repository,
+        git::{Cause, Causes, add_causes, git_folder_named_by, gitlinks},
+    },
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// A place where commands run.
+#[derive(Debug, Clone)]
+pub(crate) struct Scene {
+    /// The workspace, without links.
+    pub(crate) workspace: PathBuf,
+    pub(crate) repository: Option<Repository>,
+    pub(crate) settings: SandboxSettings,
+    pub(crate) home: PathBuf,
+}
+
+/// What is there at a moment. All paths are absolute.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// Files and folders from which programs take what they run; `None`: it is named by a configuration or a link, and is not there.
+    pub(crate) files: BTreeMap<PathBuf, Option<Identity>>,
+    /// Git folders where commands may write.
+    pub(crate) repositories: BTreeSet<PathBuf>,
+    pub(crate) causes: Causes,
+}
+
+/// Something that was not there before a command ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Offence {
+    /// A file or folder from which programs take what they run.
+    File(PathBuf),
+    Git(Cause),
+}
+
+impl Scene {
+    /// Whether a command may write there.
+    pub(super) fn is_writable(&self, path: &Path) -> bool {
+        let git = self.repository.iter().flat_map(|repository| &repository.folders);
+        [&self.workspace]
+            .into_iter()
+            .chain(git)
+            .chain(&self.settings.writable)
+            .any(|folder| path.starts_with(folder))
+    }
+
+    /// What stands in the workspace, of which `found` tells.
+    pub(super) fn seen(&self, found: Found) -> Seen {
+        let Found { protected, mut repositories, links } = found;
+        let mut files: BTreeMap<PathBuf, Option<Identity>> =
+            protected.into_iter().map(|(path, identity)| (path, Some(identity))).collect();
+        let targets: Vec<PathBuf> = files.keys().filter_map(|path| target(path)).collect();
+        let named =
+            self.repository.as_ref().map(|repository| repository.named(&self.home)).unwrap_or_default();
+        let configured = self.settings.protect.iter().map(|path| self.workspace.join(path));
+        for path in configured.chain(targets).chain(named.all().cloned()) {
+            if self.is_writable(&path) && !files.keys().any(|above| path.starts_with(above)) {
+                let identity = Identity::of(&path);
+                files.insert(path, identity);
+            }
+        }
+        for link in links {
+            repositories.extend(git_folder_named_by(&link));
+            let identity = Identity::of(&link);
+            files.insert(link, identity);
+        }
+        if let Some(repository) = &self.repository {
+            repositories.extend(repository.folders.iter().cloned());
+        }
+        repositories.extend(self.entered().into_iter().flatten());
+        repositories.retain(|folder| self.is_writable(folder));
+        let mut causes = Causes::new();
+        repositories.iter().for_each(|folder| add_causes(folder, &mut causes));
+        Seen { files, repositories, causes }
+    }
+
+    /// The git folders that a person's git reads in the workspace itself: its own, and those of repositories that it enters by a gitlink,
+    /// at once and unasked. `None`: the index cannot be read.
+    fn entered(&self) -> Option<Vec<PathBuf>> {
+        let Some(repository) = &self.repository else { return Some(vec![self.workspace.join(".git")]) };
+        let Repository { top, folders, .. } = repository;
+        let links = gitlinks(folders.first()?, repository.id_length()).ok()?;
+        let inner = links.iter().filter_map(|link| {
+            let entry = top.join(link).join(".git");
+            git_folder_named_by(&entry).or_else(|| entry.is_dir().then_some(entry))
+        });
+        Some(folders.iter().cloned().chain(inner).collect())
+    }
+
+    /// The folders in which something of [`Self::newly_run`] may come up, as far as they are there now.
+    pub(super) fn watched(&self, before: &Seen) -> Vec<PathBuf> {
+        let mut watched = self.entered().unwrap_or_default();
+        watched.extend(watched.clone().iter().map(|folder| folder.join("hooks")));
+        if let Some(repository) = &self.repository {
+            let links =
+                repository.folders.first().and_then(|folder| gitlinks(folder, repository.id_length()).ok());
+            // One that is not checked out becomes a repository with its `.git`.
+            watched.extend(links.unwrap_or_default().iter().map(|link| repository.top.join(link)));
+        } else {
+            watched.push(self.workspace.clone());
+        }
+        // The nearest folder above what is missing.
+        watched.extend(
+            before
+                .files
+                .keys()
+                .filter_map(|path| path.ancestors().skip(1).find(|above| above.is_dir()))
+                .map(Path::to_owned),
+        );
+        watched.sort();
+        watched.dedup();
+        watched.retain(|folder| self.is_writable(folder) && folder.is_dir());
+        watched
+    }
+
+    /// What a person's git would run now in the workspace itself, and would not have before; and what has taken the place of a protected
+    /// file. A moment's work, for while a command runs.
+    pub(super) fn newly_run(&self, before: &Seen) -> Vec<Offence> {
+        let mut causes = Causes::new();
+        for folder in self.entered().unwrap_or_default().iter().filter(|folder| self.is_writable(folder)) {
+            add_causes(folder, &mut causes);
+        }
+        let files = before.files.keys().map(|path| (path.clone(), Identity::of(path))).collect();
+        Seen { files, causes, ..Seen::default() }.since(before)
+    }
+}
+
+impl Seen {
+    /// What was not there before.
+    pub(super) fn since(&self, before: &Self) -> Vec<Offence> {
+        let is_new = |path: &&PathBuf| {
+            before.files.get(*path).copied().flatten() != self.files.get(*path).copied().flatten()
+        };
+        let is_there = |path: &&PathBuf| self.files.get(*path).copied().flatten().is_some();
+        let files = self.files.keys().filter(is_there).filter(is_new).cloned().map(Offence::File);
+        files.chain(self.causes.difference(&before.causes).cloned().map(Offence::Git)).collect()
+    }
+}
+
+/// What a link leads to, as far as its text says.
+fn target(path: &Path) -> Option<PathBuf> {
+    let target = fs::read_link(path).ok()?;
+    Some(crate::sandbox::git::without_dots(&path.parent()?.join(target)))
+}

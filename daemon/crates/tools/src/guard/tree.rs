@@ -1,0 +1,219 @@
+//! The folders of a workspace, looked at again and again: only those are listed again that have changed since.
+
+use crate::sandbox::Identity;
+use rustix::{
+    fs::{AtFlags, CWD, FileType, Stat, statat},
+    time::{ClockId, clock_gettime},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    ffi::{OsStr, OsString},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// A time of change is one of the kernel's ticks. A folder that has just changed may change again in the same tick, in ns.
+const TICK: i128 = 20_000_000;
+
+/// Folders in a git folder that hold no git folder and no configuration.
+const OF_GIT: [&str; 5] = ["objects", "refs", "logs", "lfs", "info"];
+
+/// A folder and all beneath it.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    root: PathBuf,
+    folders: HashMap<PathBuf, Folder>,
+}
+
+#[derive(Debug)]
+struct Folder {
+    inode: u64,
+    /// Of the folder itself; nobody can set this time.
+    changed: i128,
+    /// The number of the look that has listed it.
+    listed: u64,
+    /// It could not change again with the same time.
+    is_settled: bool,
+    /// The folders in it that are looked at.
+    folders: Vec<OsString>,
+    /// Names of files and folders from which programs take what they run.
+    protected: Vec<OsString>,
+    is_repository: bool,
+    /// Its `.git` is a file.
+    has_link: bool,
+}
+
+/// What was found beneath the root. The paths are absolute.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) protected: BTreeMap<PathBuf, Identity>,
+    /// Git folders.
+    pub(super) repositories: BTreeSet<PathBuf>,
+    /// Files that name git folders.
+    pub(super) links: BTreeSet<PathBuf>,
+}
+
+/// Folders that have changed, by path relative to the root.
+pub(crate) type Listings = HashMap<PathBuf, Listing>;
+
+/// What was in a folder at a moment.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    /// When the folder had last changed, in ms since the epoch.
+    pub(crate) changed: i64,
+    pub(crate) names: HashSet<OsString>,
+}
+
+impl Tree {
+    pub(super) fn new(root: PathBuf) -> Self {
+        Self { root, folders: HashMap::new() }
+    }
+
+    /// Looks at all folders; what is marked in them. The number is that of the look. Blocking.
+    pub(super) fn look(&mut self, number: u64) -> Found {
+        let mut found = Found::default();
+        let mut next = HashMap::with_capacity(self.folders.len());
+        let mut waiting = vec![self.root.clone()];
+        while let Some(path) = waiting.pop() {
+            let Some(stat) = stat(&path).filter(|stat| FileType::from_raw_mode(stat.st_mode).is_dir()) else {
+                continue;
+            };
+            let known = self.folders.remove(&path).filter(|known| known.is_still(&stat));
+            let folder = known.unwrap_or_else(|| Folder::list(&path, &stat, number));
+            folder.report(&path, &mut found);
+            waiting.extend(folder.folders.iter().map(|name| path.join(name)));
+            next.insert(path, folder);
+        }
+        self.folders = next;
+        found
+    }
+
+    /// What is in the folders that have changed since the look of this number, as far as the last look tells. Blocking.
+    pub(crate) fn listings_since(&self, number: u64) -> Listings {
+        let changed = self.folders.iter().filter(|(_, folder)| folder.listed > number);
+        let listing = |(path, folder): (&PathBuf, &Folder)| {
+            let entries = fs::read_dir(path).into_iter().flatten().flatten();
+            let names = entries.map(|entry| entry.file_name()).collect();
+            let changed = i64::try_from(folder.changed / 1_000_000).unwrap_or(i64::MAX);
+            Some((path.strip_prefix(&self.root).ok()?.to_owned(), Listing { changed, names }))
+        };
+        changed.filter_map(listing).collect()
+    }
+}
+
+impl Folder {
+    fn is_still(&self, stat: &Stat) -> bool {
+        self.is_settled && self.inode == stat.st_ino && self.changed == changed(stat)
+    }
+
+    /// Lists a folder. One that cannot be read is empty: a command of the same user cannot read it either.
+    fn list(path: &Path, stat: &Stat, listed: u64) -> Self {
+        let now = clock_gettime(ClockId::RealtimeCoarse);
+        let now = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
+        let mut folders = Vec::new();
+        let mut protected = Vec::new();
+        let (mut has_head, mut has_objects, mut has_link) = (false, false, false);
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if name.eq_ignore_ascii_case(".git") {
+                has_link |= !is_folder;
+            } else if is_protected(&name) {
+                protected.push(name);
+                continue;
+            }
+            has_head |= name == "HEAD";
+            has_objects |= name == "objects" || name == "commondir";
+            if is_folder {
+                folders.push(name);
+            }
+        }
+        let is_repository = has_head && has_objects;
+        if is_repository {
+            folders.retain(|name| !OF_GIT.iter().any(|of_git| name == of_git));
+        }
+        let (inode, changed) = (stat.st_ino, changed(stat));
+        let is_settled = changed + TICK < now;
+        Self { inode, changed, listed, is_settled, folders, protected, is_repository, has_link }
+    }
+
+    fn report(&self, path: &Path, found: &mut Found) {
+        for name in &self.protected {
+            let path = path.join(name);
+            if let Some(identity) = Identity::of(&path) {
+                found.protected.insert(path, identity);
+            }
+        }
+        if self.is_repository {
+            found.repositories.insert(path.to_owned());
+        }
+        if self.has_link {
+            found.links.insert(path.join(".git"));
+        }
+    }
+}
+
+/// Whether programs take what they run from a file or folder of this name.
+fn is_protected(name: &OsStr) -> bool {
+    name.to_str().is_some_and(abide_rules::is_protected)
+}
+
+fn stat(path: &Path) -> Option<Stat> {
+    statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok()
+}
+
+fn changed(stat: &Stat) -> i128 {
+    i128::from(stat.st_ctime) * 1_000_000_000 + i128::from(stat.st_ctime_nsec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(found: &Found, root: &Path) -> Vec<String> {
+        let all = found.protected.keys().chain(&found.repositories).chain(&found.links);
+        all.map(|path| path.strip_prefix(root).unwrap().display().to_string()).collect()
+    }
+
+    #[test]
+    fn what_is_new_at_any_depth_is_found_whenever_it_comes() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("a/b/c")).unwrap();
+        fs::create_dir_all(at(".git/objects/ab")).unwrap();
+        fs::write(at(".git/HEAD"), "").unwrap();
+        let mut tree = Tree::new(folder.path().to_owned());
+        assert_eq!(names(&tree.look(1), folder.path()), [".git"]);
+        fs::create_dir(at("a/b/c/.vscode")).unwrap();
+        assert_eq!(names(&tree.look(1), folder.path()), ["a/b/c/.vscode", ".git"]);
+        fs::create_dir_all(at("a/bare/objects")).unwrap();
+        assert_eq!(names(&tree.look(1), folder.path()), ["a/b/c/.vscode", ".git"], "it is none yet");
+        fs::write(at("a/bare/HEAD"), "").unwrap();
+        fs::write(at("a/b/.git"), "gitdir: ../bare").unwrap();
+        assert_eq!(names(&tree.look(1), folder.path()), ["a/b/c/.vscode", ".git", "a/bare", "a/b/.git"]);
+        fs::remove_dir_all(at("a/b")).unwrap();
+        assert_eq!(names(&tree.look(1), folder.path()), [".git", "a/bare"]);
+    }
+
+    #[test]
+    fn only_folders_that_have_changed_are_listed_again() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a/b", "c"] {
+            fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        let mut tree = Tree::new(folder.path().to_owned());
+        let mut number = 0;
+        let mut listings = || {
+            number += 1;
+            tree.look(number);
+            tree.listings_since(number - 1)
+        };
+        assert_eq!(listings().len(), 4);
+        // Until a change would get another time.
+        while !listings().is_empty() {}
+        fs::write(folder.path().join("a/b/file"), "").unwrap();
+        let listed = listings();
+        assert_eq!(listed.keys().collect::<Vec<_>>(), [Path::new("a/b")]);
+        assert_eq!(listed[Path::new("a/b")].names, HashSet::from(["file".into()]));
+    }
+}
