@@ -211,6 +211,14 @@ fn no_rule_allows_a_change_of_what_programs_are_configured_by() {
         ".envrc",
         "a/.vscode/tasks.json",
         ".husky/x",
+        "sub/.hg/hgrc",
+        ".jj/repo/config.toml",
+        ".zed/settings.json",
+        ".gemini/settings.json",
+        ".opencode/plugins/x.js",
+        "sub/.dir-locals.el",
+        ".nvim.lua",
+        ".vimrc",
     ] {
         assert!(matches!(book.edit(&[path]), PathVerdict::None), "{path}");
         assert!(matches!(book.edit(&["src/x", path]), PathVerdict::None), "a link to {path}");
@@ -218,7 +226,7 @@ fn no_rule_allows_a_change_of_what_programs_are_configured_by() {
         assert!(matches!(book.read(&[path]), PathVerdict::Allow(_)), "{path} may be read");
         assert!(wider_edit(path).is_empty(), "{path}");
     }
-    for path in ["src/main.rs", ".gitignore", ".github/x", "git/config"] {
+    for path in ["src/main.rs", ".gitignore", ".github/x", "git/config", "vimrc", ".hgignore"] {
         assert!(matches!(book.edit(&[path]), PathVerdict::Allow(_)), "{path}");
     }
 }
