@@ -1,7 +1,7 @@
 //! The commands that a command runs: those of wrappers (`sudo rm x`), of shells (`bash -c 'rm x'`), and of other programs that give a
 //! text to a shell (`git rebase -x 'rm x'`). Only rules that deny or ask look at them.
 
-use crate::{Script, Simple, Word, git, hazard, runs, shell};
+use crate::{Script, Simple, Word, code, git, hazard, runs, shell};
 use std::{borrow::Cow, rc::Rc};
 
 /// Shells within shells that are looked into.
@@ -121,6 +121,9 @@ impl Inner {
                     shell::Runs::Input | shell::Runs::File => {}
                 }
             }
+        }
+        if code::is_unknown(program, words, is_near) {
+            self.unclear = Some(format!("`{program}` runs code that is not read"));
         }
         if program == "git" {
             self.git(words, shells);

@@ -5,7 +5,9 @@
 //! allow match one *plain* command ([`Plain`]) and nothing else; that command is executed directly, without a shell, so that what was
 //! judged is what runs. This crate has no I/O.
 
+mod awk;
 mod book;
+mod code;
 mod git;
 mod hazard;
 mod inner;
@@ -16,6 +18,7 @@ mod plain;
 mod rule;
 mod runs;
 mod script;
+mod sed;
 mod shell;
 mod subscript;
 mod wider;

@@ -106,11 +106,11 @@ fn read(words: &[Word], is_glued: bool) -> Runs<'_> {
 }
 
 /// Whether this file is not known to be one on a disk.
-fn is_stream(file: &Word) -> bool {
+pub(crate) fn is_stream(file: &Word) -> bool {
     file.literal().is_none_or(is_stream_name)
 }
 
-fn is_stream_name(file: &str) -> bool {
+pub(crate) fn is_stream_name(file: &str) -> bool {
     file == "-" || file.starts_with("/dev/") || file.starts_with("/proc/")
 }
 
