@@ -1,7 +1,7 @@
 //! The commands that a command runs: those of wrappers (`sudo rm x`), of shells (`bash -c 'rm x'`), and of other programs that give a
 //! text to a shell (`git rebase -x 'rm x'`). Only rules that deny or ask look at them.
 
-use crate::{Script, Simple, Word, code, git, hazard, runs, shell};
+use crate::{Script, Simple, Word, git, hazard, runs, shell};
 use std::{borrow::Cow, rc::Rc};
 
 /// Shells within shells that are looked into.
@@ -109,8 +109,9 @@ impl Inner {
     /// What this program runs of its words.
     fn program(&mut self, program: &str, words: &[Word], place: Place) {
         let Place { shells, is_near, is_builtin } = place;
-        if is_builtin && matches!(program, "." | "source") {
-            self.unclear = Some(format!("`{program}` runs a file in this shell"));
+        // A file may hold anything, as a script may; what is piped to it is in the line.
+        if is_builtin && matches!(program, "." | "source") && words.first().is_none_or(shell::is_stream) {
+            self.reads(program);
         }
         let is_shell = shell::is_known(program);
         if is_shell || shell::is_likely(program) {
@@ -121,9 +122,6 @@ impl Inner {
                     shell::Runs::Input | shell::Runs::File => {}
                 }
             }
-        }
-        if code::is_unknown(program, words, is_near) {
-            self.unclear = Some(format!("`{program}` runs code that is not read"));
         }
         if program == "git" {
             self.git(words, shells);

@@ -5,9 +5,7 @@
 //! allow match one *plain* command ([`Plain`]) and nothing else; that command is executed directly, without a shell, so that what was
 //! judged is what runs. This crate has no I/O.
 
-mod awk;
 mod book;
-mod code;
 mod git;
 mod hazard;
 mod inner;
@@ -18,7 +16,6 @@ mod plain;
 mod rule;
 mod runs;
 mod script;
-mod sed;
 mod shell;
 mod subscript;
 mod wider;
