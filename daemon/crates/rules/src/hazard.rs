@@ -2,46 +2,115 @@
 //!
 //! The list cannot be complete. It is for programs that people let run with any words because they take them for reading.
 
-use crate::matching::{Pattern, WordPattern};
+use crate::{
+    matching::{Pattern, WordPattern},
+    options::{Options, options},
+    runs,
+};
 
 /// They run the program that their words name.
 const WRAPPERS: &[&str] = &[
+    "adb",
+    "autossh",
     "busybox",
+    "bwrap",
+    "capsh",
+    "catchsegv",
+    "ccache",
+    "cgexec",
+    "choom",
+    "chpst",
+    "chronic",
     "chroot",
     "chrt",
     "command",
+    "concurrently",
     "coproc",
+    "dbus-launch",
+    "dbus-run-session",
+    "distcc",
     "doas",
+    "dumb-init",
+    "eatmydata",
+    "entr",
     "env",
     "eval",
     "exec",
+    "fakechroot",
+    "fakeroot",
+    "faketime",
+    "firejail",
     "flock",
+    "gdb",
+    "gosu",
+    "hyperfine",
+    "i386",
+    "ifne",
     "ionice",
+    "linux32",
+    "linux64",
+    "lldb",
+    "logsave",
+    "ltrace",
+    "mosh",
     "nice",
     "nohup",
     "nsenter",
+    "nsjail",
+    "numactl",
     "parallel",
+    "pee",
+    "perf",
     "pkexec",
     "prlimit",
+    "proot",
+    "proxychains",
+    "proxychains4",
+    "retry",
+    "rlwrap",
+    "rsh",
     "runuser",
+    "sandbox-exec",
+    "schroot",
+    "screen",
     "script",
+    "sem",
     "setarch",
+    "setlock",
     "setpriv",
     "setsid",
+    "sg",
+    "softlimit",
     "ssh",
+    "ssh-agent",
     "sshpass",
+    "start-stop-daemon",
     "stdbuf",
     "strace",
     "su",
+    "su-exec",
     "sudo",
+    "systemd-cat",
+    "systemd-inhibit",
+    "systemd-nspawn",
     "systemd-run",
     "taskset",
     "time",
     "timeout",
+    "tini",
+    "tmux",
+    "torsocks",
     "toybox",
+    "tsocks",
+    "uname26",
+    "unbuffer",
     "unshare",
+    "valgrind",
     "watch",
+    "watchexec",
+    "x86_64",
     "xargs",
+    "xvfb-run",
 ];
 
 /// They run the code that their words hold or name.
@@ -82,44 +151,17 @@ const INTERPRETERS: &[&str] = &[
 ];
 
 /// The options of a program that run another one or write a file.
-struct Options {
-    programs: &'static [&'static str],
-    /// Without the `--`. An abbreviation counts as the option.
-    long: &'static [&'static str],
-    /// Letters after one `-`, also among others.
-    letters: &'static str,
-    /// Beginnings of whole words.
-    words: &'static [&'static str],
-    /// So many words that are no options are harmless.
-    operands: Option<usize>,
-}
-
-const fn options(
-    programs: &'static [&'static str],
-    long: &'static [&'static str],
-    letters: &'static str,
-) -> Options {
-    Options { programs, long, letters, words: &[], operands: None }
-}
-
 static OPTIONS: &[Options] = &[
     Options {
         words: &["-exec", "-ok", "-delete", "-fprint", "-fls", "-files0-from"],
         ..options(&["find"], &[], "")
     },
     options(&["fd", "fdfind"], &["exec", "exec-batch"], "xX"),
-    options(&["rg"], &["pre", "hostname-bin", "search-zip"], "z"),
+    options(&["rg"], &["search-zip"], "z"),
     options(&["grep", "egrep", "fgrep"], &[], ""),
     options(
         &["tar", "bsdtar"],
         &[
-            "checkpoint-action",
-            "to-command",
-            "use-compress-program",
-            "rsh-command",
-            "info-script",
-            "new-volume-script",
-            "rmt-command",
             "extract",
             "get",
             "create",
@@ -132,9 +174,9 @@ static OPTIONS: &[Options] = &[
             "volno-file",
             "remove-files",
         ],
-        "IFxcruAfC",
+        "xcruAfC",
     ),
-    options(&["sort"], &["output", "compress-program", "temporary-directory", "files0-from"], "oT"),
+    options(&["sort"], &["output", "temporary-directory", "files0-from"], "oT"),
     Options { operands: Some(1), ..options(&["uniq"], &[], "") },
     options(&["tree"], &["output"], "oR"),
     options(&["file"], &["compile", "magic-file"], "Cm"),
@@ -157,17 +199,8 @@ static OPTIONS: &[Options] = &[
     ),
     options(
         &["wget"],
-        &[
-            "output-document",
-            "output-file",
-            "append-output",
-            "directory-prefix",
-            "use-askpass",
-            "execute",
-            "config",
-            "post-file",
-        ],
-        "OoaPei",
+        &["output-document", "output-file", "append-output", "directory-prefix", "config", "post-file"],
+        "OoaPi",
     ),
     options(&["zip", "unzip"], &["unzip-command"], "TdoO"),
     options(&["diff"], &["output"], ""),
@@ -178,33 +211,16 @@ static OPTIONS: &[Options] = &[
         &["rsh", "rsync-path", "filter"],
         "e",
     ),
-    Options {
-        words: &["SHELL=", "MAKEFLAGS=", "CC=", "CXX=", "LD=", "AR="],
-        ..options(&["make", "gmake"], &["eval", "file", "makefile", "directory", "include-dir"], "fCEI")
-    },
+    options(&["make", "gmake"], &["eval", "file", "makefile", "directory", "include-dir"], "fCEI"),
     Options {
         words: &["+"],
-        ..options(&["cargo"], &["config", "manifest-path", "target-dir", "artifact-dir", "out-dir"], "CZ")
+        ..options(&["cargo"], &["manifest-path", "target-dir", "artifact-dir", "out-dir"], "CZ")
     },
-    Options {
-        words: &[
-            "-exec",
-            "--exec",
-            "-toolexec",
-            "--toolexec",
-            "-overlay",
-            "--overlay",
-            "-modfile",
-            "-o",
-            "-C",
-            "-vettool",
-        ],
-        ..options(&["go"], &[], "")
-    },
+    Options { words: &["-overlay", "--overlay", "-modfile", "-o", "-C"], ..options(&["go"], &[], "") },
     options(
         &["npm", "pnpm", "yarn", "npx"],
-        &["prefix", "script-shell", "globalconfig", "userconfig", "dir", "cwd", "node-options", "call"],
-        "Cc",
+        &["prefix", "globalconfig", "userconfig", "dir", "cwd", "node-options"],
+        "C",
     ),
     options(
         &["pytest"],
@@ -258,42 +274,23 @@ static GIT: Options = Options {
     )
 };
 
-/// The positions of the words that are hazards. `None`: the program is not known to have any.
-pub(crate) fn of(program: &str, words: &[String]) -> Option<Vec<usize>> {
-    let options =
-        if program == "git" { &GIT } else { OPTIONS.iter().find(|o| o.programs.contains(&program))? };
+/// The positions of the words that are hazards.
+pub(crate) fn of(program: &str, words: &[String]) -> Vec<usize> {
+    let written =
+        if program == "git" { Some(&GIT) } else { OPTIONS.iter().find(|o| o.programs.contains(&program)) };
     let mut hazards = Vec::new();
     let mut operands = 0;
     for (at, word) in words.iter().enumerate().skip(1) {
-        if word.starts_with('-') && word.len() > 1 {
-            if options.has(word) {
-                hazards.push(at);
-            }
-            continue;
-        }
-        operands += 1;
-        let is_named = options.words.iter().any(|named| !named.starts_with('-') && word.starts_with(named));
-        if is_named || options.operands.is_some_and(|most| operands > most) {
+        let is_option = word.starts_with('-') && word.len() > 1;
+        operands += usize::from(!is_option);
+        let mut all = runs::options_of(program).chain(written);
+        let is_one_too_many =
+            written.and_then(|options| options.operands).is_some_and(|most| operands > most);
+        if all.any(|options| options.has(word)) || !is_option && is_one_too_many {
             hazards.push(at);
         }
     }
-    Some(hazards)
-}
-
-impl Options {
-    fn has(&self, word: &str) -> bool {
-        if self.words.iter().any(|named| word.starts_with(named)) {
-            return true;
-        }
-        match word.strip_prefix("--") {
-            Some(long) => {
-                let name = long.split('=').next().unwrap_or(long);
-                !name.is_empty()
-                    && self.long.iter().any(|option| option.starts_with(name) || name.starts_with(option))
-            }
-            None => word.chars().skip(1).any(|c| self.letters.contains(c)),
-        }
-    }
+    hazards
 }
 
 /// Whether a rule that allows would let this program run anything: it ends with `*` before it is known what runs.

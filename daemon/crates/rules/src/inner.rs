@@ -1,8 +1,8 @@
-//! The commands that a command runs: those of wrappers (`sudo rm x`) and of shells (`bash -c 'rm x'`). Only rules that deny or ask look at
-//! them.
+//! The commands that a command runs: those of wrappers (`sudo rm x`), of shells (`bash -c 'rm x'`), and of other programs that give a
+//! text to a shell (`git rebase -x 'rm x'`). Only rules that deny or ask look at them.
 
-use crate::{Script, Simple, Word, hazard};
-use std::rc::Rc;
+use crate::{Script, Simple, Word, git, hazard, runs, shell};
+use std::{borrow::Cow, rc::Rc};
 
 /// Shells within shells that are looked into.
 const MAX_SHELLS: u32 = 3;
@@ -22,6 +22,16 @@ pub(crate) struct Inner {
     pub(crate) unclear: Option<String>,
 }
 
+/// Where a command stands.
+#[derive(Clone, Copy)]
+struct Place {
+    shells: u32,
+    /// No more than options and their values are before it, and programs that run it. Elsewhere it may be no command.
+    is_near: bool,
+    /// It runs in the shell itself.
+    is_builtin: bool,
+}
+
 impl Inner {
     pub(crate) fn of(script: &Script) -> Self {
         let mut inner = Self { commands: Vec::new(), scripts: 0, unclear: None };
@@ -34,57 +44,162 @@ impl Inner {
     }
 
     fn add(&mut self, script: &Script, shells: u32) {
-        for Simple { words, .. } in &script.commands {
+        for Simple { assignments, words } in &script.commands {
+            for (name, value) in assignments {
+                self.variable(name, value.literal(), shells);
+            }
             self.command(words, shells);
         }
     }
 
-    /// What the options of a wrapper take as a value is not known here, so its command may begin at any further word.
+    /// What the options of a wrapper take as a value is not known here, so its command may begin at any further word. The command of
+    /// `xargs` gets further words.
     fn command(&mut self, words: &[Word], shells: u32) {
-        let shared: Rc<[Word]> = words.into();
+        let gets_further =
+            words.iter().any(|word| word.literal().is_some_and(|word| name_of(word) == "xargs"));
+        let shared: Rc<[Word]> = words.iter().cloned().chain(gets_further.then_some(Word::Unknown)).collect();
+        let words = &*Rc::clone(&shared);
         let (mut is_wrapped, mut is_find) = (false, false);
+        let mut place = Place { shells, is_near: true, is_builtin: true };
         for (at, word) in words.iter().enumerate() {
-            let is_run_by_find = is_find && words.get(at.wrapping_sub(1)).is_some_and(runs);
+            let before = at.checked_sub(1).and_then(|before| words.get(before));
+            let is_run_by_find = is_find && before.is_some_and(runs);
+            // The commands of many programs that run another one have these names: `docker exec`, `npm exec`, `uv run`.
+            is_wrapped |= before
+                .filter(|_| at > 1)
+                .and_then(Word::literal)
+                .is_some_and(|word| matches!(word, "exec" | "run"));
             if at > 0 && !is_wrapped && !is_run_by_find {
+                place.is_near = false;
                 continue;
             }
             if at > MAX_WORDS {
                 self.unclear = Some("it has too many words".to_owned());
                 return;
             }
-            self.commands.push((Rc::clone(&shared), at));
-            let Some(program) = word.literal().map(|name| name.rsplit('/').next().unwrap_or(name)) else {
+            // Alone `xargs` only shows what it reads.
+            let is_read = gets_further && at + 1 == words.len();
+            let is_run = before
+                .and_then(Word::literal)
+                .map(name_of)
+                .is_some_and(|name| name != "xargs" && hazard::is_wrapper(name));
+            if is_read && !is_run {
                 continue;
-            };
-            let further = &words[at + 1..];
-            match program {
-                "find" | "fd" | "fdfind" => is_find = true,
-                "eval" => {
-                    let text: Option<Vec<&str>> = further.iter().map(Word::literal).collect();
-                    self.script(text.map(|words| words.join(" ")).as_deref(), shells);
+            }
+            self.commands.push((Rc::clone(&shared), at));
+            let Some(text) = word.literal() else { continue };
+            let program = name_of(text);
+            place.is_near |= is_run_by_find;
+            self.program(program, &words[at + 1..], place);
+            if let Some((name, value)) = text.split_once('=') {
+                self.variable(name, Some(value), shells);
+            }
+            let is_wrapper =
+                program == "builtin" || hazard::is_wrapper(program) && !only_looks(program, &words[at + 1..]);
+            is_wrapped |= is_wrapper;
+            is_find |= matches!(program, "find" | "fd" | "fdfind");
+            let is_value = before.and_then(Word::literal).is_some_and(|before| before.starts_with('-'));
+            let is_setting = text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) || text.contains('=');
+            place.is_near &= is_wrapper || is_value || is_setting;
+            place.is_builtin &=
+                text.starts_with('-') || matches!(text, "builtin" | "command" | "coproc" | "time");
+        }
+    }
+
+    /// What this program runs of its words.
+    fn program(&mut self, program: &str, words: &[Word], place: Place) {
+        let Place { shells, is_near, is_builtin } = place;
+        // A file may hold anything, as a script may; what is piped to it is in the line.
+        if is_builtin && matches!(program, "." | "source") && words.first().is_none_or(shell::is_stream) {
+            self.reads(program);
+        }
+        let is_shell = shell::is_known(program);
+        if is_shell || shell::is_likely(program) {
+            for runs in shell::runs(words) {
+                match runs {
+                    shell::Runs::Text(text) => self.script(text, shells),
+                    shell::Runs::Input if is_shell || is_near => self.reads(program),
+                    shell::Runs::Input | shell::Runs::File => {}
                 }
-                shell if is_shell(shell) => self.shell(shell, further, shells),
-                wrapper => is_wrapped |= wrapper == "builtin" || hazard::is_wrapper(wrapper),
+            }
+        }
+        if program == "git" {
+            self.git(words, shells);
+        } else if let Some(command) = program.strip_prefix("git-") {
+            self.git_command(command, words);
+        }
+        let mut has_text = false;
+        for text in runs::options_of(program).flat_map(|options| options.values(words)) {
+            has_text = true;
+            self.value(text, shells);
+        }
+        let operands = || words.iter().enumerate().filter(|(_, word)| !is_option(word));
+        if is_near && !has_text && runs::starts_a_shell(program, operands().count()) {
+            self.reads(program);
+        }
+        if runs::joins_operands(program) {
+            for (at, _) in operands() {
+                let text: Option<Vec<&str>> = words[at..].iter().map(Word::literal).collect();
+                self.value(text.map(|words| words.join(" ")).as_deref(), shells);
             }
         }
     }
 
-    fn shell(&mut self, program: &str, words: &[Word], shells: u32) {
-        let takes_text = |word: &Word| {
-            word.literal()
-                .is_some_and(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('c'))
-        };
-        let Some(at) = words.iter().position(takes_text) else {
-            let is_option = |word: &Word| word.literal().is_none_or(|word| word.starts_with(['-', '+']));
-            if words.iter().all(is_option) {
-                self.unclear = Some(format!("`{program}` would run commands that it reads"));
+    fn git(&mut self, words: &[Word], shells: u32) {
+        let git = git::read(words);
+        for setting in git.settings {
+            self.value(setting, shells);
+        }
+        if let Some((Word::Literal(command), further)) = git.command.split_first() {
+            let program = Word::Literal(format!("git-{command}"));
+            let words: Vec<Word> = std::iter::once(program).chain(further.iter().cloned()).collect();
+            self.command(&words, shells);
+        }
+    }
+
+    /// A command of git by its own program is the command, and one that publishes commits is `git push`.
+    fn git_command(&mut self, command: &str, words: &[Word]) {
+        if words.iter().any(|word| word.literal().is_some_and(|word| word.starts_with("ext::"))) {
+            self.unclear = Some("git reaches the other side by a command".to_owned());
+        }
+        let push = Some("push").filter(|push| *push != command && git::is_push(command, words));
+        for command in push.into_iter().chain([command]) {
+            let program = ["git", command].map(|word| Word::Literal(word.to_owned()));
+            self.commands.push((program.into_iter().chain(words.iter().cloned()).collect(), 0));
+        }
+    }
+
+    fn reads(&mut self, program: &str) {
+        self.unclear = Some(format!("`{program}` would run commands that it reads"));
+    }
+
+    /// A variable that programs run is looked into.
+    fn variable(&mut self, name: &str, value: Option<&str>, shells: u32) {
+        match value {
+            // Which setting it is, is in another variable.
+            Some(value) if name.starts_with("GIT_CONFIG_VALUE") => {
+                self.value(Some(&format!("alias.x={value}")), shells);
             }
-            return;
-        };
-        let text = words[at + 1..]
-            .iter()
-            .find(|word| word.literal().is_none_or(|word| !word.starts_with(['-', '+'])));
-        self.script(text.and_then(Word::literal), shells);
+            value if runs::is_run(name) => self.value(value, shells),
+            _ => {}
+        }
+    }
+
+    /// A value that a shell runs, or what it sets: `core.pager=less`, `alias.l=!ls`.
+    fn value(&mut self, text: Option<&str>, shells: u32) {
+        let is_in_name = |c: char| c.is_ascii_alphanumeric() || "_.:-".contains(c);
+        let set = text.and_then(|text| text.split_once('=')).filter(|(name, _)| name.chars().all(is_in_name));
+        // A variable may be before a command.
+        if set.is_none_or(|(name, _)| !name.contains(['.', ':', '-'])) {
+            self.script(text.map(without_sign), shells);
+        }
+        if let Some((_, value)) = set {
+            self.script(Some(without_sign(value)), shells);
+        }
+        let alias = text.and_then(|text| text.split_once(['=', ' '])).filter(|(name, _)| is_alias(name));
+        if let Some((_, command)) = alias.filter(|(_, command)| !command.starts_with('!')) {
+            self.script(Some(&format!("git {command}")), shells);
+        }
     }
 
     fn script(&mut self, text: Option<&str>, shells: u32) {
@@ -92,7 +207,7 @@ impl Inner {
             _ if self.scripts == MAX_SCRIPTS => Err("it has too many scripts".to_owned()),
             _ if shells == MAX_SHELLS => Err(format!("more than {MAX_SHELLS} shells run each other")),
             None => Err("it runs commands that are known only when it runs".to_owned()),
-            Some(text) => Script::parse(text).map_err(|unclear| unclear.to_string()),
+            Some(text) => Script::parse(&with_read_name(text)).map_err(|unclear| unclear.to_string()),
         };
         match parsed {
             Ok(script) => {
@@ -104,8 +219,41 @@ impl Inner {
     }
 }
 
-fn is_shell(program: &str) -> bool {
-    matches!(program, "bash" | "sh" | "dash" | "zsh" | "ksh" | "ash" | "su" | "fish")
+/// A program's name without its folder.
+fn name_of(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// What stands before a command in settings: `!` of git, `|` of less.
+fn without_sign(text: &str) -> &str {
+    text.trim_start().trim_start_matches(['!', '|'])
+}
+
+/// The parser does not read an `@` in a program's name, which a host and an address have.
+fn with_read_name(text: &str) -> Cow<'_, str> {
+    let end = text.find(' ').unwrap_or(text.len());
+    let (name, further) = text.split_at(end);
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || "_@%+:,./-".contains(c);
+    if name.contains('@') && name.chars().all(is_bare) {
+        format!("'{name}'{further}").into()
+    } else {
+        text.into()
+    }
+}
+
+/// `command -v` only says where a program is.
+fn only_looks(program: &str, words: &[Word]) -> bool {
+    let mut options = words.iter().map_while(Word::literal).take_while(|word| word.starts_with('-'));
+    program == "command" && options.any(|option| option.contains(['v', 'V']))
+}
+
+/// The name of a setting that gives a command of git another name.
+fn is_alias(name: &str) -> bool {
+    name.get(..6).is_some_and(|section| section.eq_ignore_ascii_case("alias."))
+}
+
+fn is_option(word: &Word) -> bool {
+    word.literal().is_some_and(|word| word.starts_with('-'))
 }
 
 /// Whether this option of `find` or `fd` runs the words after it.

@@ -6,13 +6,18 @@
 //! judged is what runs. This crate has no I/O.
 
 mod book;
+mod git;
 mod hazard;
 mod inner;
 mod matching;
+mod options;
 mod path;
 mod plain;
 mod rule;
+mod runs;
 mod script;
+mod shell;
+mod subscript;
 mod wider;
 mod word;
 

@@ -93,8 +93,7 @@ impl Pattern {
         }
         let Some(program) = words.first() else { return false };
         let is_covered = |at: usize| self.words.get(at).is_none_or(|pattern| pattern.literal().is_none());
-        (self.has_rest || further.is_empty())
-            && !hazard::of(program, words).is_some_and(|hazards| hazards.into_iter().any(is_covered))
+        (self.has_rest || further.is_empty()) && !hazard::of(program, words).into_iter().any(is_covered)
     }
 
     /// For a rule that denies or asks: whether it matches these words. Options may stand between the words of the rule, each with a

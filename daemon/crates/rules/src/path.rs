@@ -4,18 +4,36 @@ use crate::{Effect, RuleError};
 use globset::{GlobBuilder, GlobMatcher};
 
 /// Files and folders of a repository from which programs take what they run. No rule allows a change of them: it asks.
-pub const PROTECTED: [&str; 11] = [
+pub const PROTECTED: [&str; 29] = [
     ".abide",
+    ".amazonq",
     ".claude",
     ".codex",
+    ".continue",
     ".cursor",
     ".devcontainer",
+    ".dir-locals-2.el",
+    ".dir-locals.el",
     ".envrc",
+    ".exrc",
+    ".gemini",
     ".git",
+    ".gvimrc",
+    ".hg",
     ".husky",
     ".idea",
+    ".jj",
+    ".kiro",
     ".mcp.json",
+    ".nvim.lua",
+    ".nvimrc",
+    ".opencode",
+    ".roo",
+    ".trae",
+    ".vimrc",
     ".vscode",
+    ".windsurf",
+    ".zed",
 ];
 
 /// Whether the path is one of these, or beneath one.

@@ -3,7 +3,7 @@
 //! The parser is tolerant and differs from bash in places, so everything that is not known to be understood is refused. Nothing that
 //! is decided here is executed by bash as understood here, except what a person has seen: see [`Plain`](crate::Plain).
 
-use crate::Word;
+use crate::{Word, subscript};
 use std::fmt;
 use tree_sitter::{Node, Parser};
 
@@ -147,6 +147,9 @@ impl Reader<'_> {
         {
             return Err(Unclear::Unlisted("a backtick in a here-document".to_owned()));
         }
+        if self.is_evaluated(node) {
+            return Err(Unclear::Unlisted("a subscript that is evaluated".to_owned()));
+        }
         match Kind::of(node)? {
             Kind::Flat => {}
             Kind::Nesting => self.is_flat = false,
@@ -167,6 +170,32 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Whether this is a literal with a substitution in a subscript, where bash may evaluate it: everywhere but in the words of most
+    /// programs.
+    fn is_evaluated(&self, node: Node<'_>) -> bool {
+        let is_text =
+            matches!(node.kind(), "word" | "string" | "raw_string" | "ansi_c_string" | "concatenation");
+        let Some(parent) = node.parent().filter(|parent| is_text && parent.kind() != "concatenation") else {
+            return false;
+        };
+        let raw = self.line.get(node.byte_range()).unwrap_or_default();
+        let holds = match Word::at(node, self.line) {
+            Word::Literal(text) => subscript::is_run(&text),
+            Word::Unknown => subscript::may_be_run(raw),
+        };
+        holds && (parent.kind() != "command" || self.is_evaluating(parent))
+    }
+
+    /// Whether this command is a builtin that takes its words for names of variables or for numbers.
+    fn is_evaluating(&self, command: Node<'_>) -> bool {
+        let mut cursor = command.walk();
+        let words = command.children(&mut cursor).map(|child| Word::at(child, self.line));
+        let mut words = words.skip_while(|word| {
+            word.literal().is_some_and(|word| matches!(word, "builtin" | "command") || word.starts_with('-'))
+        });
+        words.next().is_some_and(|word| word.literal().is_some_and(subscript::is_evaluating))
+    }
+
     fn push(&mut self, command: Simple) -> Result<(), Unclear> {
         if self.commands.len() == MAX_COMMANDS {
             return Err(Unclear::TooManyCommands);
@@ -178,17 +207,26 @@ impl Reader<'_> {
     fn command(&mut self, node: Node<'_>) -> Result<(), Unclear> {
         let mut cursor = node.walk();
         let mut command = Simple::default();
+        let mut end = None;
         for child in node.children(&mut cursor) {
+            // To bash they are one word.
+            if end == Some(child.start_byte()) && child.is_named() && !child.kind().ends_with("redirect") {
+                return Err(Unclear::Unlisted("words that are not apart".to_owned()));
+            }
+            end = Some(child.end_byte());
             match child.kind() {
                 "variable_assignment" => match self.assignment(child) {
                     Some(assignment) if command.words.is_empty() => command.assignments.push(assignment),
                     // An argument of `export`.
-                    _ => command.words.push(match self.line.get(child.byte_range()) {
-                        Some(text) if !text.contains(['$', '`', '*', '?', '[', '\'', '"', '\\']) => {
-                            Word::Literal(text.to_owned())
-                        }
-                        _ => Word::Unknown,
-                    }),
+                    assignment => {
+                        command.assignments.extend(assignment);
+                        command.words.push(match self.line.get(child.byte_range()) {
+                            Some(text) if !text.contains(['$', '`', '*', '?', '[', '\'', '"', '\\']) => {
+                                Word::Literal(text.to_owned())
+                            }
+                            _ => Word::Unknown,
+                        });
+                    }
                 },
                 "herestring_redirect" | "file_redirect" | "heredoc_redirect" => {}
                 "export" | "declare" | "typeset" | "local" | "readonly" | "unset" | "unsetenv" => {

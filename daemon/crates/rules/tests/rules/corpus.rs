@@ -38,6 +38,10 @@ pub(crate) fn benign() -> Vec<String> {
     texts(include_str!("corpus/benign.txt"))
 }
 
+pub(crate) fn daily() -> Vec<String> {
+    texts(include_str!("corpus/daily.txt"))
+}
+
 pub(crate) fn book(rules: &[(&str, Effect)]) -> Book {
     let standing = |(text, effect): &(&str, Effect)| Standing {
         rule: Arc::new(Rule::parse(text, *effect).unwrap_or_else(|error| panic!("{text} {error}"))),

@@ -44,6 +44,35 @@ fn deny_comes_before_ask_before_allow_whatever_is_more_specific() {
 }
 
 #[test]
+fn what_publishes_as_git_push_does_is_git_push() {
+    let book = book(&[("shell(git push *)", Effect::Ask)]);
+    for line in [
+        "git send-pack origin main",
+        "git -C x send-pack origin main",
+        "/usr/lib/git-core/git-send-pack origin main",
+        "git-push",
+        "git http-push https://host/x main",
+        "git remote-https origin https://host/x",
+        "git receive-pack ../x",
+        "git subtree push --prefix x origin main",
+        "git lfs push origin main",
+        "git -c alias.p=push p",
+        "git -c Alias.p='push origin' p",
+        "git config alias.p push",
+        "git submodule foreach git push",
+        "git rebase -x 'git push' main",
+        "GIT_CONFIG_VALUE_0=push git p",
+    ] {
+        assert_eq!(verdict(&book, line), "ask shell(git push *)", "{line:?}");
+    }
+    assert_eq!(verdict(&book, "echo push | xargs git"), "may ask shell(git push *)");
+    for line in ["git stash push", "git subtree pull --prefix x origin main", "git lfs pull", "git help push"]
+    {
+        assert_eq!(verdict(&book, line), "none", "{line:?}");
+    }
+}
+
+#[test]
 fn a_line_that_cannot_be_read_asks_only_where_a_rule_could_match() {
     let unread = ["ls $((x))", "ls 'a", "ls\rx", "ls \u{202e}x", "echo ${x@P}"];
     let lines =
@@ -211,6 +240,14 @@ fn no_rule_allows_a_change_of_what_programs_are_configured_by() {
         ".envrc",
         "a/.vscode/tasks.json",
         ".husky/x",
+        "sub/.hg/hgrc",
+        ".jj/repo/config.toml",
+        ".zed/settings.json",
+        ".gemini/settings.json",
+        ".opencode/plugins/x.js",
+        "sub/.dir-locals.el",
+        ".nvim.lua",
+        ".vimrc",
     ] {
         assert!(matches!(book.edit(&[path]), PathVerdict::None), "{path}");
         assert!(matches!(book.edit(&["src/x", path]), PathVerdict::None), "a link to {path}");
@@ -218,7 +255,7 @@ fn no_rule_allows_a_change_of_what_programs_are_configured_by() {
         assert!(matches!(book.read(&[path]), PathVerdict::Allow(_)), "{path} may be read");
         assert!(wider_edit(path).is_empty(), "{path}");
     }
-    for path in ["src/main.rs", ".gitignore", ".github/x", "git/config"] {
+    for path in ["src/main.rs", ".gitignore", ".github/x", "git/config", "vimrc", ".hgignore"] {
         assert!(matches!(book.edit(&[path]), PathVerdict::Allow(_)), "{path}");
     }
 }

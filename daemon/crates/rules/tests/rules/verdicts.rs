@@ -1,6 +1,6 @@
 //! The corpus against the rules.
 
-use crate::corpus::{benign, book, bypasses, evasions, is_allowed, seeds};
+use crate::corpus::{benign, book, bypasses, daily, evasions, is_allowed, seeds};
 use abide_rules::{Effect, Verdict};
 
 #[test]
@@ -39,7 +39,7 @@ fn nothing_evades_a_rule_that_denies() {
 #[test]
 fn a_rule_that_denies_leaves_other_lines_alone() {
     let denying = book(&[("shell(rm *)", Effect::Deny), ("shell(git push *)", Effect::Ask)]);
-    let lines = benign();
+    let lines: Vec<String> = benign().into_iter().chain(daily()).collect();
     let hit: Vec<(&String, String)> = lines
         .iter()
         .map(|line| (line, format!("{:?}", denying.shell(line))))
