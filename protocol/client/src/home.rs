@@ -158,13 +158,13 @@ impl Home {
         self.data_dir.join("spool")
     }
 
-    /// What is kept beside the repositories that have checkpoints, and the checkpoints of scratch workspaces.
+    /// The checkpoints of workspaces.
     #[must_use]
     pub fn checkpoints_dir(&self) -> PathBuf {
         self.data_dir.join("checkpoints")
     }
 
-    /// What the sandbox keeps: temporary folders of conversations, and a note of its placeholders in workspaces.
+    /// What the sandbox keeps: temporary folders of conversations, and what was set aside.
     #[must_use]
     pub fn sandbox_dir(&self) -> PathBuf {
         self.data_dir.join("sandbox")

@@ -58,20 +58,13 @@ impl Repository {
 
     /// Index, branches, stash and ignored files: what an undo may not touch.
     pub(crate) fn of_the_person(&self) -> [String; 5] {
-        let refs = self.git(&["for-each-ref"]);
-        let refs: Vec<&str> = refs.lines().filter(|line| !line.contains("refs/abide/")).collect();
         [
-            refs.join("\n"),
+            self.git(&["for-each-ref"]),
             self.git(&["ls-files", "-s"]),
             self.git(&["stash", "list"]),
             self.git(&["symbolic-ref", "HEAD"]),
             self.text("x.log").unwrap_or_default(),
         ]
-    }
-
-    /// The references to checkpoints.
-    pub(crate) fn checkpoints(&self) -> usize {
-        self.git(&["for-each-ref", "refs/abide/"]).lines().count()
     }
 }
 

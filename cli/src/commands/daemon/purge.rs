@@ -130,7 +130,7 @@ impl Purge {
             // Only if nothing is left in it.
             drop(fs::remove_dir(root));
         }
-        report.note("not deleted: checkpoints in your repositories (references beneath refs/abide), and keys in the system's keyring")
+        report.note("not deleted: keys in the system's keyring")
     }
 }
 

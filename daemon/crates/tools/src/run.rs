@@ -142,9 +142,9 @@ impl Runner {
     }
 
     /// The confinement of git where it may write to this folder only: what a repository configures must not run, and if it did, it could
-    /// do no harm elsewhere. Blocking.
-    pub(crate) fn plan_git(&self, folder: Option<&Path>) -> Plan {
-        self.planner.plan_git(self.sandbox_level().level, folder)
+    /// do no harm elsewhere. A work tree that lies in a hidden folder is named. Blocking.
+    pub(crate) fn plan_git(&self, folder: &Path, work_tree: Option<&Path>) -> Plan {
+        self.planner.plan_git(self.sandbox_level().level, folder, work_tree)
     }
 
     /// Whether a workspace is one that Abide made.

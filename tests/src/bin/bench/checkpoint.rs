@@ -114,7 +114,7 @@ fn fill(work_tree: &Path) {
 }
 
 /// Runs git in the work tree, with its hooks off.
-fn git(work_tree: &Path, arguments: &[&str]) -> Duration {
+pub(crate) fn git(work_tree: &Path, arguments: &[&str]) -> Duration {
     let folder = work_tree.to_str().expect("a path");
     let who = [
         "-C",

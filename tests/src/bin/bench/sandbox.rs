@@ -2,13 +2,14 @@
 
 use crate::{
     beside::gaps,
+    checkpoint,
     model::{self, Answer, Asked, Model},
     setup::{self, Setup},
     table::{Aim, Figure, Value::Time, median},
 };
 use abide_client::protocol::{method::task::StartTaskParams, task::Approvals};
 use serde_json::json;
-use std::{fs, time::Duration};
+use std::{fs, path::Path, time::Duration};
 
 /// The commands of the long task: every second one runs outside of the sandbox.
 const STEPS: usize = 400;
@@ -20,6 +21,13 @@ const FOLDERS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(100);
 
 const KEY: &str = "sandbox";
+
+/// The commands of a task whose model thinks, for so long.
+const THOUGHTS: usize = 60;
+const THINKING: Duration = Duration::from_millis(50);
+
+/// The largest work tree: folders, and files in each.
+const LARGE: (usize, usize) = (100, 50);
 
 pub(crate) async fn figures() -> Vec<Figure> {
     let model = Model::start(|asked| match asked {
@@ -33,7 +41,16 @@ pub(crate) async fn figures() -> Vec<Figure> {
     let (first_inside, first_outside) = first(&setup).await;
     let (inside, outside) = alternating(&setup).await;
     let (work_inside, work_outside) = (work(false).await, work(true).await);
+    let (plain, empty, large) =
+        (thinking(None).await, thinking(Some((0, 0))).await, thinking(Some(LARGE)).await);
     vec![
+        over(
+            "step in an empty work tree, the model thinks 50 ms; floor an empty folder",
+            &empty,
+            &plain,
+            1000,
+        ),
+        over("step in a work tree of 5,000 files, likewise", &large, &plain, 2000),
         over("step in the sandbox; floor the same outside of it", &inside, &outside, 200),
         over("the first command of a workspace; floor the same outside", &first_inside, &first_outside, 400),
         Figure::new("processor time of a step in the sandbox, of the whole machine", Time(work_inside))
@@ -94,6 +111,34 @@ async fn first(setup: &Setup) -> (Vec<Duration>, Vec<Duration>) {
         }
     }
     (inside, outside)
+}
+
+/// The times of the steps of a task whose model thinks, in a work tree with so many folders and files in each; in no work tree if absent.
+async fn thinking(files: Option<(usize, usize)>) -> Vec<Duration> {
+    let model = Model::start(|asked| {
+        #[expect(clippy::disallowed_methods, reason = "the model thinks")]
+        std::thread::sleep(THINKING);
+        if asked.number < THOUGHTS { step(asked.number, false) } else { model::done(asked.number) }
+    });
+    let setup = Setup::with(model).await;
+    if let Some((folders, files)) = files {
+        work_tree(&setup.daemon.workspace(), folders, files);
+    }
+    setup::begin(&setup.client, task(&setup, KEY)).await;
+    setup.idle().await;
+    // The first two start the fork server and the first helpers.
+    gaps(&setup.model.exchanges(KEY)).into_iter().skip(2).collect()
+}
+
+fn work_tree(at: &Path, folders: usize, files: usize) {
+    for folder in 0..folders {
+        let folder = at.join(format!("d{folder}"));
+        fs::create_dir_all(&folder).expect("a folder");
+        (0..files).for_each(|file| fs::write(folder.join(format!("f{file}")), "a file\n").expect("a file"));
+    }
+    for arguments in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "--allow-empty", "-m", "all"]] {
+        checkpoint::git(at, arguments);
+    }
 }
 
 /// The processor time of a step, of all processes and of the kernel: the machine should do nothing else.

@@ -98,7 +98,7 @@ impl<'a> Repository<'a> {
         });
         let owner = Owner { work_tree: top.clone(), theirs: None, program: program.clone() };
         prepare(&kept, found.as_ref(), &owner).map_err(NoCheckpoint::io(&kept))?;
-        let plan = runner.plan_git(Some(&kept));
+        let plan = runner.plan_git(&kept, found.is_none().then(|| tree.real()));
         let folder = kept.into_os_string().into_string().map_err(|_| NoCheckpoint::NotUtf8)?;
         let git = Git {
             helpers: &runner.helpers,

@@ -126,10 +126,12 @@ impl Planner {
         Ok(Plan { confinement: Confinement::Full(view), conversation: Some(conversation), caches })
     }
 
-    /// The confinement of a git that keeps checkpoints in this folder. Blocking.
-    pub(crate) fn plan_git(&self, level: SandboxLevel, folder: Option<&Path>) -> Plan {
-        let writable = folder.and_then(|folder| fs::canonicalize(folder).ok()).into_iter().collect();
-        let view = View { writable, hidden: self.hidden(&[]), ..View::default() };
+    /// The confinement of a git that keeps checkpoints in a folder and reads a work tree, which may lie in a hidden folder. Blocking.
+    pub(crate) fn plan_git(&self, level: SandboxLevel, folder: &Path, work_tree: Option<&Path>) -> Plan {
+        let real = |path: &Path| fs::canonicalize(path).ok();
+        let writable = real(folder).into_iter().collect();
+        let shown = work_tree.and_then(real).into_iter().collect();
+        let view = View { writable, shown, hidden: self.hidden(&[]), ..View::default() };
         Plan::of(match level {
             SandboxLevel::Full => Confinement::Full(view),
             SandboxLevel::Landlock => Confinement::Landlock(view),
