@@ -9,6 +9,7 @@ mod book;
 mod hazard;
 mod inner;
 mod matching;
+mod named;
 mod path;
 mod plain;
 mod rule;
@@ -17,6 +18,7 @@ mod wider;
 mod word;
 
 pub use book::{Book, Effect, PathVerdict, Source, Standing, Verdict};
+pub use named::Named;
 pub use path::{PROTECTED, is_protected};
 pub use plain::{Output, Plain, Stderr};
 pub use rule::{Rule, RuleError};
