@@ -31,6 +31,7 @@ pub mod environment;
 mod error;
 pub mod helper;
 mod inspect;
+mod named;
 mod named_files;
 mod process;
 mod run;

@@ -51,6 +51,10 @@ impl Runner {
             discard(waiting).await;
             return cancelled();
         }
+        if let Some(refusal) = self.not_as_approved(&ordered).await {
+            discard(waiting).await;
+            return (CallOutcome::Refused, ToolResult::failure(refusal));
+        }
         let begun = match waiting.begin(cancel).await {
             Ok(link) => Ok(link),
             // The helper may have been killed while it waited for the commit, which takes long on a full disk.

@@ -9,6 +9,7 @@ mod fork_server;
 mod ground;
 mod in_advance;
 mod inspect;
+mod named;
 mod networks;
 mod paths;
 mod prepare;
