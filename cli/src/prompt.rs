@@ -17,7 +17,7 @@ pub(crate) use none::{Editor, Terminal};
 pub(crate) use draft::Draft;
 pub(crate) use history::History;
 
-use abide_client::protocol::inbox::Question;
+use abide_client::protocol::{inbox::Question, transcript::Risk};
 use std::io;
 
 impl Terminal {
@@ -51,9 +51,18 @@ pub(crate) enum ApprovalKey {
 }
 
 impl ApprovalKey {
-    pub(crate) const LABEL: &str = "y allow once · A always · n reject · d detach: ";
-    pub(crate) const LABEL_OF_LINE: &str = "y allow once · A always · n reject · d detach, then Enter: ";
-    pub(crate) const LABEL_OF_WORDS: &str = "high risk: write yes, always, no or detach: ";
+    /// What is before the prompt.
+    pub(crate) const fn label(risk: Risk, only_once: bool) -> &'static str {
+        match (risk, only_once) {
+            (Risk::Low, false) => "y allow once · A always · n reject · d detach: ",
+            (Risk::Low, true) => "y allow once · n reject · d detach: ",
+            (Risk::Medium, false) => "y allow once · A always · n reject · d detach, then Enter: ",
+            (Risk::Medium, true) => "y allow once · n reject · d detach, then Enter: ",
+            (Risk::High, false) => "high risk: write yes, always, no or detach: ",
+            (Risk::High, true) => "high risk: write yes, no or detach: ",
+        }
+    }
+
     pub(crate) const NOT_A_KEY: &str = "nothing is decided: type one of these letters, then Enter";
     pub(crate) const NOT_A_WORD: &str = "nothing is decided: a high risk takes a whole word";
 

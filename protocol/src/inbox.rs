@@ -146,6 +146,24 @@ pub struct Approval {
     /// high, and it neither leaves the sandbox nor undermines it. (Older records do not say.)
     #[serde(default)]
     pub in_passing: bool,
+    /// The files that the call names and that other calls could change. If one is no longer like this when the call starts, it does not run.
+    /// (Older records name none.)
+    #[serde(default)]
+    pub files: Vec<NamedFile>,
+    /// Why `allow_always` is refused, in a sentence without a full stop; absent: it is not.
+    #[serde(default)]
+    pub only_once: Option<String>,
+}
+
+/// A file that a call names, as it was when a person was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NamedFile {
+    /// Relative to the workspace; absolute if it lies elsewhere.
+    pub path: String,
+    pub bytes: u64,
+    /// SHA-256 of its content, in hex.
+    pub sha256: String,
 }
 
 /// A rule that matches a call and others like it.

@@ -36,6 +36,28 @@ impl JsonText {
         &self.0
     }
 
+    /// How deeply its arrays and objects are nested.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        let (mut depth, mut deepest) = (0_usize, 0);
+        let (mut in_string, mut is_escaped) = (false, false);
+        for byte in self.0.bytes() {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = true,
+                b'"' => in_string = !in_string,
+                _ if in_string => {}
+                b'[' | b'{' => {
+                    depth += 1;
+                    deepest = deepest.max(depth);
+                }
+                b']' | b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        deepest
+    }
+
     /// The value; `Null` if the text is nested deeper than `serde_json` reads.
     #[must_use]
     pub fn value(&self) -> serde_json::Value {
@@ -85,6 +107,20 @@ impl<'de> Deserialize<'de> for JsonText {
             Box::<RawValue>::deserialize(deserializer).map(Self::from)
         } else {
             Self::parse(String::deserialize(deserializer)?).map_err(D::Error::custom)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_in_strings_do_not_nest() {
+        for (text, depth) in
+            [("1", 0), ("[]", 1), (r#"{"a": [1, {}], "b": {}}"#, 3), (r#"["[[", "\"[[\\", {"{": 0}]"#, 2)]
+        {
+            assert_eq!(JsonText::parse(text).unwrap().depth(), depth, "{text}");
         }
     }
 }

@@ -14,6 +14,8 @@ pub const MAX_CLIENT_MESSAGE_ID: usize = 200;
 pub const MAX_EXTERNAL_ID: usize = 200;
 /// The most `files` of `startTask`.
 pub const MAX_FILES: usize = 200;
+/// How deeply JSON of the client's own may be nested: `metadata` of `startTask`, arguments and results in its `messages`.
+pub const MAX_JSON_DEPTH: usize = 100;
 /// How long a client may take to say hello, in ms.
 pub const HELLO_TIME_MS: u64 = 5_000;
 /// Requests of one connection under way at a time; one more is `overloaded`.

@@ -3,7 +3,7 @@
 use crate::{
     ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, Seq, TaskId, Timestamp,
     checkpoint::{Checkpointed, UndoBegun, UndoEnded},
-    inbox::{Approval, Decision, Preview, Question, Rule, WiderRule},
+    inbox::{Approval, Decision, NamedFile, Preview, Question, Rule, WiderRule},
     message::{CallOutcome, Message, MessageKind, Role},
     task::{Approvals, EndReason, Limits, Mode, PauseReason, Phase, RestartPolicy},
     transcript::{CallBlock, EffectClass, Reply, Risk, ToolResult, ToolSpec},
@@ -545,6 +545,12 @@ pub struct CallAssessed {
     /// See [`Approval::in_passing`].
     #[serde(default)]
     pub in_passing: bool,
+    /// See [`Approval::files`].
+    #[serde(default)]
+    pub files: Vec<NamedFile>,
+    /// See [`Approval::only_once`].
+    #[serde(default)]
+    pub only_once: Option<String>,
 }
 
 /// A command that is executed without a shell.

@@ -50,6 +50,7 @@ mod modes {
     mod tree;
 }
 mod sandbox {
+    mod approved;
     mod repository;
     mod tool;
     mod work;

@@ -41,7 +41,7 @@ pub(crate) async fn decide(
     let is_by_task = named.is_task();
     let approval = named.only_approval()?;
     if let Some((_, approval)) = &approval {
-        if decision.is_always() {
+        if decision.is_always() && !(decision.allows() && approval.only_once.is_some()) {
             let remembered =
                 rule.as_ref().map_or_else(|| pending::rule(approval), |rule| text::one_line(rule));
             screen::note(&format!("to be remembered: {remembered}"))?;

@@ -201,11 +201,8 @@ impl Follow<'_> {
         if let Some(end) = self.settle_keys(id).await? {
             return Ok(end);
         }
-        let input = match approval.risk {
-            Risk::Low => Input::Key,
-            Risk::Medium => Input::Line(ApprovalKey::LABEL_OF_LINE),
-            Risk::High => Input::Line(ApprovalKey::LABEL_OF_WORDS),
-        };
+        let label = ApprovalKey::label(approval.risk, approval.only_once.is_some());
+        let input = if approval.risk == Risk::Low { Input::Key } else { Input::Line(label) };
         loop {
             let key = match self.read_approval_key(approval, input).await? {
                 PromptResult::Interrupted => return self.left(),
@@ -215,6 +212,10 @@ impl Follow<'_> {
             match key {
                 ApprovalKey::Detach => return Ok(PromptEnd::Detached),
                 ApprovalKey::Once => self.decide(approval, Decision::AllowOnce, None, None).await?,
+                ApprovalKey::Always if approval.only_once.is_some() => {
+                    self.say(&pending::remembering(approval))?;
+                    continue;
+                }
                 ApprovalKey::Always => match self.ask_rule(approval).await? {
                     Remembered::Nothing => continue,
                     Remembered::End(end) => return Ok(end),
@@ -246,7 +247,7 @@ impl Follow<'_> {
         input: Input<'_>,
     ) -> Result<PromptResult<ApprovalKey>, CommandError> {
         if matches!(input, Input::Key) {
-            self.screen.prompt(ApprovalKey::LABEL)?;
+            self.screen.prompt(ApprovalKey::label(approval.risk, approval.only_once.is_some()))?;
         }
         let key = loop {
             let meaning = match self.read_input(PendingId::Approval(approval.id), input).await? {

@@ -94,6 +94,8 @@ pub(crate) fn approval() -> Approval {
         wider: Vec::new(),
         why: None,
         in_passing: false,
+        files: Vec::new(),
+        only_once: None,
     }
 }
 

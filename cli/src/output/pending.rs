@@ -7,7 +7,7 @@ use crate::output::{
     text,
 };
 use abide_client::{
-    confined, is_made_by_daemon, is_quoted,
+    condition, confined, is_made_by_daemon, is_quoted,
     protocol::{
         Timestamp,
         inbox::{Approval, InboxItem, Pending, PendingId, Preview, Question, QuestionKind},
@@ -110,6 +110,9 @@ fn decided(approval: &Approval, room: Room) -> String {
     if let Some(why) = &approval.why {
         out.push_str(&labelled("asks:", &text::one_line(why), room.columns));
     }
+    if let Some(condition) = condition(approval) {
+        out.push_str(&labelled("only if:", &text::one_line(&condition), room.columns));
+    }
     if let Some(preview) = &approval.preview {
         out.push_str(&diff(preview, room.lines));
     }
@@ -133,6 +136,12 @@ fn prose(words: &str, columns: Option<usize>) -> String {
 
 /// What the decision "always" does.
 pub(crate) fn remembering(approval: &Approval) -> String {
+    if let Some(why) = &approval.only_once {
+        return format!(
+            "  {}",
+            paint(FAINT, &format!("\"always\" is not possible: {}", text::one_line(why)))
+        );
+    }
     let (tool, place) = (rule_tool(approval), rule_place(approval));
     let or = if approval.wider.is_empty() { "" } else { "; or one of these rules:" };
     let reason = if approval.rule.arguments == approval.arguments { "" } else { ", whatever its reason" };
@@ -276,7 +285,10 @@ pub(crate) fn inbox(items: &[InboxItem], now: Timestamp, width: Option<usize>) -
 mod tests {
     use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::{JsonText, inbox::Rule};
+    use abide_client::protocol::{
+        JsonText,
+        inbox::{NamedFile, Rule},
+    };
     use insta::assert_snapshot;
 
     fn plain(text: &str) -> String {
@@ -320,6 +332,24 @@ mod tests {
         // A reason that is shown cut or escaped is shown whole, too.
         leaves.arguments = JsonText::from(serde_json::json!({ "command": "ls", "reason": "It\nneeds it." }));
         assert!(plain(&approval(&leaves)).contains("  reason:"));
+    }
+
+    #[test]
+    fn a_command_that_names_files_says_how_they_are_and_that_it_is_allowed_only_once() {
+        let mut names = fixture::approval();
+        let file =
+            |path: &str, bytes| NamedFile { path: path.into(), bytes, sha256: "0123456789abcdef".into() };
+        names.files = vec![file("deploy.sh", 1234), file("input", 1)];
+        names.only_once = Some("it names `deploy.sh`, which other calls could change".into());
+        assert_snapshot!(plain(&approval(&names)), @r#"
+        Approve shell, high risk?
+          rm -rf build
+          timeout_secs: 60
+          in:      /home/me/app
+          sandbox: none: it can do all that you can
+          only if: deploy.sh (1,234 bytes, sha256 0123456789ab), input (1 byte, sha256 0123456789ab) are unchanged
+          "always" is not possible: it names `deploy.sh`, which other calls could change
+        "#);
     }
 
     #[test]

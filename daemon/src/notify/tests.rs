@@ -65,6 +65,8 @@ pub(super) fn approval(n: u128) -> Approval {
         wider: Vec::new(),
         why: None,
         in_passing: true,
+        files: Vec::new(),
+        only_once: None,
     }
 }
 

@@ -60,7 +60,9 @@ impl From<CommandError> for RequestError {
                 Refusal::Held(above) => {
                     return Self(Error::new(ErrorKind::IllegalState, error.to_string()).about(above));
                 }
-                Refusal::NotAChoice(_) | Refusal::NoSuchRule(_) => ErrorKind::InvalidParams,
+                Refusal::NotAChoice(_) | Refusal::NoSuchRule(_) | Refusal::OnlyOnce(_) => {
+                    ErrorKind::InvalidParams
+                }
                 Refusal::NoConversation | Refusal::NoTask | Refusal::NoQuestion | Refusal::NoApproval => {
                     ErrorKind::NotFound
                 }

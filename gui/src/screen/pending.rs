@@ -20,7 +20,7 @@ use crate::{
     words,
 };
 use abide_client::{
-    confined, is_made_by_daemon, is_quoted,
+    condition, confined, is_made_by_daemon, is_quoted,
     protocol::{
         ApprovalId, QuestionId, TaskId, Timestamp,
         inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind},
@@ -368,7 +368,18 @@ impl Cards {
         });
         let why =
             approval.why.as_deref().map(|why| closed(&format!(" It asks because {}", visible_line(why))));
-        let place = secondary(format!("Runs in {place}{confined}.{}", why.unwrap_or_default()));
+        let condition = condition(approval)
+            .map(|so| format!(" It runs only if {}.", visible_line(&so)))
+            .unwrap_or_default();
+        let only_once = approval
+            .only_once
+            .as_deref()
+            .map(|why| closed(&format!(" It can be allowed only once, because {}", visible_line(why))));
+        let place = secondary(format!(
+            "Runs in {place}{confined}.{}{condition}{}",
+            why.unwrap_or_default(),
+            only_once.unwrap_or_default()
+        ));
         let code = |content| container(content).padding([space::S, 10.0]).width(Fill).style(style::code);
         let body = Column::new().extend(remembered).extend(self.offers(approval, hand));
         let body = match &approval.preview {
@@ -432,32 +443,43 @@ impl Cards {
                 Some(once),
             )
         };
-        row![
-            allow
-                .style(style::primary)
-                .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowOnce)))
-                .passed_by(),
+        let allow = allow
+            .style(style::primary)
+            .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowOnce)))
+            .passed_by();
+        let always = approval.only_once.is_none().then(|| {
             hand.action("Always allow…", Some(hand.key("⇧A")))
                 .style(style::secondary)
                 .on_press_maybe(hand.press(Message::AlwaysPressed(id)))
-                .passed_by(),
-            hand.action("Reject…", Some(hand.key("R")))
-                .style(style::quiet)
-                .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectOnce)))
-                .passed_by(),
-            hand.action("Always reject…", Some(hand.key("⇧R")))
-                .style(style::quiet)
-                .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectAlways)))
-                .passed_by(),
-        ]
-        .extend(
-            approval.preview.as_ref().filter(|_| !hand.is_low).map(|preview| diff::summary(preview).into()),
-        )
-        .spacing(space::S)
-        .align_y(Center)
-        .wrap()
-        .vertical_spacing(if hand.is_low { space::XS } else { space::S })
-        .into()
+                .passed_by()
+                .into()
+        });
+        let reject = hand
+            .action("Reject…", Some(hand.key("R")))
+            .style(style::quiet)
+            .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectOnce)))
+            .passed_by();
+        let always_reject = hand
+            .action("Always reject…", Some(hand.key("⇧R")))
+            .style(style::quiet)
+            .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectAlways)))
+            .passed_by();
+        row![allow]
+            .extend(always)
+            .push(reject)
+            .push(always_reject)
+            .extend(
+                approval
+                    .preview
+                    .as_ref()
+                    .filter(|_| !hand.is_low)
+                    .map(|preview| diff::summary(preview).into()),
+            )
+            .spacing(space::S)
+            .align_y(Center)
+            .wrap()
+            .vertical_spacing(if hand.is_low { space::XS } else { space::S })
+            .into()
     }
 
     fn begun_for(&self, id: ApprovalId) -> Option<&Begun> {
@@ -715,7 +737,9 @@ pub fn sub_task(item: &InboxItem) -> Option<String> {
 pub fn decision(item: &InboxItem, command: Command) -> Option<Message> {
     Some(match (&item.pending, command) {
         (Pending::Approval(approval), Command::Approve) => Message::Allowed(approval.id, Decision::AllowOnce),
-        (Pending::Approval(approval), Command::ApproveAlways) => Message::AlwaysPressed(approval.id),
+        (Pending::Approval(approval), Command::ApproveAlways) if approval.only_once.is_none() => {
+            Message::AlwaysPressed(approval.id)
+        }
         (Pending::Approval(approval), Command::Reject) => {
             Message::RejectPressed(approval.id, Decision::RejectOnce)
         }

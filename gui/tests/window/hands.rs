@@ -7,7 +7,7 @@ use crate::{
 };
 use abide_client::protocol::{
     ApprovalId, ConversationId,
-    inbox::{Decision, Pending, Preview, WiderRule},
+    inbox::{Decision, NamedFile, Pending, Preview, WiderRule},
     notification::Snapshot,
     task::Status,
     transcript::Risk,
@@ -376,6 +376,24 @@ fn beyond_low_risk_it_takes_two_keys() {
     person.wait(600);
     person.named(Named::Enter);
     assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowAlways, None)]);
+}
+
+#[test]
+fn what_names_files_that_can_change_says_how_they_are_and_is_allowed_only_once() {
+    let Pending::Approval(mut approval) = preset::approval() else { panic!("an approval") };
+    let (path, sha256) = ("deploy.sh".into(), "0123456789abcdef".into());
+    approval.files = vec![NamedFile { path, bytes: 1234, sha256 }];
+    approval.only_once = Some("it names `deploy.sh`, which other calls could change".into());
+    let mut person = before(Status::WaitingApproval, &[Pending::Approval(approval)], preset::history());
+    let texts = person.texts().join("\n");
+    let said = "It runs only if deploy.sh (1,234 bytes, sha256 0123456789ab) is unchanged. It can be allowed only once, because it names \
+                `deploy.sh`, which other calls could change.";
+    assert!(texts.contains(said), "{texts}");
+    assert!(person.finds("Always allow…").is_none() && person.finds("Always reject…").is_some());
+    person.press(Key::Character("A".into()), Modifiers::SHIFT);
+    person.wait(600);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), []);
 }
 
 #[test]

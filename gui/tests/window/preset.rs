@@ -365,6 +365,8 @@ pub(crate) fn approval() -> Pending {
         wider: Vec::new(),
         why: None,
         in_passing: false,
+        files: Vec::new(),
+        only_once: None,
     })
 }
 

@@ -34,7 +34,7 @@ mod sandbox;
 pub mod text;
 pub mod view;
 
-pub use approval::{is_made_by_daemon, is_quoted};
+pub use approval::{condition, is_made_by_daemon, is_quoted};
 pub use autostart::connect_or_start;
 pub use choice::choice;
 pub use client::{CallError, Client, Disconnect, Notifications};

@@ -239,6 +239,8 @@ fn a_call_is_printed_when_it_has_finished() {
         wider: Vec::new(),
         why: None,
         in_passing: false,
+        files: Vec::new(),
+        only_once: None,
     };
     assert_eq!(stage.record(2, RecordBody::CallAssessed(assessed)), "");
     let finished = CallFinished {

@@ -280,6 +280,8 @@ pub enum Refusal {
     /// The texts of the rules that it offers.
     #[error("the approval does not offer this rule; {}", offered(.0))]
     NoSuchRule(Vec<String>),
+    #[error("this call can only be allowed once: {0}")]
+    OnlyOnce(String),
     #[error("the question is already answered")]
     Answered(First<Option<String>>),
     #[error("the approval is already decided")]

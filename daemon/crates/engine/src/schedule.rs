@@ -82,6 +82,8 @@ fn request_approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &
         wider: assessed.wider.clone(),
         why: assessed.why.clone(),
         in_passing: assessed.in_passing,
+        files: assessed.files.clone(),
+        only_once: assessed.only_once.clone(),
         arguments,
     };
     draft.push(RecordBody::ApprovalRequested(approval));

@@ -1,5 +1,5 @@
 //! The commands that a command runs: those of wrappers (`sudo rm x`), of shells (`bash -c 'rm x'`), and of other programs that give a
-//! text to a shell (`git rebase -x 'rm x'`). Only rules that deny or ask look at them.
+//! text to a shell (`git rebase -x 'rm x'`). Rules that allow do not look at them.
 
 use crate::{Script, Simple, Word, git, hazard, runs, shell};
 use std::{borrow::Cow, rc::Rc};
@@ -8,7 +8,7 @@ use std::{borrow::Cow, rc::Rc};
 const MAX_SHELLS: u32 = 3;
 
 /// Scripts of shells that are looked into, in all.
-const MAX_SCRIPTS: u32 = 32;
+const MAX_SCRIPTS: usize = 32;
 
 /// Words of a command that runs another one.
 const MAX_WORDS: usize = 256;
@@ -17,7 +17,8 @@ const MAX_WORDS: usize = 256;
 pub(crate) struct Inner {
     /// Each is the words from a position on.
     commands: Vec<(Rc<[Word]>, usize)>,
-    scripts: u32,
+    /// The scripts of shells, each before those within it.
+    pub(crate) scripts: Vec<Script>,
     /// Why there may be others.
     pub(crate) unclear: Option<String>,
 }
@@ -34,7 +35,7 @@ struct Place {
 
 impl Inner {
     pub(crate) fn of(script: &Script) -> Self {
-        let mut inner = Self { commands: Vec::new(), scripts: 0, unclear: None };
+        let mut inner = Self { commands: Vec::new(), scripts: Vec::new(), unclear: None };
         inner.add(script, 0);
         inner
     }
@@ -204,14 +205,14 @@ impl Inner {
 
     fn script(&mut self, text: Option<&str>, shells: u32) {
         let parsed = match text {
-            _ if self.scripts == MAX_SCRIPTS => Err("it has too many scripts".to_owned()),
+            _ if self.scripts.len() == MAX_SCRIPTS => Err("it has too many scripts".to_owned()),
             _ if shells == MAX_SHELLS => Err(format!("more than {MAX_SHELLS} shells run each other")),
             None => Err("it runs commands that are known only when it runs".to_owned()),
             Some(text) => Script::parse(&with_read_name(text)).map_err(|unclear| unclear.to_string()),
         };
         match parsed {
             Ok(script) => {
-                self.scripts += 1;
+                self.scripts.push(script.clone());
                 self.add(&script, shells + 1);
             }
             Err(why) => self.unclear = Some(why),

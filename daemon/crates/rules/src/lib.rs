@@ -10,6 +10,7 @@ mod git;
 mod hazard;
 mod inner;
 mod matching;
+mod named;
 mod options;
 mod path;
 mod plain;
@@ -22,6 +23,7 @@ mod wider;
 mod word;
 
 pub use book::{Book, Effect, PathVerdict, Source, Standing, Verdict};
+pub use named::Named;
 pub use path::{PROTECTED, is_protected};
 pub use plain::{Output, Plain, Stderr};
 pub use rule::{Rule, RuleError};

@@ -16,6 +16,7 @@ use ruling::{Programs, Ruling};
 use crate::{
     Checkpoints, Scope,
     edit::{self, Overlay},
+    named::{Ground, Named},
     run::Runner,
     sandbox::Sandbox,
     text::one_line,
@@ -75,6 +76,8 @@ impl<'a> Assessor<'a> {
             wider: Vec::new(),
             why: None,
             in_passing: false,
+            files: Vec::new(),
+            only_once: None,
         };
         assessed.permission = self
             .consider(spec, block, &mut assessed)
@@ -97,7 +100,7 @@ impl<'a> Assessor<'a> {
         }
         let call = self.runner.registry.parse(&block.tool, arguments)?;
         assessed.summary = one_line(&call.summary(), SUMMARY);
-        let Looked { outlook, ruling, sandbox, bounds, is_broad } = self.look(spec, &*call)?;
+        let Looked { outlook, ruling, sandbox, bounds, named, is_broad } = self.look(spec, &*call)?;
         let Outlook { effect, risk, tier, edit } = outlook;
         (assessed.effect, assessed.risk) = (effect, risk);
         // What leaves the sandbox is not approved in passing, however harmless it looks.
@@ -111,10 +114,12 @@ impl<'a> Assessor<'a> {
             self.overlay.write(&edit.spot, edit.after);
         }
         let tier = if is_broad { Tier::Ask } else { tier };
-        let remembered = self.remembered(block);
+        // What was allowed once and for all was other content, or may be.
+        let remembered = self.remembered(block).filter(|allows| !allows || named.only_once.is_none());
         assessed.rule = ruling.rule().map(str::to_owned);
         let permission = permission::decide(remembered, &ruling, self.scope.approvals, tier, &bounds);
         if permission == Permission::Ask {
+            (assessed.files, assessed.only_once) = (named.files, named.only_once);
             if !matches!(bounds, Bounds::Leaves(_)) {
                 assessed.wider = self.offers(&*call);
             }
@@ -177,7 +182,21 @@ impl<'a> Assessor<'a> {
             repository: OnceCell::new(),
         };
         let (sandbox, bounds) = place.of(call);
-        Ok(Looked { outlook, ruling, sandbox, bounds, is_broad: workspace.is_broad() })
+        let named = match bounds {
+            Bounds::Leaves(_) => Named::of(
+                call,
+                &Ground {
+                    workspace,
+                    settings: self.scope.sandbox,
+                    planner: &self.runner.planner,
+                    path: self.scope.path,
+                    sandbox,
+                    overlay: &self.overlay,
+                },
+            ),
+            _ => Named::default(),
+        };
+        Ok(Looked { outlook, ruling, sandbox, bounds, named, is_broad: workspace.is_broad() })
     }
 }
 
@@ -187,6 +206,7 @@ struct Looked {
     ruling: Ruling,
     sandbox: Sandbox,
     bounds: Bounds,
+    named: Named,
     /// The workspace is so broad that even reading needs approval.
     is_broad: bool,
 }

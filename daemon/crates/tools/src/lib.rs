@@ -33,6 +33,7 @@ mod error;
 mod guard;
 pub mod helper;
 mod inspect;
+mod named;
 mod named_files;
 mod process;
 mod run;

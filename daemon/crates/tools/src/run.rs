@@ -1,5 +1,6 @@
 //! Runs an assessed call. Every failure is a result.
 
+mod approved;
 mod command;
 mod look;
 

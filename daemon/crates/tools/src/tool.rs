@@ -63,6 +63,11 @@ pub(crate) trait Call: Debug + Send {
         Subject::Nothing
     }
 
+    /// The folder that its command runs in, as the model names it; `None` if it is the workspace.
+    fn working_dir(&self) -> Option<&str> {
+        None
+    }
+
     /// Why its command must leave the sandbox, in the words of the model; `None` if it need not.
     fn outside(&self) -> Option<&str> {
         None

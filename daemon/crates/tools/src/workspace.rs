@@ -90,6 +90,12 @@ impl Workspace {
         path.starts_with(&self.given) || path.starts_with(&self.real)
     }
 
+    /// An absolute path as people know it: relative to the root if it lies beneath it.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let beneath = [&self.given, &self.real].into_iter().find_map(|root| path.strip_prefix(root).ok());
+        beneath.unwrap_or(path).to_string_lossy().into_owned()
+    }
+
     /// The names of a path for rules: as it is given, relative to the root, and without links. The first is as the model wrote it.
     pub(crate) fn names(&self, path: &str) -> Result<[String; 2], PathError> {
         let mut given = PathBuf::new();

@@ -12,7 +12,8 @@ use abide_engine::{Command, Refusal, Start, import};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
-    limits::{MAX_CLIENT_MESSAGE_ID, MAX_FILES, MAX_IMPORTED, MAX_PROMPT},
+    limits::{MAX_CLIENT_MESSAGE_ID, MAX_FILES, MAX_IMPORTED, MAX_JSON_DEPTH, MAX_PROMPT},
+    measure::counted,
     method::{
         daemon::SandboxStatus,
         task::{ImportMessage, StartTaskParams, StartTaskReply},
@@ -128,6 +129,7 @@ fn check(service: &Service, params: &StartTaskParams) -> Result<(), Error> {
         );
         return Err(Error::new(ErrorKind::TooLarge, words));
     }
+    check_depth(params)?;
     check_imported(params)?;
     if params.files.len() > MAX_FILES {
         let words = format!("{} files are over the limit of {MAX_FILES}", params.files.len());
@@ -157,6 +159,24 @@ async fn check_sandbox(service: &Service, approvals: Approvals) -> Result<(), Er
          is `{require}`; start the task without them, or set `require = \"{level}\"`"
     );
     Err(Error::new(ErrorKind::SandboxRequired, words))
+}
+
+/// Checks that JSON of the client's own can be read back: neither the store nor a reader takes any depth.
+fn check_depth(params: &StartTaskParams) -> Result<(), Error> {
+    let metadata = params.metadata.iter().map(|json| ("the metadata is", json));
+    let messages = params.messages.iter().flat_map(|message| {
+        let arguments = message.tool_calls.iter().map(|call| &call.arguments);
+        arguments.chain(&message.result).map(|json| ("a message has JSON that is", json))
+    });
+    for (what, json) in metadata.chain(messages) {
+        let depth = json.depth();
+        if depth > MAX_JSON_DEPTH {
+            let depth = counted(depth as u64, "level");
+            let words = format!("{what} nested {depth} deep; {MAX_JSON_DEPTH} is the limit");
+            return Err(Error::new(ErrorKind::InvalidParams, words));
+        }
+    }
+    Ok(())
 }
 
 /// Checks the size of an earlier conversation.

@@ -169,6 +169,8 @@ pub(crate) fn assessed(call_id: CallId) -> CallAssessed {
         wider: Vec::new(),
         why: None,
         in_passing: false,
+        files: Vec::new(),
+        only_once: None,
     }
 }
 

@@ -256,6 +256,8 @@ fn calls() -> Vec<(&'static str, Body)> {
         wider: vec![things::wider()],
         why: Some("it leaves the sandbox".to_owned()),
         in_passing: true,
+        files: vec![things::named_file()],
+        only_once: Some("it names `a.sh`, which other calls could change".to_owned()),
     };
     let decided = ApprovalDecided {
         approval_id: id(0x61),

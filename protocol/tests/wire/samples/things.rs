@@ -8,8 +8,8 @@ use abide_protocol::{
         RuleEvent, StartedEvent, StepEvent, UndoneEvent,
     },
     inbox::{
-        Approval, Changed, InboxItem, Pending, Preview, Question, QuestionKind, Rule, RuleEffect, TextRule,
-        WiderRule,
+        Approval, Changed, InboxItem, NamedFile, Pending, Preview, Question, QuestionKind, Rule, RuleEffect,
+        TextRule, WiderRule,
     },
     message::{CallOutcome, CallView, Message, MessageKind, Role},
     record::{InstructionFile, ModelErrorKind, Permission, Record, RecordBody, Trace},
@@ -95,6 +95,8 @@ pub(crate) fn approval() -> Approval {
         wider: vec![wider()],
         why: Some("it leaves the sandbox".to_owned()),
         in_passing: true,
+        files: vec![named_file()],
+        only_once: Some("it names `a.sh`, which other calls could change".to_owned()),
     }
 }
 
@@ -291,6 +293,10 @@ pub(crate) fn record(body: RecordBody) -> Record {
         at: at(32),
         body,
     }
+}
+
+pub(crate) fn named_file() -> NamedFile {
+    NamedFile { path: "a.sh".to_owned(), bytes: 12, sha256: "ab".repeat(32) }
 }
 
 pub(crate) fn wider() -> WiderRule {

@@ -33,6 +33,9 @@ pub(super) fn accept(
     if rule.as_ref().is_some_and(|text| approval.wider.iter().all(|wider| wider.text != *text)) {
         return Err(Refusal::NoSuchRule(approval.wider.iter().map(|wider| wider.text.clone()).collect()));
     }
+    if let (Decision::AllowAlways, Some(why)) = (decision, &approval.only_once) {
+        return Err(Refusal::OnlyOnce(why.clone()));
+    }
     let words = match note.as_deref().map(str::trim).filter(|n| !n.is_empty()) {
         Some(note) => format!("The user rejected this call and says: {note}"),
         None => "The user rejected this call.".to_owned(),

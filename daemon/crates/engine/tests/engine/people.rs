@@ -7,7 +7,7 @@ use crate::{
 use abide_engine::{First, History, Input, Mint, Refusal, Shown, Stage, needs_daemon, view};
 use abide_protocol::{
     ConversationId, QuestionId, TaskId,
-    inbox::{Decision, WiderRule},
+    inbox::{Decision, NamedFile, WiderRule},
     message::CallOutcome,
     record::{ConversationDeleted, ConversationUpdated, ModelErrorKind, NewRecord, RecordBody, TaskStarted},
     task::{EndReason, Mode, PauseReason, Status},
@@ -286,6 +286,26 @@ fn only_a_rule_that_the_approval_offers_can_be_remembered() {
         "the approval does not offer this rule; it offers shell(make *), shell(make test *)"
     );
     decide(rules[0]).expect("it is offered");
+}
+
+#[test]
+fn what_can_be_allowed_only_once_is_not_allowed_always() {
+    let mut w = World::started();
+    let (mut input, calls) = w.replied(w.item(), StopReason::ToolCalls, "", &[shell("bash a.sh").asking()]);
+    let files = vec![NamedFile { path: "a.sh".to_owned(), bytes: 1, sha256: "ab".repeat(32) }];
+    if let Input::Replied { replied, .. } = &mut input {
+        replied.assessed[0].files = files.clone();
+        replied.assessed[0].only_once = Some("it names `a.sh`".to_owned());
+    }
+    w.input(input);
+    let approval = w.approval(calls[0]);
+    let id = approval.id;
+    assert_eq!((&approval.files, approval.only_once.as_deref()), (&files, Some("it names `a.sh`")));
+    let mut decide =
+        |decision| w.attempt(Input::Decide { approval: id, decision, note: None, rule: None, by: None });
+    let refused = decide(Decision::AllowAlways).expect_err("it would be remembered");
+    assert_eq!(refused.to_string(), "this call can only be allowed once: it names `a.sh`");
+    decide(Decision::RejectAlways).expect("no harm is in that");
 }
 
 #[test]

@@ -113,6 +113,8 @@ impl Plan {
             wider: Vec::new(),
             why: None,
             in_passing: false,
+            files: Vec::new(),
+            only_once: None,
         }
     }
 }

@@ -194,6 +194,8 @@ pub(crate) fn assessed(n: u64, arguments: &str) -> RecordBody {
         wider: Vec::new(),
         why: None,
         in_passing: false,
+        files: Vec::new(),
+        only_once: None,
     })
 }
 
@@ -229,6 +231,8 @@ pub(crate) fn approval(n: u64, call: u64) -> Approval {
         wider: Vec::new(),
         why: None,
         in_passing: false,
+        files: Vec::new(),
+        only_once: None,
     }
 }
 

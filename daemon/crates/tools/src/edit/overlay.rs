@@ -28,6 +28,11 @@ impl Overlay {
         Ok(workspace.read(spot)?.map(|(content, _)| content))
     }
 
+    /// The content that the calls assessed so far write to the file at this path; `None` if they leave it as it is.
+    pub(crate) fn written(&self, real: &Path) -> Option<&[u8]> {
+        self.files.get(real).map(Vec::as_slice)
+    }
+
     pub(crate) fn write(&mut self, spot: &Spot, content: Vec<u8>) {
         self.files.insert(spot.real.clone(), content);
     }

@@ -54,6 +54,10 @@ impl Runner {
             discard(waiting).await;
             return cancelled();
         }
+        if let Some(refusal) = self.not_as_approved(&ordered).await {
+            discard(waiting).await;
+            return (CallOutcome::Refused, ToolResult::failure(refusal));
+        }
         let watching = before.clone().and_then(|before| Watching::begin(&self.watches, before));
         let begun = match waiting.begin(cancel).await {
             Ok(link) => Ok(link),

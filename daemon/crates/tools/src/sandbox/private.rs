@@ -48,9 +48,20 @@ pub(crate) struct Lease {
     leased: Arc<Mutex<HashMap<ConversationId, BTreeSet<usize>>>>,
 }
 
+/// Whether commands find at this path what their conversation has put there.
+pub(crate) fn is_private(path: &Path, home: &Path) -> bool {
+    TEMPORARY.iter().any(|(at, _)| path.starts_with(at))
+        || CACHES.iter().any(|(name, _)| path.starts_with(home.join(name)))
+}
+
 impl PrivateFolders {
     pub(crate) fn new(root: PathBuf) -> Self {
         Self { root, leased: Arc::default() }
+    }
+
+    /// The folder of all of them.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// A slot for the changes of caches. Blocking.

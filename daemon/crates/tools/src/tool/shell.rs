@@ -45,6 +45,10 @@ impl Call for Shell {
         self.outside.then_some(self.reason.as_str())
     }
 
+    fn working_dir(&self) -> Option<&str> {
+        self.working_dir.as_deref()
+    }
+
     fn subject(&self) -> Subject<'_> {
         Subject::Line(&self.command)
     }
