@@ -15,6 +15,7 @@ pub(super) fn inspect(
     history: &History,
     calls: &[StartedCall],
     tools: &Tools,
+    conversation: ConversationId,
 ) -> impl Future<Output = Vec<Finding>> + Send + use<> {
     let known = |started: &StartedCall| {
         let task = history.task(started.task)?;
@@ -25,7 +26,7 @@ pub(super) fn inspect(
     let tools = tools.clone();
     let look = move || {
         let look = |(call, attempt, assessed, head): (_, _, _, Arc<TaskStarted>)| {
-            finding(call, tools.inspect(call, attempt, &assessed, &head.workspace))
+            finding(call, tools.inspect(conversation, call, attempt, &assessed, &head.workspace))
         };
         known.into_iter().map(look).collect()
     };

@@ -22,6 +22,7 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::SystemTime,
 };
 use tree::Found;
 
@@ -74,6 +75,15 @@ impl Guard {
     pub(crate) fn after(&self, before: &Before, aside: &Aside) -> Vec<String> {
         let offences = self.look(&before.scene).since(&before.seen);
         if offences.is_empty() { Vec::new() } else { before.set_aside(&offences, aside) }
+    }
+
+    /// As [`Self::after`], for a command that a crash has cut off, of which only is known when it began: what has been made since. The
+    /// configuration of the workspace's own repository was protected. Blocking.
+    pub(crate) fn after_crash(&self, scene: &Scene, begun: SystemTime, aside: &Aside) -> Vec<String> {
+        let seen = self.look(scene);
+        let before = seen.until(begun, scene.repository.as_ref());
+        let offences = seen.since(&before);
+        if offences.is_empty() { Vec::new() } else { aside::set_aside(&offences, &Kept::default(), aside) }
     }
 
     /// Looks at the folders of a workspace; the number of the look. Blocking.

@@ -1,19 +1,25 @@
 //! After a restart: finds out the effects of a call that was started and has no result.
 
 use crate::{
-    EditState, Inspection,
+    EditState, Inspection, SandboxSettings,
     assess::parse,
     command::SpoolFiles,
-    edit, process,
+    edit,
+    guard::Aside,
+    process,
     run::{Runner, mark},
+    sandbox::Sandbox,
     workspace::Workspace,
 };
 use abide_protocol::{
-    CallId,
+    CallId, ConversationId,
     record::{CallAssessed, EditHashes},
     transcript::EffectClass,
 };
-use std::time::Duration;
+use std::{
+    path::PathBuf,
+    time::{Duration, SystemTime},
+};
 
 /// How long the helper has to end its tree by itself after the daemon is gone; then the tree is killed from here.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -21,6 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 impl Runner {
     pub(crate) fn inspect(
         &self,
+        conversation: ConversationId,
         call: CallId,
         attempt: u32,
         assessed: &CallAssessed,
@@ -37,7 +44,24 @@ impl Runner {
             }
         }
         let edit = self.edit_state(assessed, workspace, &mark(call, attempt));
-        Inspection { output: files.output(), edit }
+        let mut output = files.output();
+        if let (Some(begun), true) = (files.noted_at(), assessed.sandbox != Sandbox::NONE.name()) {
+            for words in
+                self.set_aside_since(begun, workspace, self.planner.private.aside(conversation, call))
+            {
+                output.push_str(&words);
+                output.push('\n');
+            }
+        }
+        Inspection { output, edit }
+    }
+
+    /// Sets aside what a command that began then has left for others to run; what that was, in words.
+    fn set_aside_since(&self, begun: SystemTime, workspace: &str, folder: PathBuf) -> Vec<String> {
+        let Ok(workspace) = self.workspace(workspace) else { return Vec::new() };
+        let scene = self.planner.scene(&workspace, &SandboxSettings::default());
+        let aside = Aside { folder, workspace: scene.workspace.clone() };
+        self.guard.after_crash(&scene, begun, &aside)
     }
 
     fn edit_state(&self, assessed: &CallAssessed, workspace: &str, mark: &str) -> EditState {

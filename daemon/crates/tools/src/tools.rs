@@ -98,7 +98,7 @@ pub struct Finished {
 /// What was found out about a call that was started and has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// Its output, limited in length.
+    /// Its output, limited in length, and what of it was set aside.
     pub output: String,
     pub edit: EditState,
 }
@@ -222,12 +222,13 @@ impl Tools {
     #[must_use]
     pub fn inspect(
         &self,
+        conversation: ConversationId,
         call_id: CallId,
         attempt: u32,
         assessed: &CallAssessed,
         workspace: &str,
     ) -> Inspection {
-        self.runner.inspect(call_id, attempt, assessed, workspace)
+        self.runner.inspect(conversation, call_id, attempt, assessed, workspace)
     }
 
     /// Ends the fork server and waits until it is gone. Running commands go on until their own connections close. Blocking.

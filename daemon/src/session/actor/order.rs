@@ -23,8 +23,8 @@ impl Actor {
             Order::Load => self.load(),
             Order::KeepCheckpoint(checkpoint) => self.keep_checkpoint(*checkpoint),
             Order::Inspect(calls) => {
-                let findings =
-                    recover::inspect(self.driver.history(), &calls, &self.sessions.inner.runner.tools);
+                let tools = &self.sessions.inner.runner.tools;
+                let findings = recover::inspect(self.driver.history(), &calls, tools, self.id);
                 self.pending = Some(Box::pin(async move { Event::Inspected(findings.await) }));
             }
             Order::Append(append) => self.append(append),

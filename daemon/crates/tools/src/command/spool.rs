@@ -10,6 +10,7 @@ use std::{
     io::{self, Read as _, Write as _},
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -43,6 +44,11 @@ impl SpoolFiles {
     /// The identity that was written down, if a helper was taken.
     pub(crate) fn noted(&self) -> Option<Identity> {
         serde_json::from_slice(&fs::read(&self.helper).ok()?).ok()?
+    }
+
+    /// When that was, which is before the command began.
+    pub(crate) fn noted_at(&self) -> Option<SystemTime> {
+        fs::metadata(&self.helper).ok()?.modified().ok()
     }
 
     /// The output so far, in the form of a result.

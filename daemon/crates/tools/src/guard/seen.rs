@@ -11,7 +11,9 @@ use crate::{
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
+    time::{Duration, SystemTime},
 };
 
 /// A place where commands run.
@@ -135,6 +137,24 @@ impl Scene {
 }
 
 impl Seen {
+    /// The part that was there at that time, as far as the times of files say.
+    pub(super) fn until(&self, time: SystemTime, repository: Option<&Repository>) -> Self {
+        let is_older = |identity: &Option<Identity>| identity.is_none_or(|identity| identity.since() < time);
+        let files = self.files.iter().filter(|(_, identity)| is_older(identity));
+        let was_there = |cause: &&Cause| {
+            let is_own = matches!(cause, Cause::Setting { .. } | Cause::Unclear { .. })
+                && repository.is_some_and(|own| {
+                    own.folders.iter().any(|folder| cause.file().parent() == Some(folder))
+                });
+            is_own || fs::symlink_metadata(cause.file()).is_ok_and(|there| changed(&there) < time)
+        };
+        Self {
+            files: files.map(|(path, identity)| (path.clone(), *identity)).collect(),
+            repositories: self.repositories.clone(),
+            causes: self.causes.iter().filter(was_there).cloned().collect(),
+        }
+    }
+
     /// What was not there before.
     pub(super) fn since(&self, before: &Self) -> Vec<Offence> {
         let is_new = |path: &&PathBuf| {
@@ -144,6 +164,12 @@ impl Seen {
         let files = self.files.keys().filter(is_there).filter(is_new).cloned().map(Offence::File);
         files.chain(self.causes.difference(&before.causes).cloned().map(Offence::Git)).collect()
     }
+}
+
+/// When a file was last changed in any way.
+fn changed(there: &fs::Metadata) -> SystemTime {
+    let (seconds, nanos) = (there.ctime().unsigned_abs(), there.ctime_nsec().unsigned_abs());
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanos)
 }
 
 /// What a link leads to, as far as its text says.

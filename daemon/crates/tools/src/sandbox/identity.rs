@@ -1,7 +1,10 @@
 //! Which file or folder a path names, so that another one in its place is noticed.
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
-use std::path::Path;
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
 
 /// A file system gives the number of a removed file to a new one, so the time of birth belongs to it; and the time of change where the
 /// file system keeps no time of birth.
@@ -24,5 +27,11 @@ impl Identity {
             inode: there.stx_ino,
             since: (since.tv_sec, since.tv_nsec),
         })
+    }
+
+    /// When it was made; where the file system keeps no time of birth, when it was last changed.
+    pub(crate) fn since(&self) -> SystemTime {
+        let (seconds, nanos) = self.since;
+        SystemTime::UNIX_EPOCH + Duration::new(seconds.unsigned_abs(), nanos)
     }
 }

@@ -778,6 +778,12 @@ fn a_damaged_index_and_collected_objects_are_made_anew() {
 fn what_is_kept_for_a_conversation_is_removed_with_it() {
     let mut site = Site::repository();
     site.begin();
+    let kept = fs::read_dir(site.ground.root().join("kept")).unwrap().next().unwrap().unwrap().path();
+    let committed = site.git(&["rev-parse", "HEAD:a"]);
+    assert!(
+        !kept.join("objects").join(&committed[..2]).join(committed[2..].trim()).exists(),
+        "it is borrowed"
+    );
     site.step(1, |site| site.write("a", "only the first conversation has this"));
     let id = site.git(&["hash-object", "a"]);
     site.undo(0);

@@ -1,7 +1,7 @@
 //! What is found out about calls that a crash interrupted.
 
 use crate::{
-    ground::{Ground, call_id, processes, token, wait_until},
+    ground::{CONVERSATION, Ground, call_id, processes, token, wait_until},
     tree::Daemon,
 };
 use abide_tools::{EditState, Inspection};
@@ -19,7 +19,7 @@ async fn an_interrupted_command_is_gone_and_its_output_is_there() {
     daemon.kill();
     let assessed = ground.assess_one("shell", json!({ "command": command }));
     let (tools, workspace) = (ground.tools.clone(), ground.workspace());
-    let look = move || tools.inspect(call, 1, &assessed, &workspace);
+    let look = move || tools.inspect(CONVERSATION, call, 1, &assessed, &workspace);
     let inspection = tokio::task::spawn_blocking(look).await.unwrap();
     assert_eq!(processes(&token), Vec::<u32>::new(), "nothing may run when it is said to be over");
     assert_eq!(inspection, Inspection { output: "so far\n".to_owned(), edit: EditState::NotAnEdit });
@@ -36,7 +36,7 @@ async fn a_call_whose_helper_hangs_is_ended_without_it() {
     wait_until("both sleep", || processes(&token).len() == 2).await;
     daemon.kill();
     let assessed = ground.assess_one("shell", json!({ "command": command }));
-    let inspection = ground.tools.inspect(call, 1, &assessed, &ground.workspace());
+    let inspection = ground.tools.inspect(CONVERSATION, call, 1, &assessed, &ground.workspace());
     assert_eq!(inspection.edit, EditState::NotAnEdit);
     assert_eq!(processes(&token), Vec::<u32>::new());
 }
@@ -61,14 +61,15 @@ fn kept_output_is_listed_and_removed_and_nothing_else() {
 fn a_call_that_never_began_has_no_output() {
     let ground = Ground::new();
     let assessed = ground.assess_one("shell", json!({"command": "true"}));
-    let inspection = ground.tools.inspect(assessed.call_id, 1, &assessed, &ground.workspace());
+    let inspection = ground.tools.inspect(CONVERSATION, assessed.call_id, 1, &assessed, &ground.workspace());
     assert_eq!(inspection, Inspection { output: String::new(), edit: EditState::NotAnEdit });
 }
 
 #[test]
 fn an_edit_is_not_done_done_or_unknown() {
     let ground = Ground::new();
-    let state = |assessed: &_| ground.tools.inspect(call_id(), 1, assessed, &ground.workspace()).edit;
+    let state =
+        |assessed: &_| ground.tools.inspect(CONVERSATION, call_id(), 1, assessed, &ground.workspace()).edit;
     let new = ground.assess_one("write", json!({"path": "new", "content": "x"}));
     assert_eq!(state(&new), EditState::NotDone);
     fs::write(ground.path("new"), "x").unwrap();
@@ -94,8 +95,28 @@ fn a_temporary_file_left_by_a_crash_is_removed() {
     let left = ground.path(&format!(".abide-{}-1.new", assessed.call_id));
     fs::write(&left, "half").unwrap();
     assert_eq!(
-        ground.tools.inspect(assessed.call_id, 1, &assessed, &ground.workspace()).edit,
+        ground.tools.inspect(CONVERSATION, assessed.call_id, 1, &assessed, &ground.workspace()).edit,
         EditState::NotDone
     );
     assert!(!left.exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_interrupted_command_has_left_for_others_to_run_is_set_aside() {
+    let (ground, call) = (Ground::new(), call_id());
+    fs::create_dir(ground.path(".claude")).unwrap();
+    let command =
+        "git init -q sub && git -C sub config core.fsmonitor ./evil && touch .envrc && echo made; sleep 600";
+    let daemon = Daemon::start(&ground, call, command);
+    let spool = ground.root().join("spool").join(format!("{call}-1.out"));
+    wait_until("it has made all", || fs::read_to_string(&spool).is_ok_and(|text| text == "made\n")).await;
+    daemon.kill();
+    let assessed = ground.assess_one("shell", json!({ "command": command }));
+    let inspection = ground.tools.inspect(CONVERSATION, call, 1, &assessed, &ground.workspace());
+    assert!(
+        inspection.output.contains("core.fsmonitor") && inspection.output.contains("`.envrc`"),
+        "{inspection:?}"
+    );
+    assert!(!ground.text("sub/.git/config").contains("fsmonitor") && !ground.path(".envrc").exists());
+    assert!(ground.path(".claude").exists(), "it was there before");
 }
