@@ -154,8 +154,15 @@ impl Runner {
         scratch.is_ok_and(|scratch| workspace.real() != scratch && workspace.real().starts_with(scratch))
     }
 
+    /// The workspace of a task, if it is still the folder that was chosen. That had no link on its way; a task that works in a folder above
+    /// it can put one there.
     pub(crate) fn workspace(&self, path: &str) -> Result<Workspace, PathError> {
-        Workspace::open(path, Arc::clone(&self.closed))
+        let workspace = Workspace::open(path, Arc::clone(&self.closed))?;
+        if workspace.real() == Path::new(path) {
+            Ok(workspace)
+        } else {
+            Err(PathError::Redirected(path.into()))
+        }
     }
 }
 

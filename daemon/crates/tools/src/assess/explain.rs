@@ -1,9 +1,10 @@
 //! Says which rule decides about a command line, and why, as its assessment has it.
 
 use super::ruling::{NotAllowed, Programs, line_offers, named};
-use crate::{SandboxSettings, Tools, UnusablePath};
+use crate::{SandboxSettings, Tools, UnusablePath, workspace::Workspace};
 use abide_protocol::{inbox::RuleEffect, method::rule::TestRuleReply};
 use abide_rules::{Book, Plain, Source, Standing, Verdict};
+use std::sync::Arc;
 
 /// A command line of the shell tool.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +25,7 @@ impl Tools {
     /// The workspace cannot be used.
     pub fn test_rules(&self, question: &RuleQuestion<'_>) -> Result<TestRuleReply, UnusablePath> {
         let RuleQuestion { command, workspace, path, rules, sandbox } = *question;
-        let workspace = &self.runner.workspace(workspace).map_err(UnusablePath)?;
+        let workspace = &Workspace::open(workspace, Arc::clone(&self.runner.closed)).map_err(UnusablePath)?;
         let programs = Programs { path, workspace, writable: &sandbox.writable };
         Ok(TestRuleReply { wider: line_offers(command, &programs), ..verdict(command, rules, &programs) })
     }

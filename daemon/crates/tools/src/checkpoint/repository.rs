@@ -66,7 +66,7 @@ impl<'a> Repository<'a> {
             path: path.clone(),
             source: io::Error::other(error.to_string()),
         };
-        let workspace = open(&place.workspace).map_err(unusable)?;
+        let workspace = runner.workspace(&place.workspace).map_err(unusable)?;
         let program = find("git", place.environment.get("PATH").map(String::as_str))
             .filter(|program| crate::command::is_trusted(program.as_ref(), &workspace, &[]))
             .or_else(|| find("git", None))

@@ -10,6 +10,11 @@ use std::{
 pub(crate) enum PathError {
     #[error("the workspace {} cannot be used: {source}", shown(.path))]
     Workspace { path: PathBuf, source: io::Error },
+    #[error(
+        "the workspace {} is not the folder that was chosen: there is a link on its way now. Nothing is done in the other folder",
+        shown(.0)
+    )]
+    Redirected(PathBuf),
     #[error("the path is empty; the workspace itself is `.`")]
     Empty,
     #[error("the path holds a NUL character")]

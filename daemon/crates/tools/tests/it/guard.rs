@@ -291,3 +291,18 @@ async fn a_checkpoint_enters_no_repository() {
     site.0.tools.checkpoints().take(&place, &take).unwrap();
     assert!(!site.0.root().join("ran").exists());
 }
+
+/// A task in a folder above can put a link in the place of another conversation's workspace.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workspace_whose_folder_became_a_link_is_not_used() {
+    let site = Site::new();
+    let assessed = site.0.assess_one("shell", json!({ "command": "touch mark" }));
+    let other = site.0.root().join("other");
+    fs::rename(site.0.path(""), &other).unwrap();
+    symlink(&other, site.0.root().join("workspace")).unwrap();
+    let finished = site.0.finish(assessed).await;
+    assert!(!finished.result.ok && finished.result.message.contains("a link on its way"), "{finished:?}");
+    assert!(!other.join("mark").exists());
+    let written = site.0.assess_one("write", json!({ "path": "mark", "content": "x" }));
+    assert!(matches!(written.permission, Permission::Denied(_)), "{written:?}");
+}
