@@ -12,7 +12,7 @@ mod private;
 mod protected;
 mod sockets;
 
-pub(crate) use confinement::{Cache, Confinement, Hidden, Network, Place, Private, Protected, View};
+pub(crate) use confinement::{Cache, Confinement, Network, Place, Private, Protected, View};
 pub(crate) use git::Repository;
 pub use level::try_sandbox;
 pub(crate) use level::{Found, Levels};

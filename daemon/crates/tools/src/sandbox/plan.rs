@@ -1,8 +1,7 @@
 //! Plans the confinement of a command.
 
 use super::{
-    Confinement, Hidden, Lease, Network, Placed, Placeholders, PrivateFolders, Protected, Sandbox, Sockets,
-    View,
+    Confinement, Lease, Network, Placed, Placeholders, PrivateFolders, Protected, Sandbox, Sockets, View,
     git::Repository,
     hidden,
     links::without_links,
@@ -176,7 +175,7 @@ impl Planner {
     }
 
     /// Sockets of other programs that a command would see. (At the other level it has no sockets.)
-    fn sockets(&self, view: &View) -> Vec<Hidden> {
+    fn sockets(&self, view: &View) -> Vec<PathBuf> {
         let private = view.private.iter().map(|private| &*private.at);
         let unseen: Vec<&Path> =
             private.chain(self.own.iter().map(PathBuf::as_path)).chain([RUN.as_ref()]).collect();
@@ -187,7 +186,7 @@ impl Planner {
     }
 
     /// What is hidden everywhere, and this besides.
-    fn hidden(&self, further: &[PathBuf]) -> Vec<Hidden> {
+    fn hidden(&self, further: &[PathBuf]) -> Vec<PathBuf> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let home = open(&self.home, flags, Mode::empty()).ok();
         // Nearly all of them are missing, and the way to the home need not be gone for each.
@@ -198,8 +197,8 @@ impl Planner {
         let of_home = hidden::FOLDERS.iter().chain(&hidden::FILES).filter(is_there);
         let own = self.own.iter().chain(further).cloned();
         let all = of_home.map(|name| self.home.join(name)).chain(own).chain([RUN.into()]);
-        let mut hidden: Vec<Hidden> = all.filter_map(|path| there(&path)).collect();
-        hidden.sort_by(|a, b| a.path().cmp(b.path()));
+        let mut hidden: Vec<PathBuf> = all.filter_map(|path| without_links(&path)).collect();
+        hidden.sort();
         hidden.dedup();
         hidden
     }
@@ -288,13 +287,6 @@ impl Planner {
         shown.retain(|path| path.starts_with(RUN) && path.exists());
         View { writable, hidden, shown, network, ..View::default() }
     }
-}
-
-/// What is hidden, without links; `None` if there is nothing.
-fn there(path: &Path) -> Option<Hidden> {
-    let path = without_links(path)?;
-    let is_folder = fs::metadata(&path).ok()?.is_dir();
-    Some(if is_folder { Hidden::Folder(path) } else { Hidden::File(path) })
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Sockets that programs outside of the sandbox listen on. That a folder is read-only does not keep a command from connecting to a
 //! socket in it, and whoever listens there could do for it what the sandbox forbids (an agent of keys, a daemon of containers).
 
-use super::Hidden;
 use std::{
     fs,
     os::unix::fs::FileTypeExt as _,
@@ -24,7 +23,7 @@ impl Sockets {
     /// Those that a command would see, which are to be hidden. Blocking.
     ///
     /// One whose name is relative is not found: the table does not say in which folder it is.
-    pub(super) fn hidden(&self, is_seen: impl Fn(&Path) -> bool) -> Vec<Hidden> {
+    pub(super) fn hidden(&self, is_seen: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_recent = found.as_ref().is_some_and(|(at, _)| at.elapsed() < RECENT);
         if !is_recent {
@@ -32,8 +31,8 @@ impl Sockets {
             *found = Some((Instant::now(), paths(&String::from_utf8_lossy(&table))));
         }
         let paths = found.iter().flat_map(|(_, paths)| paths);
-        let mut hidden: Vec<Hidden> = paths.filter(|path| is_seen(path)).filter_map(there).collect();
-        hidden.sort_by(|a, b| a.path().cmp(b.path()));
+        let mut hidden: Vec<PathBuf> = paths.filter(|path| is_seen(path)).filter_map(there).collect();
+        hidden.sort();
         hidden.dedup();
         hidden
     }
@@ -47,9 +46,9 @@ fn paths(table: &str) -> Vec<PathBuf> {
 }
 
 /// The socket, without links; `None` if it is gone.
-fn there(path: &PathBuf) -> Option<Hidden> {
+fn there(path: &PathBuf) -> Option<PathBuf> {
     let path = fs::canonicalize(path).ok()?;
-    fs::metadata(&path).ok()?.file_type().is_socket().then_some(Hidden::File(path))
+    fs::metadata(&path).ok()?.file_type().is_socket().then_some(path)
 }
 
 #[cfg(test)]

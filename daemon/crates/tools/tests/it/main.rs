@@ -7,6 +7,7 @@ mod checkpoints;
 mod edits;
 mod fork_server;
 mod ground;
+mod hidden;
 mod in_advance;
 mod inspect;
 mod networks;

@@ -49,7 +49,7 @@ fn commit_in(ground: Ground) -> Ground {
 }
 
 /// Runs a command, which must be allowed; its exit code and its output.
-async fn run(ground: &Ground, command: &str) -> (Option<i64>, String) {
+pub(crate) async fn run(ground: &Ground, command: &str) -> (Option<i64>, String) {
     let finished = ground.call("shell", json!({ "command": command })).await;
     assert_eq!(finished.outcome, CallOutcome::Done, "{command}: {}", finished.result.message);
     assert!(data(&finished)["exit_code"].is_i64(), "{command}: {}", finished.result.message);
