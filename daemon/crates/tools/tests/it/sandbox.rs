@@ -60,7 +60,7 @@ pub(crate) async fn run(ground: &Ground, command: &str) -> (Option<i64>, String)
 }
 
 /// Runs commands of which each must fail, or print nothing but what is said.
-async fn all_refused(ground: &Ground, commands: &[&str]) {
+pub(crate) async fn all_refused(ground: &Ground, commands: &[&str]) {
     for command in commands {
         let (code, output) = run(ground, command).await;
         assert!(code.is_some_and(|code| code != 0), "{command}: {code:?} {output}");
