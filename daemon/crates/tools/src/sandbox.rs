@@ -4,6 +4,7 @@
 mod confinement;
 mod git;
 pub(crate) mod hidden;
+mod home;
 mod level;
 mod links;
 mod placeholder;

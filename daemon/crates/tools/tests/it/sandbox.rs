@@ -21,7 +21,7 @@ use std::{
 
 /// Runs git in a folder, as a person does.
 #[expect(clippy::disallowed_methods, reason = "a person's git, which no sandbox confines")]
-fn git(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let done = Command::new("git")
         .args(["-c", "user.name=me", "-c", "user.email=me@localhost", "-c", "init.defaultBranch=main"])
         .args(["-c", "protocol.file.allow=always"])

@@ -34,8 +34,10 @@ pub(super) fn beneath(view: &View) -> Paths {
 /// read. What is protected beneath a writable folder cannot be named.
 pub(super) fn around(view: &View) -> Paths {
     let hidden: Vec<&Path> = view.hidden.iter().map(PathBuf::as_path).chain([Path::new(TERMINALS)]).collect();
-    let mut read = view.shown.clone();
-    around_each("/".into(), &hidden, &mut read);
+    let mut read = Vec::new();
+    for path in view.shown.iter().cloned().chain(["/".into()]) {
+        around_each(path, &hidden, &mut read);
+    }
     let private = view.private.iter().map(|private| private.folder.clone());
     let devices =
         ["null", "zero", "full", "random", "urandom", "tty"].map(|name| Path::new("/dev").join(name));
