@@ -7,6 +7,7 @@ pub(crate) mod hidden;
 mod home;
 mod level;
 mod links;
+mod mounts;
 mod placeholder;
 mod plan;
 mod private;
@@ -17,6 +18,7 @@ pub(crate) use confinement::{Cache, Confinement, Network, Place, Private, Protec
 pub(crate) use git::Repository;
 pub use level::try_sandbox;
 pub(crate) use level::{Found, Levels};
+pub(crate) use mounts::Mounts;
 pub(crate) use placeholder::{Placed, Placeholders};
 pub(crate) use plan::{Expected, Plan, PlanError, Planner};
 pub(crate) use private::{Lease, PrivateFolders};

@@ -1,7 +1,8 @@
 //! Plans the confinement of a command.
 
 use super::{
-    Confinement, Lease, Network, Placed, Placeholders, PrivateFolders, Protected, Sandbox, Sockets, View,
+    Confinement, Lease, Mounts, Network, Placed, Placeholders, PrivateFolders, Protected, Sandbox, Sockets,
+    View,
     git::Repository,
     home::Home,
     links::{lies_in, without_links},
@@ -31,6 +32,7 @@ pub(crate) struct Planner {
     pub(crate) private: Arc<PrivateFolders>,
     pub(crate) placeholders: Placeholders,
     pub(crate) sockets: Sockets,
+    pub(crate) mounts: Mounts,
 }
 
 /// A planned confinement. What it needs exists as long as this does.
@@ -126,7 +128,7 @@ impl Planner {
             let confinement = Confinement::Landlock(view);
             return Ok(Plan { conversation: Some(conversation), ..Plan::of(confinement) });
         }
-        view.hidden.extend(self.sockets(&view));
+        view.hidden.extend(self.everywhere(self.sockets(&view)));
         let still = self.placeholders.still();
         let paths = self.protected(&still, workspace.real(), repository, settings)?;
         let ToProtect { mut existing, held, missing } = paths;
@@ -189,7 +191,7 @@ impl Planner {
         further: &[PathBuf],
     ) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let home = Home::look(&self.home);
-        let mut hidden = home.unlisted();
+        let mut hidden = self.everywhere(home.unlisted());
         hidden.retain(|path| !is_beneath(path, writable) && !named.contains(path));
         let mut shown = home.shown(&hidden);
         shown.retain(|path| !is_beneath(path, writable));
@@ -203,9 +205,15 @@ impl Planner {
     fn besides(&self, mut listed: Vec<PathBuf>, further: &[PathBuf]) -> Vec<PathBuf> {
         let own = self.own.iter().chain(further).map(PathBuf::as_path).chain([Path::new(RUN)]);
         listed.extend(own.filter_map(without_links));
-        listed.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
-        listed.dedup();
-        listed
+        self.everywhere(listed)
+    }
+
+    /// These paths, which have no links, and all others of the same files and folders.
+    fn everywhere(&self, mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+        paths.extend(self.mounts.further(&paths));
+        paths.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
+        paths.dedup();
+        paths
     }
 
     /// The repository that the workspace belongs to. A home, or more, that is a work tree does not count as one.
@@ -322,6 +330,7 @@ mod tests {
             private: Arc::new(PrivateFolders::new(at("private"))),
             placeholders: Placeholders::open(at("placeholders.json")),
             sockets: Sockets::default(),
+            mounts: Mounts::default(),
         };
         let sandbox = Sandbox { level: SandboxLevel::Full, network: Network::Off };
         let plan = |conversation| {

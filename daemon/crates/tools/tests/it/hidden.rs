@@ -4,7 +4,10 @@ use crate::{
     ground::{Ground, PATIENCE, home_of_its_own},
     sandbox::{all_refused, git, run},
 };
-use rustix::process::geteuid;
+use rustix::{
+    mount::{UnmountFlags, mount_bind, unmount},
+    process::geteuid,
+};
 use serde_json::json;
 use std::{
     fs,
@@ -200,6 +203,38 @@ async fn the_settings_of_git_are_found_through_a_link() {
         assert_eq!(run(&ground, &commit).await, (Some(0), "its me me@localhost\n".to_owned()));
         assert_eq!(read(&ground, home.path(), &[".config/program/token"]).await, Vec::<String>::new());
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_hidden_is_hidden_at_each_place_where_it_is_mounted() {
+    // Nobody else may mount.
+    if !geteuid().is_root() {
+        return;
+    }
+    let home = home_of_its_own();
+    let places = ["whole", "part", "keys"].map(|name| home.path().join(name));
+    let secrets = [".ssh/id", ".an-unknown-program/token", "abide/abide.db"];
+    put(home.path(), &secrets, "content");
+    put(home.path(), &["project/notes"], "content");
+    let sources = [home.path().to_owned(), home.path().join(".ssh"), home.path().join("abide/abide.db")];
+    fs::create_dir(&places[0]).unwrap();
+    fs::create_dir(&places[1]).unwrap();
+    fs::write(&places[2], "").unwrap();
+    for (source, place) in sources.iter().zip(&places) {
+        mount_bind(source, place).unwrap();
+    }
+    let mut seen = Vec::new();
+    for without in [&[], LANDLOCK] {
+        let ground = Ground::at_home(home.path(), without);
+        let names =
+            ["whole/.ssh/id", "whole/.an-unknown-program/token", "whole/abide/abide.db", "part/id", "keys"];
+        seen.extend(read(&ground, home.path(), &names).await);
+        seen.extend(read(&ground, home.path(), &["whole/project/notes"]).await);
+    }
+    for place in &places {
+        unmount(place, UnmountFlags::DETACH).unwrap();
+    }
+    assert_eq!(seen, ["whole/project/notes"; 2]);
 }
 
 /// Another program, which listens on a socket in this folder until it is dropped.
