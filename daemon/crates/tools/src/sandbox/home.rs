@@ -10,7 +10,7 @@ use rustix::{
     process::geteuid,
 };
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     ffi::{OsStr, OsString},
     fs, io,
     path::{Path, PathBuf},
@@ -31,7 +31,7 @@ struct Sifted {
     /// Without links.
     path: PathBuf,
     /// Its entries, and which of them are links. Of the home, those that begin with a dot. `None` if it cannot be listed.
-    entries: Option<HashMap<OsString, bool>>,
+    entries: Option<BTreeMap<OsString, bool>>,
 }
 
 /// A path of [`SECRETS`], with the index of the sifted folder that it lies in, and its first name there.
@@ -152,4 +152,23 @@ fn is_dot_file(name: &OsStr) -> bool {
 
 fn is_link(entry: &fs::DirEntry) -> bool {
     entry.file_type().is_ok_and(|kind| kind.is_symlink())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A helper that waits is used if its plan is equal.
+    #[test]
+    fn what_is_shown_has_an_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let shown = ["black", "clangd", "flake8", "git", "jj", "mise", "ruff", "yamllint"];
+        for name in shown.iter().chain(&["other"]) {
+            fs::create_dir_all(path(".config").join(name)).unwrap();
+        }
+        let home = Home::look(folder.path());
+        assert_eq!(home.unlisted(), [path(".config")]);
+        assert_eq!(home.shown(&home.unlisted()), shown.map(|name| path(".config").join(name)));
+    }
 }
