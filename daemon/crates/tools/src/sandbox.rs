@@ -4,19 +4,22 @@
 mod confinement;
 pub(crate) mod git;
 pub(crate) mod hidden;
+mod home;
 mod identity;
 mod level;
 mod links;
+mod mounts;
 mod plan;
 mod private;
 mod protected;
 mod sockets;
 
-pub(crate) use confinement::{Cache, Confinement, Hidden, Network, Place, Private, Protected, View};
+pub(crate) use confinement::{Cache, Confinement, Network, Place, Private, Protected, View};
 pub(crate) use git::Repository;
 pub(crate) use identity::Identity;
 pub use level::try_sandbox;
 pub(crate) use level::{Found, Levels};
+pub(crate) use mounts::Mounts;
 pub(crate) use plan::{Expected, Plan, PlanError, Planner};
 pub(crate) use private::{Lease, PrivateFolders, is_private};
 pub(crate) use sockets::Sockets;

@@ -10,7 +10,7 @@ pub struct SandboxSettings {
     pub require: SandboxLevel,
     /// Commands use the host's network, and ask.
     pub host_network: bool,
-    /// Further folders that commands may write to, absolute.
+    /// Further folders that commands may write to, absolute. They are seen, too, where they would be hidden.
     pub writable: Vec<PathBuf>,
     /// Further files and folders that commands do not see, absolute.
     pub hidden: Vec<PathBuf>,

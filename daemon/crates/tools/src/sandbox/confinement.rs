@@ -1,7 +1,7 @@
 //! What confines a helper and its command, as the daemon plans it and the helper carries it out.
 
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What a helper does to itself before it takes an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,7 +65,8 @@ pub(crate) struct View {
     pub(crate) private: Vec<Private>,
     /// Caches of the user. The command sees and changes its own copy.
     pub(crate) caches: Vec<Cache>,
-    pub(crate) hidden: Vec<Hidden>,
+    /// Files and folders that the command sees as empty ones.
+    pub(crate) hidden: Vec<PathBuf>,
     /// Readable although they lie in a hidden folder.
     pub(crate) shown: Vec<PathBuf>,
     /// Within what may be written, these may not be.
@@ -87,21 +88,6 @@ pub(crate) struct Cache {
     /// The folders of the overlay's changes and of its work.
     pub(crate) upper: PathBuf,
     pub(crate) work: PathBuf,
-}
-
-/// A file or folder that the command sees as an empty one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Hidden {
-    Folder(PathBuf),
-    File(PathBuf),
-}
-
-impl Hidden {
-    pub(crate) fn path(&self) -> &Path {
-        match self {
-            Self::Folder(path) | Self::File(path) => path,
-        }
-    }
 }
 
 /// A path that may be read only. The rest says which file or folder it was when the view was planned.

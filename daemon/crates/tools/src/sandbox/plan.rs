@@ -1,10 +1,10 @@
 //! Plans the confinement of a command.
 
 use super::{
-    Confinement, Hidden, Lease, Network, PrivateFolders, Sandbox, Sockets, View,
+    Confinement, Lease, Mounts, Network, PrivateFolders, Sandbox, Sockets, View,
     git::Repository,
-    hidden,
-    links::without_links,
+    home::Home,
+    links::{lies_in, without_links},
     protected::{ProtectError, protected},
 };
 use crate::{
@@ -13,10 +13,6 @@ use crate::{
     workspace::Workspace,
 };
 use abide_protocol::{ConversationId, sandbox::SandboxLevel};
-use rustix::{
-    fs::{AtFlags, Mode, OFlags, open, statat},
-    io::Errno,
-};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -37,6 +33,7 @@ pub(crate) struct Planner {
     pub(crate) own: Vec<PathBuf>,
     pub(crate) private: Arc<PrivateFolders>,
     pub(crate) sockets: Sockets,
+    pub(crate) mounts: Mounts,
 }
 
 /// A planned confinement.
@@ -120,7 +117,7 @@ impl Planner {
             let confinement = Confinement::Landlock(view);
             return Ok(Plan { conversation: Some(conversation), ..Plan::of(confinement) });
         }
-        view.hidden.extend(self.sockets(&view));
+        view.hidden.extend(self.everywhere(self.sockets(&view)));
         view.protected = protected(seen)?;
         let caches = Some((Arc::clone(&self.private), self.home.clone()));
         Ok(Plan { confinement: Confinement::Full(view), conversation: Some(conversation), caches })
@@ -131,7 +128,8 @@ impl Planner {
         let real = |path: &Path| fs::canonicalize(path).ok();
         let writable = real(folder).into_iter().collect();
         let shown = work_tree.and_then(real).into_iter().collect();
-        let view = View { writable, shown, hidden: self.hidden(&[]), ..View::default() };
+        let hidden = self.besides(Home::look(&self.home).listed(&[]), &[]);
+        let view = View { writable, shown, hidden, ..View::default() };
         Plan::of(match level {
             SandboxLevel::Full => Confinement::Full(view),
             SandboxLevel::Landlock => Confinement::Landlock(view),
@@ -140,32 +138,46 @@ impl Planner {
     }
 
     /// Sockets of other programs that a command would see. (At the other level it has no sockets.)
-    fn sockets(&self, view: &View) -> Vec<Hidden> {
-        let private = view.private.iter().map(|private| &*private.at);
-        let unseen: Vec<&Path> =
-            private.chain(self.own.iter().map(PathBuf::as_path)).chain([RUN.as_ref()]).collect();
+    fn sockets(&self, view: &View) -> Vec<PathBuf> {
+        let private = view.private.iter().map(|private| &private.at);
+        let unseen: Vec<&PathBuf> = private.chain(&view.hidden).collect();
         self.sockets.hidden(|path| {
-            let is_beneath = |folder: &&Path| path.starts_with(folder);
-            view.writable.iter().any(|folder| path.starts_with(folder)) || !unseen.iter().any(is_beneath)
+            is_beneath(path, &view.writable) || !unseen.iter().any(|folder| lies_in(path, folder))
         })
     }
 
-    /// What is hidden everywhere, and this besides.
-    fn hidden(&self, further: &[PathBuf]) -> Vec<Hidden> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let home = open(&self.home, flags, Mode::empty()).ok();
-        // Nearly all of them are missing, and the way to the home need not be gone for each.
-        let is_there = |name: &&&str| {
-            home.as_ref()
-                .is_none_or(|home| !matches!(statat(home, **name, AtFlags::empty()), Err(Errno::NOENT)))
-        };
-        let of_home = hidden::FOLDERS.iter().chain(&hidden::FILES).filter(is_there);
-        let own = self.own.iter().chain(further).cloned();
-        let all = of_home.map(|name| self.home.join(name)).chain(own).chain([RUN.into()]);
-        let mut hidden: Vec<Hidden> = all.filter_map(|path| there(&path)).collect();
-        hidden.sort_by(|a, b| a.path().cmp(b.path()));
-        hidden.dedup();
-        hidden
+    /// What is hidden from a command that may write to these folders, of which a person has named some: of the home and of the machine,
+    /// what is Abide's own, and these folders besides; and what of the home is shown all the same.
+    fn hidden(
+        &self,
+        writable: &[PathBuf],
+        named: &[PathBuf],
+        further: &[PathBuf],
+    ) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let home = Home::look(&self.home);
+        let mut hidden = self.everywhere(home.unlisted());
+        hidden.retain(|path| !is_beneath(path, writable) && !named.contains(path));
+        let mut shown = home.shown(&hidden);
+        shown.retain(|path| !is_beneath(path, writable));
+        let mut listed = home.listed(&hidden);
+        listed.retain(|path| !named.contains(path));
+        hidden.extend(self.besides(listed, further));
+        (hidden, shown)
+    }
+
+    /// This, what is Abide's own, and these folders.
+    fn besides(&self, mut listed: Vec<PathBuf>, further: &[PathBuf]) -> Vec<PathBuf> {
+        let own = self.own.iter().chain(further).map(PathBuf::as_path).chain([Path::new(RUN)]);
+        listed.extend(own.filter_map(without_links));
+        self.everywhere(listed)
+    }
+
+    /// These paths, which have no links, and all others of the same files and folders.
+    fn everywhere(&self, mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+        paths.extend(self.mounts.further(&paths));
+        paths.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
+        paths.dedup();
+        paths
     }
 
     /// The repository that the workspace belongs to. A home, or more, that is a work tree does not count as one.
@@ -187,26 +199,25 @@ impl Planner {
     fn view(&self, network: Network, scene: &Scene) -> View {
         let Scene { workspace, repository, settings, .. } = scene;
         let git = repository.iter().flat_map(|repository| &repository.folders);
-        let further = settings.writable.iter().filter_map(|path| fs::canonicalize(path).ok());
+        let named = settings.writable.iter().filter_map(|path| fs::canonicalize(path).ok());
+        let named: Vec<PathBuf> = named.collect();
         let mut writable = vec![workspace.to_owned()];
-        for folder in git.cloned().chain(further) {
-            if folder.is_dir() && !writable.iter().any(|above| folder.starts_with(above)) {
-                writable.push(folder);
+        for folder in git.chain(&named) {
+            if folder.is_dir() && !is_beneath(folder, &writable) {
+                writable.push(folder.clone());
             }
         }
-        let hidden = self.hidden(&settings.hidden);
         let mut shown: Vec<PathBuf> = vec![RUN_SHOWN.into()];
         if network == Network::Host {
             shown.extend(fs::canonicalize("/etc/resolv.conf"));
         }
         shown.retain(|path| path.starts_with(RUN) && path.exists());
+        let (hidden, of_home) = self.hidden(&writable, &named, &settings.hidden);
+        shown.extend(of_home);
         View { writable, hidden, shown, network, ..View::default() }
     }
 }
 
-/// What is hidden, without links; `None` if there is nothing.
-fn there(path: &Path) -> Option<Hidden> {
-    let path = without_links(path)?;
-    let is_folder = fs::metadata(&path).ok()?.is_dir();
-    Some(if is_folder { Hidden::Folder(path) } else { Hidden::File(path) })
+fn is_beneath(path: &Path, folders: &[PathBuf]) -> bool {
+    folders.iter().any(|folder| lies_in(path, folder))
 }

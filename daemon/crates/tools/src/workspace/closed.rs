@@ -18,7 +18,7 @@ pub(crate) struct Closed {
 impl Closed {
     pub(crate) fn new(own: &[PathBuf], home: &Path) -> Self {
         let system = SYSTEM.iter().map(PathBuf::from);
-        let private = hidden::FOLDERS.iter().chain(&hidden::FILES).map(|name| home.join(name));
+        let private = hidden::SECRETS.iter().map(|name| home.join(name));
         let folders = system.chain(private).chain(own.iter().cloned()).flat_map(both).collect();
         let broad_below = own.iter().cloned().chain([home.to_owned()]).flat_map(both).collect();
         Self { folders, broad_below }

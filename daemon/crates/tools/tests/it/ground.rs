@@ -78,8 +78,14 @@ impl Ground {
 
     /// With a home that is not beneath `/tmp`, in which `abide` is Abide's own.
     pub(crate) fn at_home(home: &Path, without: &[&'static str]) -> Self {
+        Self::beneath_home(home, "", without)
+    }
+
+    /// As above, with the workspace somewhere beneath this folder of the home.
+    pub(crate) fn beneath_home(home: &Path, folder: &str, without: &[&'static str]) -> Self {
         fs::create_dir_all(home.join("abide")).unwrap();
-        Self::made(tempfile::tempdir_in(home).unwrap(), home, vec![home.join("abide")], without)
+        fs::create_dir_all(home.join(folder)).unwrap();
+        Self::made(tempfile::tempdir_in(home.join(folder)).unwrap(), home, vec![home.join("abide")], without)
     }
 
     fn make(own: &[&str], without: &[&'static str]) -> Self {

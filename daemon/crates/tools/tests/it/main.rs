@@ -8,6 +8,7 @@ mod edits;
 mod fork_server;
 mod ground;
 mod guard;
+mod hidden;
 mod in_advance;
 mod inspect;
 mod named;

@@ -20,7 +20,7 @@ use std::{
 
 /// Runs git in a folder, as a person does.
 #[expect(clippy::disallowed_methods, reason = "a person's git, which no sandbox confines")]
-fn git(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let done = Command::new("git")
         .args(["-c", "user.name=me", "-c", "user.email=me@localhost", "-c", "init.defaultBranch=main"])
         .args(["-c", "protocol.file.allow=always"])
@@ -48,7 +48,7 @@ fn commit_in(ground: Ground) -> Ground {
 }
 
 /// Runs a command, which must be allowed; its exit code and its output.
-async fn run(ground: &Ground, command: &str) -> (Option<i64>, String) {
+pub(crate) async fn run(ground: &Ground, command: &str) -> (Option<i64>, String) {
     let finished = ground.call("shell", json!({ "command": command })).await;
     assert_eq!(finished.outcome, CallOutcome::Done, "{command}: {}", finished.result.message);
     assert!(data(&finished)["exit_code"].is_i64(), "{command}: {}", finished.result.message);
@@ -59,7 +59,7 @@ async fn run(ground: &Ground, command: &str) -> (Option<i64>, String) {
 }
 
 /// Runs commands of which each must fail, or print nothing but what is said.
-async fn all_refused(ground: &Ground, commands: &[&str]) {
+pub(crate) async fn all_refused(ground: &Ground, commands: &[&str]) {
     for command in commands {
         let (code, output) = run(ground, command).await;
         assert!(code.is_some_and(|code| code != 0), "{command}: {code:?} {output}");

@@ -1,5 +1,4 @@
 use super::{Failure, View};
-use crate::sandbox::Hidden;
 use landlock::{
     ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
     RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, Scope,
@@ -34,9 +33,11 @@ pub(super) fn beneath(view: &View) -> Paths {
 /// The rules where nothing else hides: all is named but what is hidden. Files that appear beside a hidden one later cannot be
 /// read. What is protected beneath a writable folder cannot be named.
 pub(super) fn around(view: &View) -> Paths {
-    let hidden: Vec<&Path> = view.hidden.iter().map(Hidden::path).chain([Path::new(TERMINALS)]).collect();
-    let mut read = view.shown.clone();
-    around_each("/".into(), &hidden, &mut read);
+    let hidden: Vec<&Path> = view.hidden.iter().map(PathBuf::as_path).chain([Path::new(TERMINALS)]).collect();
+    let mut read = Vec::new();
+    for path in view.shown.iter().cloned().chain(["/".into()]) {
+        around_each(path, &hidden, &mut read);
+    }
     let private = view.private.iter().map(|private| private.folder.clone());
     let devices =
         ["null", "zero", "full", "random", "urandom", "tty"].map(|name| Path::new("/dev").join(name));

@@ -8,7 +8,7 @@ use super::{
     Failure, View,
     kernel::{Attributes, set_attributes},
 };
-use crate::sandbox::{Cache, Hidden, Private, Protected};
+use crate::sandbox::{Cache, Private, Protected};
 use rustix::{
     fs::{
         AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, chmodat, fstat, mkdirat, mknodat, open, openat,
@@ -20,6 +20,7 @@ use rustix::{
         fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount,
         open_tree,
     },
+    path,
 };
 use std::{
     collections::BTreeSet,
@@ -36,8 +37,8 @@ const ALWAYS: u64 = libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOSUID;
 /// The devices that there are, beside terminals of the command's own.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 
-/// How often a place may be replaced while it is covered.
-const REPLACED: usize = 16;
+/// How often a place may be replaced while it is covered. Whoever does it all the time does not keep up.
+const REPLACED: usize = 1000;
 
 const DEVICE_LINKS: [(&str, &str); 5] = [
     ("fd", "/proc/self/fd"),
@@ -53,10 +54,8 @@ enum Item<'a> {
     Writable(OwnedFd),
     /// As above, but read-only.
     Shown(OwnedFd),
-    /// An empty folder.
+    /// An empty folder or file.
     Cover,
-    /// An empty file.
-    Blank,
     /// The place itself, so that it cannot be renamed.
     Pin,
     /// The place itself, read-only.
@@ -102,17 +101,19 @@ pub(super) fn build(view: &View, parts: Parts) -> Result<(), Failure> {
     open_devices().map_err(|error| Failure::new("open the devices", error))?;
     put_memory(&memory).map_err(|error| Failure::new("mount its file system in memory", error))?;
 
+    let covers =
+        Covers::make(&memory).map_err(|error| Failure::new("make covers of what is hidden", error))?;
     // What lies deeper comes later, so that nothing is covered by what lies above it.
-    items.sort_by_key(|(place, _)| place.components().count());
-    let mut made = Vec::new();
+    items.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let mut open = Vec::new();
     for (index, (place, item)) in items.iter().enumerate() {
-        let name = index.to_string();
-        if let Some(cover) = put(item, place, &memory, &name)? {
-            made.push(cover);
+        let is_above = items.get(index + 1).is_some_and(|(next, _)| next.starts_with(place));
+        if let Some(cover) = put(item, place, &covers, is_above.then_some(index))? {
+            open.push(cover);
         }
     }
     // Only now: folders in them were needed to attach what is shown again.
-    made.iter()
+    open.iter()
         .try_for_each(|cover| set_attributes(cover, c"", ONLY_READ))
         .map_err(|error| Failure::new("close the covers of what is hidden", error))?;
     reach(Path::new("/dev/pts"))
@@ -142,12 +143,7 @@ fn items(view: &View) -> Result<Vec<(PathBuf, Item<'_>)>, Failure> {
             items.push((path.clone(), Item::Shown(copy)));
         }
     }
-    for hidden in &view.hidden {
-        items.push(match hidden {
-            Hidden::Folder(path) => (path.clone(), Item::Cover),
-            Hidden::File(path) => (path.clone(), Item::Blank),
-        });
-    }
+    items.extend(view.hidden.iter().map(|path| (path.clone(), Item::Cover)));
     let mut pins = BTreeSet::new();
     for protected in &view.protected {
         let above = view.writable.iter().filter(|folder| protected.path.starts_with(folder));
@@ -162,38 +158,45 @@ fn items(view: &View) -> Result<Vec<(PathBuf, Item<'_>)>, Failure> {
     Ok(items)
 }
 
-/// Puts an item to its place; returns the cover, if it is one.
-fn put(item: &Item<'_>, place: &Path, covers: &OwnedFd, name: &str) -> Result<Option<OwnedFd>, Failure> {
+/// Puts an item to its place. Returns the cover, if it is one that stays open, with this number, for items that lie in it.
+fn put(
+    item: &Item<'_>,
+    place: &Path,
+    covers: &Covers<'_>,
+    open: Option<usize>,
+) -> Result<Option<OwnedFd>, Failure> {
     match item {
         Item::Writable(tree) => {
-            let place_fd = make_place(place).map_err(Failure::at("reach", place))?;
+            let place_fd = make_place(place, tree).map_err(Failure::at("reach", place))?;
             attach(tree, &place_fd).map_err(Failure::at("keep", place))?;
             set_attributes(tree, c"", Attributes { set: ALWAYS, clear: 0, recursive: true })
                 .map_err(Failure::at("keep", place))?;
         }
         Item::Shown(tree) => {
-            let place_fd = make_place(place).map_err(Failure::at("reach", place))?;
+            let place_fd = make_place(place, tree).map_err(Failure::at("reach", place))?;
             attach(tree, &place_fd).map_err(Failure::at("show", place))?;
             set_attributes(tree, c"", Attributes { recursive: true, ..ONLY_READ })
                 .map_err(Failure::at("show", place))?;
         }
-        Item::Cover => return hide(place, covers, name, true),
-        Item::Blank => return hide(place, covers, name, false),
+        Item::Cover => return hide(place, covers, open),
         Item::Pin => drop(pin(place).map_err(Failure::at("hold", place))?),
         Item::Guard(protected) => guard(protected).map_err(Failure::at("protect", place))?,
     }
     Ok(None)
 }
 
-/// Covers a place. It may be missing: a folder above it may be covered already, and a socket may have been removed since the plan.
-fn hide(place: &Path, covers: &OwnedFd, name: &str, is_folder: bool) -> Result<Option<OwnedFd>, Failure> {
+/// Covers a place. If this process cannot reach it, the command cannot either, which has less rights: a folder above it may be covered
+/// already; and other users may have removed or replaced it since the plan, or have closed a folder of theirs.
+fn hide(place: &Path, covers: &Covers<'_>, open: Option<usize>) -> Result<Option<OwnedFd>, Failure> {
     for _ in 0..REPLACED {
         let there = match reach(place) {
             Ok(there) => there,
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
-            Err(error) => return Err(Failure::at("hide", place)(error)),
+            Err(error @ (Errno::NOMEM | Errno::MFILE | Errno::NFILE)) => {
+                return Err(Failure::at("hide", place)(error));
+            }
+            Err(_) => return Ok(None),
         };
-        match cover(covers, name, &there, is_folder) {
+        match covers.put(&there, open) {
             // It was removed, or replaced by something that is to be hidden too.
             Err(Errno::NOENT) => {}
             covered => return covered.map_err(Failure::at("hide", place)),
@@ -207,14 +210,18 @@ fn reach(place: &Path) -> Result<OwnedFd, Errno> {
     openat2(CWD, place, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)
 }
 
-/// The place, after folders that are missing on the way to it are made.
-fn make_place(place: &Path) -> Result<OwnedFd, Errno> {
+/// The place of this tree. What is missing is made: folders on the way to it, and a folder or file at the place itself.
+fn make_place(place: &Path, tree: &OwnedFd) -> Result<OwnedFd, Errno> {
     match reach(place) {
         Err(Errno::NOENT) => {}
         reached => return reached,
     }
+    let (folders, file) = match (place.parent(), place.file_name()) {
+        (Some(parent), Some(name)) if !is_folder(tree)? => (parent, Some(name)),
+        _ => (place, None),
+    };
     let mut at = open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-    for part in place.components() {
+    for part in folders.components() {
         let Component::Normal(name) = part else { continue };
         at = match step(&at, name) {
             Err(Errno::NOENT) => {
@@ -228,7 +235,20 @@ fn make_place(place: &Path) -> Result<OwnedFd, Errno> {
             stepped => stepped?,
         };
     }
+    if let Some(name) = file {
+        make_file(&at, name)?;
+        return reach(place);
+    }
     Ok(at)
+}
+
+fn make_file(folder: &OwnedFd, name: impl path::Arg) -> Result<(), Errno> {
+    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(folder, name, flags, Mode::from_raw_mode(0o644)).map(drop)
+}
+
+fn is_folder(opened: &OwnedFd) -> Result<bool, Errno> {
+    Ok(FileType::from_raw_mode(fstat(opened)?.st_mode) == FileType::Directory)
 }
 
 fn step(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
@@ -276,25 +296,39 @@ fn guard(protected: &Protected) -> Result<(), Errno> {
     set_attributes(&tree, c"", Attributes { recursive: true, ..ONLY_READ })
 }
 
-/// Puts an empty folder or file, which is `name` in `covers`, over a place. Returns that of a folder, which is closed later.
-fn cover(covers: &OwnedFd, name: &str, place: &OwnedFd, is_folder: bool) -> Result<Option<OwnedFd>, Errno> {
-    if is_folder {
-        match mkdirat(covers, name, Mode::from_raw_mode(0o755)) {
+/// Empty folders and files, to be put over what is hidden.
+struct Covers<'a>(&'a OwnedFd);
+
+impl<'a> Covers<'a> {
+    /// A folder and a file for all places, each mounted over itself so that copies of it are read-only.
+    fn make(memory: &'a OwnedFd) -> Result<Self, Errno> {
+        mkdirat(memory, FOLDER, Mode::from_raw_mode(0o755))?;
+        make_file(memory, FILE)?;
+        for name in [FOLDER, FILE] {
+            let cover = part(memory, name)?;
+            attach_at(&cover, memory, name)?;
+            set_attributes(&cover, c"", ONLY_READ)?;
+        }
+        Ok(Self(memory))
+    }
+
+    /// Puts one over a place. With a number it is a folder of its own, which can still be written and is returned.
+    fn put(&self, place: &OwnedFd, open: Option<usize>) -> Result<Option<OwnedFd>, Errno> {
+        let is_folder = is_folder(place)?;
+        let Some(number) = open.filter(|_| is_folder) else {
+            attach(&part(self.0, if is_folder { FOLDER } else { FILE })?, place)?;
+            return Ok(None);
+        };
+        let name = number.to_string();
+        match mkdirat(self.0, &name, Mode::from_raw_mode(0o755)) {
             // At the second try.
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error),
         }
-    } else {
-        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-        drop(openat(covers, name, flags, Mode::from_raw_mode(0o644))?);
+        let cover = part(self.0, &name)?;
+        attach(&cover, place)?;
+        Ok(Some(cover))
     }
-    let cover = part(covers, name)?;
-    if !is_folder {
-        // Before it is attached: when somebody removes the covered file, the mount goes with it.
-        set_attributes(&cover, c"", ONLY_READ)?;
-    }
-    attach(&cover, place)?;
-    Ok(is_folder.then_some(cover))
 }
 
 /// A detached mount of a new file system.
@@ -384,6 +418,10 @@ fn put_memory(memory: &OwnedFd) -> Result<(), Errno> {
 
 /// The folder that is mounted at `/dev/shm`.
 const SHARED: &str = "shm";
+
+/// The covers that are put over most of what is hidden.
+const FOLDER: &str = "folder";
+const FILE: &str = "file";
 
 /// A detached mount of a file or folder of our own.
 fn part(of: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
