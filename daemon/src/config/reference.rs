@@ -308,14 +308,14 @@ const TABLES: &[Table] = &[
                 kind: "list of paths",
                 default: "none",
                 example: "[\"~/.gradle\"]",
-                meaning: "Further folders that commands may write to. Undo does not know them.",
+                meaning: "Further folders that commands may write to. They are seen, too, where they would be hidden. Undo does not know them.",
             },
             Key {
                 name: "hidden",
                 kind: "list of paths",
                 default: "none",
                 example: "[\"~/notes\"]",
-                meaning: "Further files and folders that commands do not see.",
+                meaning: "Further files and folders that commands do not see, beside keys, histories and the home's dot files.",
             },
             Key {
                 name: "protect",
