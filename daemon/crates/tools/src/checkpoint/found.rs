@@ -1,6 +1,6 @@
 //! The repository of the person around a workspace. It is only read, and without git: what it configures must not run.
 
-use crate::sandbox::git::{Repository, git_folder_named_by, shared_index};
+use crate::sandbox::git::{Repository, git_folder_named_by, id_length, shared_index};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -48,7 +48,7 @@ impl Found {
         let excludes = repository.named(home).excludes.unwrap_or_else(of_person);
         Some(Self {
             top: top.to_owned(),
-            is_sha256: repository.id_length() == 32,
+            is_sha256: id_length(&common) == 32,
             excludes: excludes.is_file().then_some(excludes),
             folder,
             common,

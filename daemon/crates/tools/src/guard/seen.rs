@@ -5,14 +5,15 @@ use crate::{
     SandboxSettings,
     sandbox::{
         Identity, Repository,
-        git::{Cause, Causes, add_causes, git_folder_named_by, gitlinks},
+        git::{Cause, Causes, add_causes, git_folder_named_by, gitlinks, id_length},
     },
 };
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fs,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -24,7 +25,17 @@ pub(crate) struct Scene {
     pub(crate) repository: Option<Repository>,
     pub(crate) settings: SandboxSettings,
     pub(crate) home: PathBuf,
+    links: Arc<Mutex<Links>>,
 }
+
+/// By git folder: which state of its index has been read, and the gitlinks in it, relative to the work tree.
+type Links = HashMap<PathBuf, (IndexState, Vec<PathBuf>)>;
+
+/// Inode, size and time of change.
+type IndexState = (u64, u64, i64, i64);
+
+/// How deep repositories are followed that are within each other.
+const DEPTH: usize = 8;
 
 /// What is there at a moment. All paths are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,6 +47,14 @@ pub(crate) struct Seen {
     pub(crate) causes: Causes,
 }
 
+/// Repositories that a person's git reads.
+struct Entered {
+    /// Git folders, which may be missing.
+    folders: Vec<PathBuf>,
+    /// Where gitlinks are. One that is not checked out becomes a repository with its `.git`.
+    places: Vec<PathBuf>,
+}
+
 /// Something that was not there before a command ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Offence {
@@ -45,6 +64,30 @@ pub(crate) enum Offence {
 }
 
 impl Scene {
+    pub(crate) fn new(
+        workspace: PathBuf,
+        repository: Option<Repository>,
+        settings: SandboxSettings,
+        home: PathBuf,
+    ) -> Self {
+        Self { workspace, repository, settings, home, links: Arc::default() }
+    }
+
+    /// The gitlinks in the index of a git folder. None if git could not read it either.
+    fn links(&self, folder: &Path) -> Vec<PathBuf> {
+        let Ok(there) = fs::metadata(folder.join("index")) else { return Vec::new() };
+        let state = (there.ino(), there.len(), there.ctime(), there.ctime_nsec());
+        let mut known = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.get(folder) {
+            Some((read, links)) if *read == state => links.clone(),
+            _ => {
+                let links = gitlinks(folder, id_length(folder)).unwrap_or_default();
+                known.insert(folder.to_owned(), (state, links.clone()));
+                links
+            }
+        }
+    }
+
     /// Whether a command may write there.
     pub(super) fn is_writable(&self, path: &Path) -> bool {
         let git = self.repository.iter().flat_map(|repository| &repository.folders);
@@ -78,38 +121,44 @@ impl Scene {
         if let Some(repository) = &self.repository {
             repositories.extend(repository.folders.iter().cloned());
         }
-        repositories.extend(self.entered().into_iter().flatten());
+        repositories.extend(self.entered().folders);
         repositories.retain(|folder| self.is_writable(folder));
         let mut causes = Causes::new();
         repositories.iter().for_each(|folder| add_causes(folder, &mut causes));
         Seen { files, repositories, causes }
     }
 
-    /// The git folders that a person's git reads in the workspace itself: its own, and those of repositories that it enters by a gitlink,
-    /// at once and unasked. `None`: the index cannot be read.
-    fn entered(&self) -> Option<Vec<PathBuf>> {
-        let Some(repository) = &self.repository else { return Some(vec![self.workspace.join(".git")]) };
-        let Repository { top, folders, .. } = repository;
-        let links = gitlinks(folders.first()?, repository.id_length()).ok()?;
-        let inner = links.iter().filter_map(|link| {
-            let entry = top.join(link).join(".git");
-            git_folder_named_by(&entry).or_else(|| entry.is_dir().then_some(entry))
-        });
-        Some(folders.iter().cloned().chain(inner).collect())
+    /// What a person's git reads in the workspace itself: its own git folders, and those of the repositories that it enters by a gitlink, at
+    /// once and unasked.
+    fn entered(&self) -> Entered {
+        let (top, folders) = match &self.repository {
+            Some(Repository { top, folders, .. }) => (top, folders.clone()),
+            None => (&self.workspace, vec![self.workspace.join(".git")]),
+        };
+        let mut waiting: Vec<_> =
+            folders.first().map(|folder| (top.clone(), folder.clone(), 0)).into_iter().collect();
+        let mut entered = Entered { folders, places: Vec::new() };
+        while let Some((top, folder, depth)) = waiting.pop() {
+            for link in self.links(&folder) {
+                let place = top.join(link);
+                let entry = place.join(".git");
+                let inner = git_folder_named_by(&entry).or_else(|| entry.is_dir().then_some(entry));
+                if let Some(inner) = inner.filter(|inner| depth < DEPTH && !entered.folders.contains(inner)) {
+                    entered.folders.push(inner.clone());
+                    waiting.push((place.clone(), inner, depth + 1));
+                }
+                entered.places.push(place);
+            }
+        }
+        entered
     }
 
     /// The folders in which something of [`Self::newly_run`] may come up, as far as they are there now.
     pub(super) fn watched(&self, before: &Seen) -> Vec<PathBuf> {
-        let mut watched = self.entered().unwrap_or_default();
-        watched.extend(watched.clone().iter().map(|folder| folder.join("hooks")));
-        if let Some(repository) = &self.repository {
-            let links =
-                repository.folders.first().and_then(|folder| gitlinks(folder, repository.id_length()).ok());
-            // One that is not checked out becomes a repository with its `.git`.
-            watched.extend(links.unwrap_or_default().iter().map(|link| repository.top.join(link)));
-        } else {
-            watched.push(self.workspace.clone());
-        }
+        let Entered { folders, places } = self.entered();
+        let hooks = folders.iter().map(|folder| folder.join("hooks"));
+        let mut watched: Vec<PathBuf> = hooks.chain(places).chain([self.workspace.clone()]).collect();
+        watched.extend(folders);
         // The nearest folder above what is missing.
         watched.extend(
             before
@@ -128,9 +177,11 @@ impl Scene {
     /// file. A moment's work, for while a command runs.
     pub(super) fn newly_run(&self, before: &Seen) -> Vec<Offence> {
         let mut causes = Causes::new();
-        for folder in self.entered().unwrap_or_default().iter().filter(|folder| self.is_writable(folder)) {
-            add_causes(folder, &mut causes);
-        }
+        let entered = self.entered().folders;
+        entered
+            .iter()
+            .filter(|folder| self.is_writable(folder))
+            .for_each(|folder| add_causes(folder, &mut causes));
         let files = before.files.keys().map(|path| (path.clone(), Identity::of(path))).collect();
         Seen { files, causes, ..Seen::default() }.since(before)
     }

@@ -60,14 +60,6 @@ impl Repository {
         Some(Self { top, entry, folders })
     }
 
-    /// How long the ids of its objects are, in bytes.
-    pub(crate) fn id_length(&self) -> usize {
-        let config = self.folders.last().and_then(|common| text(&common.join("config"))).unwrap_or_default();
-        let is_sha256 =
-            |setting: &Setting| setting.name() == "extensions.objectformat" && setting.text() == "sha256";
-        if parse(&config).unwrap_or_default().iter().any(is_sha256) { 32 } else { 20 }
-    }
-
     /// What its configuration and the user's name, by git's own rules. A condition of an inclusion counts as met.
     pub(crate) fn named(&self, home: &Path) -> Named {
         let own =
@@ -152,6 +144,16 @@ fn programs(line: &str) -> impl Iterator<Item = &str> {
 
 /// Programs that run a file that they are told.
 const INTERPRETERS: [&str; 9] = ["python", "perl", "ruby", "node", "deno", "bun", "lua", "php", "env"];
+
+/// How long the ids of objects are of the repository with this git folder, in bytes.
+pub(crate) fn id_length(folder: &Path) -> usize {
+    let common =
+        text(&folder.join("commondir")).map_or_else(|| folder.to_owned(), |common| folder.join(common));
+    let config = text(&common.join("config")).unwrap_or_default();
+    let is_sha256 =
+        |setting: &Setting| setting.name() == "extensions.objectformat" && setting.text() == "sha256";
+    if parse(&config).unwrap_or_default().iter().any(is_sha256) { 32 } else { 20 }
+}
 
 /// The git folder that a file `.git` names; `None` if it is no such file.
 pub(crate) fn git_folder_named_by(entry: &Path) -> Option<PathBuf> {

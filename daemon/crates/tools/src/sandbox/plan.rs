@@ -92,12 +92,8 @@ pub(crate) enum PlanError {
 impl Planner {
     /// Where commands of this workspace run. Blocking.
     pub(crate) fn scene(&self, workspace: &Workspace, settings: &SandboxSettings) -> Scene {
-        Scene {
-            workspace: workspace.real().to_owned(),
-            repository: self.repository(workspace),
-            settings: settings.clone(),
-            home: self.home.clone(),
-        }
+        let repository = self.repository(workspace);
+        Scene::new(workspace.real().to_owned(), repository, settings.clone(), self.home.clone())
     }
 
     /// The confinement of a command in a workspace in which this was seen. Blocking.

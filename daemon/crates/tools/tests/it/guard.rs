@@ -126,6 +126,7 @@ async fn a_command_ends_when_a_person_s_git_would_run_something_of_it() {
     for command in [
         format!("{SUB} && git -C sub config core.fsmonitor {{root}}/evil.sh && git add sub"),
         format!("{SUB} && git add sub && git -C sub config core.fsmonitor {{root}}/evil.sh"),
+        format!("{SUB} && git add sub && cd sub && {SUB} && git add sub && git -C sub config core.fsmonitor {{root}}/evil.sh"),
         "rm -rf .git/hooks; mkdir -p d && printf '[core]\\nfsmonitor = {root}/evil.sh\\n' > d/config && echo ../d > .git/commondir".to_owned(),
     ] {
         let site = Site::new();
