@@ -3,7 +3,9 @@ use crate::process::{Leftover, Patience, end_descendants, signal_descendants, wa
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
-    process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getpid, wait, waitid},
+    process::{
+        Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getpid, kill_process_group, wait, waitid,
+    },
 };
 use std::{
     io::Read as _,
@@ -143,6 +145,10 @@ impl<'a> Tree<'a> {
             self.reap_all();
             if !has_children() || fruitless == FRUITLESS {
                 return total;
+            }
+            // One by one, processes that only make more would be killed no faster than they are made.
+            if getpid().is_init() {
+                let _ = kill_process_group(Pid::INIT, Signal::STOP);
             }
             let leftover = end_descendants(getpid(), PATIENCE).unwrap_or_default();
             total = Leftover { ended: total.ended + leftover.ended, survivors: leftover.survivors };
