@@ -18,7 +18,7 @@ pub(crate) use identity::Identity;
 pub use level::try_sandbox;
 pub(crate) use level::{Found, Levels};
 pub(crate) use plan::{Expected, Plan, PlanError, Planner};
-pub(crate) use private::{Lease, PrivateFolders};
+pub(crate) use private::{Lease, PrivateFolders, taken};
 pub(crate) use sockets::Sockets;
 
 use abide_protocol::sandbox::SandboxLevel;

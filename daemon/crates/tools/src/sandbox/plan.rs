@@ -198,7 +198,7 @@ impl Planner {
             shown.extend(fs::canonicalize("/etc/resolv.conf"));
         }
         shown.retain(|path| path.starts_with(RUN) && path.exists());
-        View { writable, hidden, shown, network, ..View::default() }
+        View { writable, hidden, shown, network, limits: Some(settings.limits), ..View::default() }
     }
 }
 

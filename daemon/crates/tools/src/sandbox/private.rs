@@ -136,7 +136,7 @@ impl PrivateFolders {
     fn trim_to(&self, conversation: ConversationId, most: u64) {
         let folder = self.root.join(conversation.to_string());
         let caches = CACHES.map(|(_, name)| folder.join(name));
-        if fits(&caches, most) {
+        if taken(&caches, most, |_| false) <= most {
             return;
         }
         if self.drop(conversation, &CACHES, || true) {
@@ -189,23 +189,24 @@ impl Drop for Lease {
     }
 }
 
-/// Whether what is in these folders, which may be missing, takes at most this much of the disk, in bytes.
-fn fits(folders: &[PathBuf], most: u64) -> bool {
+/// How much of the disk is taken by what is in these folders, which may be missing, in bytes. Of more than `most` the rest is not counted, and
+/// what is in a folder that is another's is not.
+pub(crate) fn taken(folders: &[PathBuf], most: u64, is_other: impl Fn(&Path) -> bool) -> u64 {
     let mut folders = folders.to_vec();
     let mut size = 0;
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let Ok(there) = entry.metadata() else { continue };
             size += there.blocks() * 512;
-            if there.is_dir() {
+            if there.is_dir() && !is_other(&entry.path()) {
                 folders.push(entry.path());
             }
         }
         if size > most {
-            return false;
+            break;
         }
     }
-    true
+    size
 }
 
 /// Commands may have left folders in it that cannot be listed, so it may take two passes.

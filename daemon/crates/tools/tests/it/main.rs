@@ -10,6 +10,7 @@ mod ground;
 mod guard;
 mod in_advance;
 mod inspect;
+mod limits;
 mod networks;
 mod paths;
 mod prepare;
