@@ -179,6 +179,24 @@ pub(crate) fn maybe_refused(ended: &Ended) -> Option<String> {
     })
 }
 
+/// What programs print when they cannot have another process or thread. That has other causes, too.
+const NO_PROCESS: [&str; 2] = ["Resource temporarily unavailable", "can't start new thread"];
+
+/// A hint if a confined command may have met a limit and was not ended for it. It is never certain.
+pub(crate) fn maybe_limited(ended: &Ended) -> Option<String> {
+    const KILLED: i32 = 128 + libc::SIGKILL;
+    let hint = match ended.how {
+        How::Killed(libc::SIGKILL) | How::Exited(KILLED) => {
+            "the machine may have run out of memory, where the kernel ends the commands of tasks first"
+        }
+        How::Exited(_) | How::TimedOut if has_printed(ended, &NO_PROCESS) => {
+            "it may have met the limit of processes and threads, `[sandbox] max_processes`"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
 fn has_printed(ended: &Ended, words: &[&str]) -> bool {
     let printed = [ended.stderr.text(STDERR_CHARS), ended.stdout.text(STDERR_CHARS)];
     words.iter().any(|word| printed.iter().any(|text| text.contains(word)))

@@ -59,6 +59,8 @@ finally:
     let finished = python(&ground, threads).await;
     let started: u32 = data(&finished)["stdout"].as_str().unwrap().trim().parse().unwrap();
     assert!((10..400).contains(&started), "{}", finished.result.text());
+    let hint = "it may have met the limit of processes and threads, `[sandbox] max_processes`";
+    assert_eq!(finished.result.diagnostics, [hint]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,4 +84,12 @@ async fn a_command_whose_temporary_files_are_too_large_is_ended() {
         let fill = "head -c 2M /dev/zero > ${TMPDIR:-/tmp}/there; sleep 60";
         assert_ended(&shell(&ground, fill).await, "max_tmp");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_command_may_have_been_out_of_memory() {
+    let finished = shell(&Ground::new(), "kill -9 $$").await;
+    assert_eq!(finished.result.message, "killed by signal 9 (SIGKILL)");
+    let [hint] = &*finished.result.diagnostics else { panic!("{:?}", finished.result.diagnostics) };
+    assert!(hint.contains("out of memory"), "{hint}");
 }
