@@ -324,6 +324,30 @@ const TABLES: &[Table] = &[
                 example: "[\"scripts/release.sh\"]",
                 meaning: "Further files and folders that commands cannot change, and whose change by the file tools always asks.",
             },
+            Key {
+                name: "max_processes",
+                kind: "whole number, 1 or more",
+                default: "4096",
+                example: "1000",
+                meaning: "A command that has more processes at the same time is ended. In the full sandbox it can hardly have more, threads \
+                    included; before Linux 6.14 that is for all commands together, and not where the daemon runs as root.",
+            },
+            Key {
+                name: "max_memory",
+                kind: "whole number of MiB, 1 or more",
+                default: "three quarters of the machine's memory",
+                example: "8192",
+                meaning: "A command whose processes use more memory together is ended. It is looked at up to ten times a second, and once a second \
+                    while it uses little. What they share counts once, and what they have read of files does not count.",
+            },
+            Key {
+                name: "max_tmp",
+                kind: "whole number of MiB, 1 or more",
+                default: "20480",
+                example: "4096",
+                meaning: "A command is ended while the temporary folders of its conversation, `/tmp` and `/var/tmp`, take more than this of the \
+                    disk. They are kept from command to command, until the conversation is deleted or has run no command for a week.",
+            },
         ],
     },
     Table {

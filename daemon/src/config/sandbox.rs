@@ -2,7 +2,7 @@
 
 use super::{Config, Problem};
 use abide_protocol::sandbox::SandboxLevel;
-use abide_tools::{SandboxSettings, Unasked};
+use abide_tools::{CommandLimits, SandboxSettings, Unasked};
 use serde::Deserialize;
 use std::path::{Component, Path, PathBuf};
 
@@ -15,6 +15,10 @@ pub struct SandboxConfig {
     writable: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
     protect: Vec<PathBuf>,
+    max_processes: Option<u32>,
+    /// In MiB, here and below.
+    max_memory: Option<u64>,
+    max_tmp: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -58,6 +62,15 @@ impl SandboxConfig {
                 "name it as seen from the workspace, without `..`",
             ));
         }
+        let limits = [
+            ("max_processes", self.max_processes.map(u64::from)),
+            ("max_memory", self.max_memory),
+            ("max_tmp", self.max_tmp),
+        ];
+        if let Some((key, _)) = limits.iter().find(|(_, most)| *most == Some(0)) {
+            let advice = "give at least 1, or remove it for the default";
+            return Err(Problem::new(format!("sandbox.{key}"), "0 would end every command", advice));
+        }
         Ok(())
     }
 }
@@ -66,8 +79,10 @@ impl Config {
     /// What the tools need to know about the sandbox.
     #[must_use]
     pub fn sandbox_settings(&self, home: &Path) -> SandboxSettings {
-        let SandboxConfig { require, network, writable, hidden, protect } = &self.sandbox;
+        let SandboxConfig { require, network, writable, hidden, protect, max_processes, max_memory, max_tmp } =
+            &self.sandbox;
         let usual = SandboxSettings::default();
+        let bytes = |mib: u64| mib.saturating_mul(1 << 20);
         let at_home = |paths: &[PathBuf]| {
             paths
                 .iter()
@@ -80,6 +95,11 @@ impl Config {
             writable: at_home(writable),
             hidden: at_home(hidden),
             protect: protect.clone(),
+            limits: CommandLimits {
+                processes: max_processes.unwrap_or(usual.limits.processes),
+                memory: max_memory.map_or(usual.limits.memory, bytes),
+                tmp: max_tmp.map_or(usual.limits.tmp, bytes),
+            },
             shell: self.policy.shell.map_or(usual.shell, Into::into),
             edits: self.policy.edits.map_or(usual.edits, Into::into),
         }
@@ -102,6 +122,9 @@ mod tests {
             writable = ["~/.gradle", "/srv"]
             hidden = ["~/notes"]
             protect = ["scripts/release.sh"]
+            max_processes = 9000
+            max_memory = 512
+            max_tmp = 1024
             [policy]
             shell = "ask"
             edits = "sandboxed"
@@ -112,6 +135,7 @@ mod tests {
             writable: vec!["/home/me/.gradle".into(), "/srv".into()],
             hidden: vec!["/home/me/notes".into()],
             protect: vec!["scripts/release.sh".into()],
+            limits: CommandLimits { processes: 9000, memory: 512 << 20, tmp: 1 << 30 },
             shell: Unasked::Nothing,
             edits: Unasked::Sandboxed,
         };
@@ -119,13 +143,16 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_lead_elsewhere_are_refused() {
+    fn paths_that_lead_elsewhere_and_limits_of_nothing_are_refused() {
         for (text, key) in [
             ("writable = [\"build\"]", "sandbox.writable"),
             ("hidden = [\"../x\"]", "sandbox.hidden"),
             ("protect = [\"/etc\"]", "sandbox.protect"),
             ("protect = [\"../x\"]", "sandbox.protect"),
             ("protect = [\"./x\"]", "sandbox.protect"),
+            ("max_processes = 0", "sandbox.max_processes"),
+            ("max_memory = 0", "sandbox.max_memory"),
+            ("max_tmp = 0", "sandbox.max_tmp"),
         ] {
             let problem = Config::parse(&format!("[sandbox]\n{text}")).unwrap_err();
             assert!(problem.to_string().contains(key), "{problem}");

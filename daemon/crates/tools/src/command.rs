@@ -72,6 +72,8 @@ pub(crate) enum How {
     Offended,
     /// The helper died or hung; its processes were killed without it.
     HelperLost,
+    /// It used more than it may; in words.
+    Exceeded(String),
 }
 
 /// Why a command is ended early.
@@ -158,6 +160,7 @@ pub(crate) async fn follow(
         (Some(Stop::TimedOut), ..) => How::TimedOut,
         (Some(Stop::Offended), ..) => How::Offended,
         (None, true, _) => How::HelperLost,
+        (None, false, _) if let Some(what) = report.exceeded => How::Exceeded(what),
         (None, false, CommandEnd::Exited(code)) => How::Exited(code),
         (None, false, CommandEnd::Killed(signal)) => How::Killed(signal),
         (None, false, CommandEnd::NotStarted(why)) => How::NotStarted(why),
@@ -191,5 +194,10 @@ async fn end_without_helper(identity: Option<Identity>, call: String) -> Report 
     tracing::warn!(call, "a tool helper was lost; ending what it watched over");
     let end = move || process::end_call(identity.as_ref(), &call, PATIENCE);
     let leftover = tokio::task::spawn_blocking(end).await.unwrap_or_default();
-    Report { ending: CommandEnd::Exited(0), ended: leftover.ended, survivors: leftover.survivors }
+    Report {
+        ending: CommandEnd::Exited(0),
+        ended: leftover.ended,
+        survivors: leftover.survivors,
+        exceeded: None,
+    }
 }

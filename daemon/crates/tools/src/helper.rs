@@ -15,6 +15,7 @@
 
 mod confine;
 mod descriptors;
+mod limits;
 mod protocol;
 mod spawn;
 mod stage;
@@ -22,6 +23,7 @@ mod tree;
 
 use crate::sandbox::Confinement;
 use confine::{Failure, Groundwork, Ready};
+use limits::Limited;
 use protocol::Program;
 pub(crate) use protocol::{
     CommandEnd, Fittings, KILL, Order, Report, STOP, ask_for_helper, confine_helper, forked_helper,
@@ -128,7 +130,7 @@ fn help(daemon: &UnixStream, groundwork: Groundwork, ready: Result<Ready, Failur
     // The output ends when the last writer of its pipes closes them, so this process must not keep one open.
     drop(fittings);
     let report = match started {
-        Ok(command) => Tree::new(command, ends, daemon).watch(),
+        Ok(command) => Tree::new(command, ends, daemon, Limited::of(&confinement)).watch(),
         Err(error) => Report::of(CommandEnd::NotStarted(error.to_string())),
     };
     // If the daemon has ended, nobody reads the report.

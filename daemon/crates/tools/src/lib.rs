@@ -54,6 +54,6 @@ pub use error::Error;
 pub use named_files::UnusablePath;
 pub use run::Prepared;
 pub use sandbox::try_sandbox;
-pub use settings::{SandboxSettings, Unasked};
+pub use settings::{CommandLimits, SandboxSettings, Unasked};
 pub use sub_tasks::{Answer, NoSubTasks, SubTasks};
 pub use tools::{Finished, Inspection, Options, Run, Scope, Tools, missing};

@@ -6,11 +6,13 @@
 mod identity;
 mod table;
 mod tree;
+mod usage;
 
 pub(crate) use identity::Identity;
 pub(crate) use tree::{
     Leftover, Patience, end_call, end_descendants, signal_descendants, wait_descendants, wait_gone,
 };
+pub(crate) use usage::Usage;
 
 /// An environment variable of every process of a call, with the call's id. It finds processes that no parent leads to.
 pub(crate) const MARK: &str = "ABIDE_CALL_ID";

@@ -21,7 +21,7 @@ pub use level::try_sandbox;
 pub(crate) use level::{Found, Levels};
 pub(crate) use mounts::Mounts;
 pub(crate) use plan::{Expected, Plan, PlanError, Planner};
-pub(crate) use private::{Lease, PrivateFolders, is_private};
+pub(crate) use private::{Lease, PrivateFolders, is_private, taken};
 pub(crate) use sockets::Sockets;
 
 use abide_protocol::sandbox::SandboxLevel;

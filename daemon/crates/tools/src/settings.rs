@@ -1,6 +1,8 @@
 //! What a person configures about the sandbox.
 
 use abide_protocol::sandbox::SandboxLevel;
+use rustix::system::sysinfo;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// `[sandbox]` of the configuration, and what of `[policy]` is about it.
@@ -16,8 +18,20 @@ pub struct SandboxSettings {
     pub hidden: Vec<PathBuf>,
     /// Further files and folders of a workspace that commands may not change, relative to it.
     pub protect: Vec<PathBuf>,
+    pub limits: CommandLimits,
     pub shell: Unasked,
     pub edits: Unasked,
+}
+
+/// What a command in the sandbox may use, together with all that it starts. Above that it is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandLimits {
+    /// Processes at the same time.
+    pub processes: u32,
+    /// Memory that is its own, in bytes.
+    pub memory: u64,
+    /// What the temporary folders of its conversation take of the disk, in bytes.
+    pub tmp: u64,
 }
 
 /// What runs without asking where the sandbox makes that safe.
@@ -37,8 +51,18 @@ impl Default for SandboxSettings {
             writable: Vec::new(),
             hidden: Vec::new(),
             protect: Vec::new(),
+            limits: CommandLimits::default(),
             shell: Unasked::Sandboxed,
             edits: Unasked::Sandboxed,
         }
+    }
+}
+
+/// More than the build of a large project needs.
+impl Default for CommandLimits {
+    fn default() -> Self {
+        let machine = sysinfo();
+        let memory = machine.totalram * u64::from(machine.mem_unit);
+        Self { processes: 4096, memory: memory / 4 * 3, tmp: 20 << 30 }
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::config::{
-    Config, ModelConfig, NotifyConfig, Price, PromptsConfig, Provider, RoaConfig, TaskConfig, TemplateConfig,
-    TemplateLimits,
+    Config, ModelConfig, NotifyConfig, Price, PromptsConfig, Provider, RoaConfig, SandboxConfig, TaskConfig,
+    TemplateConfig, TemplateLimits,
 };
 use crate::persona::PersonaConfig;
 use abide_model::{Api, ProviderConfig};
@@ -80,6 +80,7 @@ fn every_key_that_the_parser_accepts_is_in_the_reference_and_no_other() {
         ("providers", accepted::<Provider>()),
         ("task", accepted::<TaskConfig>()),
         ("task.roa", accepted::<RoaConfig>()),
+        ("sandbox", accepted::<SandboxConfig>()),
         ("notify", accepted::<NotifyConfig>()),
         ("prices", accepted::<Price>()),
         ("personas", accepted::<PersonaConfig>()),
@@ -108,6 +109,9 @@ fn the_defaults_match_the_code() {
     assert_eq!(task.limits(Mode::Agent), Limits::default());
     assert_eq!((task.restart, task.mode), (Some(RestartPolicy::default()), Some(Mode::Auto)));
     assert_eq!(default("task.roa", "max_steps"), task.limits(Mode::Roa).max_steps.to_string());
+    let limits = abide_tools::CommandLimits::default();
+    assert_eq!(default("sandbox", "max_processes"), limits.processes.to_string());
+    assert_eq!(default("sandbox", "max_tmp"), (limits.tmp >> 20).to_string());
     let notify = format!("[notify]\nenabled = {}\n", default("notify", "enabled"));
     assert_eq!(Config::parse(&notify).unwrap(), Config::default());
     let provider = ProviderConfig::new("x", Api::OPENAI_CHAT, "", "");

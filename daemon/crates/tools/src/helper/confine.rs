@@ -6,6 +6,7 @@ mod landlock;
 mod mounts;
 mod namespaces;
 mod networks;
+mod processes;
 mod seccomp;
 
 use crate::sandbox::{Confinement, Network, Place, View};
@@ -146,6 +147,7 @@ impl Prepared {
                 }
             }
             (Confinement::Full(view), Some(parts)) => {
+                view.limits.map_or(Ok(()), |limits| processes::bound(limits.processes))?;
                 mounts::build(view, parts)?;
                 kernel::close_to_others()?;
                 kernel::drop_capabilities()?;
@@ -172,7 +174,7 @@ pub(super) fn inside(path: &CStr, outside: &OwnedFd) -> io::Result<OwnedFd> {
 
 impl View {
     /// The folders that may be written, as the command finds them.
-    fn writable_places(&self) -> impl Iterator<Item = &Path> {
+    pub(super) fn writable_places(&self) -> impl Iterator<Item = &Path> {
         let private = self.private.iter().map(|private| &private.at);
         let caches = self.caches.iter().map(|cache| &cache.at);
         self.writable.iter().chain(private).chain(caches).map(AsRef::as_ref)

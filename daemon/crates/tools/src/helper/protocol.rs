@@ -74,6 +74,8 @@ pub(crate) struct Report {
     pub(crate) ended: usize,
     /// Processes that could not be killed.
     pub(crate) survivors: usize,
+    /// Which limit it was ended for, in words.
+    pub(crate) exceeded: Option<String>,
 }
 
 /// How the command itself ended.
@@ -217,7 +219,7 @@ impl Program {
 
 impl Report {
     pub(super) const fn of(ending: CommandEnd) -> Self {
-        Self { ending, ended: 0, survivors: 0 }
+        Self { ending, ended: 0, survivors: 0, exceeded: None }
     }
 
     /// Writes it as one line.

@@ -1,9 +1,11 @@
-use super::{CommandEnd, Report, STOP, stage::ChildEnds};
+use super::{CommandEnd, Report, STOP, limits::Limited, stage::ChildEnds};
 use crate::process::{Leftover, Patience, end_descendants, signal_descendants, wait_descendants};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
-    process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getpid, wait, waitid},
+    process::{
+        Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getpid, kill_process_group, wait, waitid,
+    },
 };
 use std::{
     io::Read as _,
@@ -35,6 +37,7 @@ pub(super) struct Tree<'a> {
     ending: Option<CommandEnd>,
     ends: ChildEnds,
     daemon: &'a UnixStream,
+    limited: Option<Limited>,
 }
 
 /// What can happen while the tree is watched.
@@ -48,16 +51,21 @@ enum Event {
 }
 
 impl<'a> Tree<'a> {
-    pub(super) const fn new(command: Pid, ends: ChildEnds, daemon: &'a UnixStream) -> Self {
-        Self { command, ending: None, ends, daemon }
+    pub(super) const fn new(
+        command: Pid,
+        ends: ChildEnds,
+        daemon: &'a UnixStream,
+        limited: Option<Limited>,
+    ) -> Self {
+        Self { command, ending: None, ends, daemon, limited }
     }
 
-    /// Waits for the command to end, or for the daemon to stop it or close the connection. When it returns, no process is left
+    /// Waits for the command to end or to exceed a limit, or for the daemon to stop it or close the connection. When it returns, no process is left
     /// that could be killed.
     pub(super) fn watch(mut self) -> Report {
-        let mut ended = 0;
+        let (mut ended, mut exceeded) = (0, None);
         let survivors = loop {
-            match self.next(None) {
+            match self.next(self.limited.as_ref().map(Limited::due)) {
                 Event::ChildEnded => {
                     self.reap_all();
                     if self.ending.is_none() {
@@ -76,12 +84,18 @@ impl<'a> Tree<'a> {
                     self.grace();
                     break self.end().survivors;
                 }
-                Event::Abandoned | Event::TimeOver => break self.end().survivors,
+                Event::TimeOver => {
+                    exceeded = self.limited.as_mut().and_then(Limited::look);
+                    if exceeded.is_some() {
+                        break self.end().survivors;
+                    }
+                }
+                Event::Abandoned => break self.end().survivors,
             }
         };
         let ending =
             self.ending.unwrap_or_else(|| CommandEnd::NotStarted("nobody knows how it ended".to_owned()));
-        Report { ending, ended, survivors }
+        Report { ending, ended, survivors, exceeded }
     }
 
     /// Waits until all have ended, or the time is over, or the daemon closes the connection.
@@ -121,6 +135,10 @@ impl<'a> Tree<'a> {
                 _ => Event::Abandoned,
             };
         }
+        // A command whose children end all the time is looked at, too.
+        if until.is_some_and(|until| Instant::now() >= until) {
+            return Event::TimeOver;
+        }
         self.ends.drain();
         Event::ChildEnded
     }
@@ -143,6 +161,10 @@ impl<'a> Tree<'a> {
             self.reap_all();
             if !has_children() || fruitless == FRUITLESS {
                 return total;
+            }
+            // One by one, processes that only make more would be killed no faster than they are made.
+            if getpid().is_init() {
+                let _ = kill_process_group(Pid::INIT, Signal::STOP);
             }
             let leftover = end_descendants(getpid(), PATIENCE).unwrap_or_default();
             total = Leftover { ended: total.ended + leftover.ended, survivors: leftover.survivors };

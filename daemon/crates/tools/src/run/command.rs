@@ -80,6 +80,7 @@ impl Runner {
         let mut result = tool::command_result(&ended, began.elapsed(), limit);
         if plan.confinement != Confinement::None {
             result.diagnostics.extend(tool::maybe_refused(&ended));
+            result.diagnostics.extend(tool::maybe_limited(&ended));
         }
         if let Some(before) = before {
             result.diagnostics.extend(self.set_aside(before, ordered.run).await);

@@ -1,5 +1,6 @@
 //! What confines a helper and its command, as the daemon plans it and the helper carries it out.
 
+use crate::CommandLimits;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -72,6 +73,8 @@ pub(crate) struct View {
     /// Within what may be written, these may not be.
     pub(crate) protected: Vec<Protected>,
     pub(crate) network: Network,
+    /// `None`: it is a command of our own.
+    pub(crate) limits: Option<CommandLimits>,
 }
 
 /// A folder that takes the place of another.

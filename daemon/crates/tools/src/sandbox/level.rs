@@ -1,4 +1,5 @@
 use super::{Confinement, Plan, View};
+use crate::CommandLimits;
 use crate::command::{ForkServer, try_helper};
 use abide_protocol::sandbox::SandboxLevel;
 use std::{ffi::OsString, fs, sync::OnceLock};
@@ -27,9 +28,10 @@ impl Levels {
 
 impl Found {
     fn by_trial(server: &ForkServer) -> Self {
+        let view = View { limits: Some(CommandLimits::default()), ..View::default() };
         let levels = [
-            (SandboxLevel::Full, Confinement::Full(View::default())),
-            (SandboxLevel::Landlock, Confinement::Landlock(View::default())),
+            (SandboxLevel::Full, Confinement::Full(view.clone())),
+            (SandboxLevel::Landlock, Confinement::Landlock(view)),
         ];
         let mut why_not = Vec::new();
         for (level, confinement) in levels {

@@ -210,7 +210,7 @@ impl Planner {
         shown.retain(|path| path.starts_with(RUN) && path.exists());
         let (hidden, of_home) = self.hidden(&writable, &named, &settings.hidden);
         shown.extend(of_home);
-        View { writable, hidden, shown, network, ..View::default() }
+        View { writable, hidden, shown, network, limits: Some(settings.limits), ..View::default() }
     }
 }
 

@@ -5,12 +5,14 @@ use super::{
     links::without_links,
 };
 use abide_protocol::{CallId, ConversationId};
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, utimensat};
 use std::{
     collections::{BTreeSet, HashMap},
     fs, io,
     os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
+    time::{Duration, SystemTime},
 };
 
 /// Temporary folders, with the name of what takes their place.
@@ -29,6 +31,9 @@ const DROPPED: &str = "dropped";
 
 /// What a conversation's commands change in caches is kept up to this much, in bytes.
 const MAX_CACHES: u64 = 2 << 30;
+
+/// The temporary folders of a conversation are removed when no command of it was planned for this long.
+const UNUSED: Duration = Duration::from_hours(7 * 24);
 
 /// The private folders of all conversations.
 #[derive(Debug)]
@@ -94,6 +99,8 @@ impl PrivateFolders {
 
     /// Those of a conversation, created where they are missing. Blocking.
     pub(super) fn of(&self, conversation: ConversationId) -> io::Result<Vec<Private>> {
+        // Nobody removes them meanwhile, and later the time of their use is there.
+        let _leased = self.leased.lock().unwrap_or_else(PoisonError::into_inner);
         let mut private = Vec::new();
         for (at, name) in TEMPORARY {
             // One may be a link to the other.
@@ -103,6 +110,11 @@ impl PrivateFolders {
                 private.push(Private { folder: self.make(conversation, name)?, at });
             }
         }
+        let now = Timestamps {
+            last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+            last_modification: Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
+        };
+        utimensat(CWD, self.root.join(conversation.to_string()), &now, AtFlags::empty())?;
         Ok(private)
     }
 
@@ -111,32 +123,57 @@ impl PrivateFolders {
         self.root.join(conversation.to_string()).join("set-aside").join(call.to_string())
     }
 
-    /// Removes what a conversation has changed in caches, if it is too much and no helper uses it. Blocking.
+    /// Removes what a conversation has changed in caches, if it is too much and no helper uses it; and temporary files of others, if they were
+    /// last used long before its own. Blocking.
     pub(crate) fn trim(&self, conversation: ConversationId) {
         self.trim_to(conversation, MAX_CACHES);
+        let Some(now) = self.used(conversation) else { return };
+        for other in self.conversations() {
+            let is_unused = || {
+                self.used(other)
+                    .is_some_and(|used| now.duration_since(used).is_ok_and(|since| since > UNUSED))
+            };
+            if is_unused() && self.drop(other, &TEMPORARY, is_unused) {
+                tracing::info!(conversation = %other, "its temporary files are dropped: they were not used for long");
+            }
+        }
+    }
+
+    /// When the folders of a conversation were last used.
+    fn used(&self, conversation: ConversationId) -> Option<SystemTime> {
+        fs::metadata(self.root.join(conversation.to_string())).and_then(|folder| folder.modified()).ok()
     }
 
     fn trim_to(&self, conversation: ConversationId, most: u64) {
         let folder = self.root.join(conversation.to_string());
         let caches = CACHES.map(|(_, name)| folder.join(name));
-        if fits(&caches, most) {
+        if taken(&caches, most, |_| false) <= most {
             return;
         }
+        if self.drop(conversation, &CACHES, || true) {
+            tracing::info!(%conversation, "its changes of caches are dropped: they are more than {most} bytes");
+        }
+    }
+
+    /// Removes folders of a conversation, if no helper uses it and this holds; whether there were some.
+    fn drop(&self, conversation: ConversationId, folders: &[(&str, &str)], holds: impl Fn() -> bool) -> bool {
+        let folder = self.root.join(conversation.to_string());
         let dropped = folder.join(DROPPED);
         // What an earlier daemon began.
         remove(&dropped);
+        let mut found = false;
         {
             // Every new helper waits for this lock, so the folders are only moved while it is held.
             let leased = self.leased.lock().unwrap_or_else(PoisonError::into_inner);
-            if leased.contains_key(&conversation) || fs::create_dir(&dropped).is_err() {
-                return;
+            if leased.contains_key(&conversation) || !holds() || fs::create_dir(&dropped).is_err() {
+                return false;
             }
-            for (cache, (_, name)) in caches.iter().zip(CACHES) {
-                let _ = fs::rename(cache, dropped.join(name));
+            for (_, name) in folders {
+                found |= fs::rename(folder.join(name), dropped.join(name)).is_ok();
             }
         }
-        tracing::info!(%conversation, "its changes of caches are dropped: they are more than {most} bytes");
         remove(&dropped);
+        found
     }
 
     /// Removes the folders of a conversation. Blocking.
@@ -163,23 +200,24 @@ impl Drop for Lease {
     }
 }
 
-/// Whether what is in these folders, which may be missing, takes at most this much of the disk, in bytes.
-fn fits(folders: &[PathBuf], most: u64) -> bool {
+/// How much of the disk is taken by what is in these folders, which may be missing, in bytes. Of more than `most` the rest is not counted, and
+/// what is in a folder that is another's is not.
+pub(crate) fn taken(folders: &[PathBuf], most: u64, is_other: impl Fn(&Path) -> bool) -> u64 {
     let mut folders = folders.to_vec();
     let mut size = 0;
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let Ok(there) = entry.metadata() else { continue };
             size += there.blocks() * 512;
-            if there.is_dir() {
+            if there.is_dir() && !is_other(&entry.path()) {
                 folders.push(entry.path());
             }
         }
         if size > most {
-            return false;
+            break;
         }
     }
-    true
+    size
 }
 
 /// Commands may have left folders in it that cannot be listed, so it may take two passes.
@@ -229,5 +267,26 @@ mod tests {
         folders.trim_to(conversation, 100);
         assert!(!new.exists());
         folders.lease(conversation, home.path()).unwrap();
+    }
+
+    #[test]
+    fn temporary_files_that_nobody_uses_for_long_are_dropped() {
+        let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folders = PrivateFolders::new(root.path().to_owned());
+        let [now, old, leased, again] = [1, 2, 3, 4].map(|number| ConversationId(Uuid::from_u128(number)));
+        let files = [now, old, leased, again].map(|conversation| {
+            let file = folders.of(conversation).unwrap()[0].folder.join("file");
+            fs::write(&file, "").unwrap();
+            file
+        });
+        let lease = folders.lease(leased, home.path()).unwrap();
+        for conversation in [old, leased, again] {
+            let folder = fs::File::open(root.path().join(conversation.to_string())).unwrap();
+            folder.set_modified(folders.used(now).unwrap() - UNUSED - Duration::from_secs(9)).unwrap();
+        }
+        folders.of(again).unwrap();
+        folders.trim(now);
+        assert_eq!(files.map(|file| file.exists()), [true, false, true, true]);
+        drop(lease);
     }
 }

@@ -117,6 +117,9 @@ pub(crate) fn result(ended: &Ended, took: Duration, limit: Duration) -> ToolResu
                          how far it came is unknown";
             (false, words.to_owned(), None)
         }
+        How::Exceeded(what) => {
+            (false, format!("ended, because {what}; what it did until then is done"), None)
+        }
     };
     let stderr = ended.stderr.text(STDERR_CHARS.max(RESULT_CHARS.saturating_sub(ended.stdout.seen())));
     let stdout = ended.stdout.text(RESULT_CHARS.saturating_sub(ended.stderr.seen().min(STDERR_CHARS)));
@@ -164,18 +167,39 @@ pub(crate) fn maybe_refused(ended: &Ended) -> Option<String> {
         | How::TimedOut
         | How::Cancelled
         | How::Offended
-        | How::HelperLost => false,
+        | How::HelperLost
+        | How::Exceeded(_) => false,
         How::Killed(signal) => *signal == libc::SIGSYS,
-        How::Exited(_) => {
-            let printed = [ended.stderr.text(STDERR_CHARS), ended.stdout.text(STDERR_CHARS)];
-            REFUSALS.iter().any(|refusal| printed.iter().any(|text| text.contains(refusal)))
-        }
+        How::Exited(_) => has_printed(ended, &REFUSALS),
     };
     is_refusal.then(|| {
         "the sandbox may have refused this: it has no network, and only the workspace and temporary folders can be written. If it \
          must leave the sandbox, call shell with `outside` and a `reason`; the user is asked"
             .to_owned()
     })
+}
+
+/// What programs print when they cannot have another process or thread. That has other causes, too.
+const NO_PROCESS: [&str; 2] = ["Resource temporarily unavailable", "can't start new thread"];
+
+/// A hint if a confined command may have met a limit and was not ended for it. It is never certain.
+pub(crate) fn maybe_limited(ended: &Ended) -> Option<String> {
+    const KILLED: i32 = 128 + libc::SIGKILL;
+    let hint = match ended.how {
+        How::Killed(libc::SIGKILL) | How::Exited(KILLED) => {
+            "the machine may have run out of memory, where the kernel ends the commands of tasks first"
+        }
+        How::Exited(_) | How::TimedOut if has_printed(ended, &NO_PROCESS) => {
+            "it may have met the limit of processes and threads, `[sandbox] max_processes`"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+fn has_printed(ended: &Ended, words: &[&str]) -> bool {
+    let printed = [ended.stderr.text(STDERR_CHARS), ended.stdout.text(STDERR_CHARS)];
+    words.iter().any(|word| printed.iter().any(|text| text.contains(word)))
 }
 
 const fn name(signal: i32) -> &'static str {

@@ -262,19 +262,24 @@ async fn a_checkpoint_enters_no_repository() {
     let site = Site::new();
     site.git(&["init", "-q", "sub"]);
     fs::write(site.0.path("sub/x"), "x").unwrap();
+    // Where git of a checkpoint could write.
+    let (filter, mark) = (site.0.root().join("filter.sh"), site.0.path(".git/entered"));
+    fs::write(&filter, format!("#!/bin/sh\ntouch {}\ncat\n", mark.display())).unwrap();
+    fs::set_permissions(&filter, fs::Permissions::from_mode(0o755)).unwrap();
     let sub = site.0.path("sub");
     for arguments in [
         &["config", "user.name", "x"][..],
         &["config", "user.email", "x"],
         &["add", "."],
         &["commit", "-qm", "x"],
-        &["config", "filter.t.clean", site.0.path("evil.sh").to_str().unwrap()],
+        &["config", "filter.t.clean", filter.to_str().unwrap()],
     ] {
         assert!(site.git_in(&sub, arguments));
     }
+    fs::write(site.0.path(".gitignore"), "sub\n").unwrap();
     site.git(&["add", "-f", "sub"]);
     fs::write(sub.join(".gitattributes"), "* filter=t\n").unwrap();
-    fs::write(sub.join("x"), "changed").unwrap();
+    fs::write(sub.join("x"), "y").unwrap();
     let place = Place {
         workspace: site.0.workspace(),
         environment: [("PATH".to_owned(), "/usr/bin:/bin".to_owned())].into(),
@@ -290,7 +295,7 @@ async fn a_checkpoint_enters_no_repository() {
         label: "first".to_owned(),
     };
     site.0.tools.checkpoints().take(&place, &take).unwrap();
-    assert!(!site.0.root().join("ran").exists());
+    assert!(!mark.exists());
 }
 
 /// A task in a folder above can put a link in the place of another conversation's workspace.

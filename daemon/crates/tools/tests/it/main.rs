@@ -11,6 +11,7 @@ mod guard;
 mod hidden;
 mod in_advance;
 mod inspect;
+mod limits;
 mod named;
 mod networks;
 mod paths;
