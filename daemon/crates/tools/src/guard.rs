@@ -10,7 +10,7 @@ mod watch;
 
 pub(crate) use aside::Aside;
 use seen::Offence;
-pub(crate) use seen::{Scene, Seen};
+pub(crate) use seen::{Links, Scene, Seen};
 pub(crate) use tree::{Listing, Listings, Tree};
 pub(crate) use watch::{Watch, Watches};
 

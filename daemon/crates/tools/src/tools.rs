@@ -136,6 +136,7 @@ impl Tools {
                 private: Arc::new(PrivateFolders::new(sandbox_dir.join("conversations"))),
                 sockets: Sockets::default(),
                 mounts: Mounts::default(),
+                links: Arc::default(),
             },
             levels: Levels::default(),
             scratch_dir: checkpoints.scratch.clone(),

@@ -14,6 +14,7 @@ use crate::{
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create},
+    process::{Pid, setpriority_process},
 };
 use std::{
     collections::BTreeMap,
@@ -29,6 +30,9 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// How long a helper has to take its order, or to report after the command has ended.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What git yields to other programs; setpriority(2).
+const NICE: i32 = 10;
 
 /// How often a command that prints nothing is looked at.
 const LOOK: Duration = Duration::from_millis(20);
@@ -136,6 +140,8 @@ impl Git<'_> {
         };
         let helper = self.helpers.helper(&self.plan).or_else(|_| self.helpers.helper(&self.plan))?;
         let live = self.live.enter(helper.pid.unsigned_abs());
+        // The next request to the model is made at the same time, and must not wait for a processor.
+        let _ = setpriority_process(Pid::from_raw(helper.pid), NICE);
         let mut connection = helper.connection;
         connection.set_read_timeout(Some(PATIENCE))?;
         connection.set_write_timeout(Some(PATIENCE))?;

@@ -25,14 +25,18 @@ pub(crate) struct Scene {
     pub(crate) repository: Option<Repository>,
     pub(crate) settings: SandboxSettings,
     pub(crate) home: PathBuf,
-    links: Arc<Mutex<Links>>,
+    /// Of all scenes.
+    pub(crate) links: Arc<Mutex<Links>>,
 }
 
 /// By git folder: which state of its index has been read, and the gitlinks in it, relative to the work tree.
-type Links = HashMap<PathBuf, (IndexState, Vec<PathBuf>)>;
+pub(crate) type Links = HashMap<PathBuf, (IndexState, Vec<PathBuf>)>;
 
 /// Inode, size and time of change.
 type IndexState = (u64, u64, i64, i64);
+
+/// The indexes of so many git folders are remembered.
+const MAX_LINKS: usize = 256;
 
 /// How deep repositories are followed that are within each other.
 const DEPTH: usize = 8;
@@ -64,15 +68,6 @@ pub(crate) enum Offence {
 }
 
 impl Scene {
-    pub(crate) fn new(
-        workspace: PathBuf,
-        repository: Option<Repository>,
-        settings: SandboxSettings,
-        home: PathBuf,
-    ) -> Self {
-        Self { workspace, repository, settings, home, links: Arc::default() }
-    }
-
     /// The gitlinks in the index of a git folder. None if git could not read it either.
     fn links(&self, folder: &Path) -> Vec<PathBuf> {
         let Ok(there) = fs::metadata(folder.join("index")) else { return Vec::new() };
@@ -82,6 +77,9 @@ impl Scene {
             Some((read, links)) if *read == state => links.clone(),
             _ => {
                 let links = gitlinks(folder, id_length(folder)).unwrap_or_default();
+                if known.len() >= MAX_LINKS {
+                    known.clear();
+                }
                 known.insert(folder.to_owned(), (state, links.clone()));
                 links
             }

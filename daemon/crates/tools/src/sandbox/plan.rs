@@ -9,14 +9,14 @@ use super::{
 };
 use crate::{
     SandboxSettings,
-    guard::{Scene, Seen},
+    guard::{Links, Scene, Seen},
     workspace::Workspace,
 };
 use abide_protocol::{ConversationId, sandbox::SandboxLevel};
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex},
 };
 
 /// Sockets of the host's services, keys and sessions.
@@ -34,6 +34,7 @@ pub(crate) struct Planner {
     pub(crate) private: Arc<PrivateFolders>,
     pub(crate) sockets: Sockets,
     pub(crate) mounts: Mounts,
+    pub(crate) links: Arc<Mutex<Links>>,
 }
 
 /// A planned confinement.
@@ -92,8 +93,13 @@ pub(crate) enum PlanError {
 impl Planner {
     /// Where commands of this workspace run. Blocking.
     pub(crate) fn scene(&self, workspace: &Workspace, settings: &SandboxSettings) -> Scene {
-        let repository = self.repository(workspace);
-        Scene::new(workspace.real().to_owned(), repository, settings.clone(), self.home.clone())
+        Scene {
+            workspace: workspace.real().to_owned(),
+            repository: self.repository(workspace),
+            settings: settings.clone(),
+            home: self.home.clone(),
+            links: Arc::clone(&self.links),
+        }
     }
 
     /// The confinement of a command in a workspace in which this was seen. Blocking.
