@@ -25,6 +25,15 @@ pub(crate) fn book(policy: &[Standing], remembered: Vec<TextRule>) -> Book {
     Book::new(policy.iter().cloned().chain(remembered).collect())
 }
 
+/// The texts of the rules that deny reading; commands cannot open these files either.
+pub(crate) fn unreadable(policy: &[Standing], remembered: &[TextRule]) -> Vec<String> {
+    let policy =
+        policy.iter().filter(|standing| standing.effect == Effect::Deny).map(|standing| standing.rule.text());
+    let remembered =
+        remembered.iter().filter(|rule| effect(rule.effect) == Effect::Deny).map(|rule| rule.text.trim());
+    policy.chain(remembered).filter(|text| text.starts_with("read(")).map(str::to_owned).collect()
+}
+
 pub(crate) const fn effect(effect: RuleEffect) -> Effect {
     match effect {
         RuleEffect::Deny => Effect::Deny,

@@ -10,7 +10,7 @@ use abide_protocol::{
     record::{CallAssessed, ModelErrorKind, TaskStarted},
     transcript::{Block, CallBlock, Reply},
 };
-use abide_tools::Scope;
+use abide_tools::{SandboxSettings, Scope};
 use std::sync::Arc;
 
 /// One attempt: publishes deltas, and ends with the reply and the assessments of its calls, or with a failure.
@@ -76,10 +76,14 @@ async fn assess(
     }
     let (tools, store) = (runner.tools.clone(), runner.store.clone());
     let catalog = runner.settings.recent().await;
-    let (policy, sandbox) = (catalog.policy().to_vec(), catalog.config().sandbox_settings(tools.home()));
+    let (policy, rules_here) = (catalog.policy().to_vec(), store.rules_of(&head.workspace));
+    let sandbox = SandboxSettings {
+        unreadable: rule_book::unreadable(&policy, &rules_here),
+        ..catalog.config().sandbox_settings(tools.home())
+    };
     let (started, settings) = (Arc::clone(&head), sandbox.clone());
     let assessed = tokio::task::spawn_blocking(move || {
-        let rules = rule_book::book(&policy, store.rules_of(&head.workspace));
+        let rules = rule_book::book(&policy, rules_here);
         let remembered = |rule: &Rule| store.rule(&rule.tool, rule.arguments.as_str(), &rule.workspace);
         let scope = Scope {
             workspace: &head.workspace,

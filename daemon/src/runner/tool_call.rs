@@ -1,4 +1,5 @@
 use super::{Gate, Runner, ToolJob, coalesce::Coalescer};
+use crate::rule_book;
 use abide_engine::{CheckpointBefore, Input};
 use abide_fail_point::{Point, pass};
 use abide_protocol::{
@@ -7,7 +8,7 @@ use abide_protocol::{
     notification::{DeltaItem, DeltaKind},
     transcript::ToolResult,
 };
-use abide_tools::Place;
+use abide_tools::{Place, SandboxSettings};
 use tokio_util::sync::CancellationToken;
 
 /// Prepares a call while the record of its start is being committed, and runs it after the commit.
@@ -18,7 +19,11 @@ pub(super) async fn run(
     cancel: CancellationToken,
 ) -> Option<Input> {
     let ToolJob { conversation, task, call, attempt, run, checkpoint_before, sub_tasks } = job;
-    let sandbox = runner.settings.recent().await.config().sandbox_settings(runner.tools.home());
+    let catalog = runner.settings.recent().await;
+    let sandbox = SandboxSettings {
+        unreadable: rule_book::unreadable(catalog.policy(), &runner.store.rules_of(&run.workspace)),
+        ..catalog.config().sandbox_settings(runner.tools.home())
+    };
     let place = Place {
         workspace: run.workspace.clone(),
         environment: run.environment.clone(),

@@ -92,6 +92,12 @@ impl Rule {
         Ok(Self { text: text.to_owned(), matcher })
     }
 
+    /// Whether it is about reading this path, which is relative to the workspace.
+    #[must_use]
+    pub fn is_about_reading(&self, path: &str) -> bool {
+        matches!(&self.matcher, Matcher::Read(pattern) if pattern.matches(path))
+    }
+
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text

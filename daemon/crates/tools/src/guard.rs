@@ -14,6 +14,7 @@ pub(crate) use seen::{Links, Scene, Seen};
 pub(crate) use tree::{Listing, Listings, Tree};
 pub(crate) use watch::{Watch, Watches};
 
+use abide_rules::Rule;
 use kept::Kept;
 use std::{
     collections::HashMap,
@@ -49,15 +50,15 @@ pub(crate) struct Before {
 impl Guard {
     /// Looks at a workspace. Blocking.
     pub(crate) fn look(&self, scene: &Scene) -> Seen {
-        let (mut found, _) = self.look_beneath(&scene.workspace);
+        let mut found = self.look_beneath(&scene.workspace, &scene.denied);
+        for folder in scene.settings.writable.iter().filter(|folder| !scene.workspace.starts_with(folder)) {
+            found.extend(self.look_beneath(folder, &[]));
+        }
         // A linked work tree's git folders lie elsewhere.
         for folder in scene.repository.iter().flat_map(|repository| &repository.folders) {
             if !folder.starts_with(&scene.workspace) {
                 for part in ["modules", "worktrees"] {
-                    let (Found { protected: _, repositories, links }, _) =
-                        self.look_beneath(&folder.join(part));
-                    found.repositories.extend(repositories);
-                    found.links.extend(links);
+                    found.extend(self.look_beneath(&folder.join(part), &[]));
                 }
             }
         }
@@ -88,14 +89,21 @@ impl Guard {
 
     /// Looks at the folders of a workspace; the number of the look. Blocking.
     pub(crate) fn look_at_folders(&self, workspace: &Path) -> u64 {
-        self.look_beneath(workspace).1
+        let tree = self.tree(workspace);
+        let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = self.number();
+        tree.look_again(number);
+        number
     }
 
-    fn look_beneath(&self, root: &Path) -> (Found, u64) {
+    fn look_beneath(&self, root: &Path, denied: &[Rule]) -> Found {
         let tree = self.tree(root);
         let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = self.looks.fetch_add(1, Ordering::Relaxed) + 1;
-        (tree.look(number), number)
+        tree.look(self.number(), denied)
+    }
+
+    fn number(&self) -> u64 {
+        self.looks.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// The folders of a workspace.

@@ -18,6 +18,8 @@ pub struct SandboxSettings {
     pub hidden: Vec<PathBuf>,
     /// Further files and folders of a workspace that commands may not change, relative to it.
     pub protect: Vec<PathBuf>,
+    /// The rules that deny reading in the workspace, as `read(**/.env)`: commands cannot open these files either.
+    pub unreadable: Vec<String>,
     pub limits: CommandLimits,
     pub shell: Unasked,
     pub edits: Unasked,
@@ -51,6 +53,7 @@ impl Default for SandboxSettings {
             writable: Vec::new(),
             hidden: Vec::new(),
             protect: Vec::new(),
+            unreadable: Vec::new(),
             limits: CommandLimits::default(),
             shell: Unasked::Sandboxed,
             edits: Unasked::Sandboxed,

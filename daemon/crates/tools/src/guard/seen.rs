@@ -8,6 +8,7 @@ use crate::{
         git::{Cause, Causes, add_causes, git_folder_named_by, gitlinks, id_length},
     },
 };
+use abide_rules::Rule;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fs,
@@ -25,6 +26,8 @@ pub(crate) struct Scene {
     pub(crate) repository: Option<Repository>,
     pub(crate) settings: SandboxSettings,
     pub(crate) home: PathBuf,
+    /// The rules that deny reading there.
+    pub(crate) denied: Vec<Rule>,
     /// Of all scenes.
     pub(crate) links: Arc<Mutex<Links>>,
 }
@@ -49,6 +52,8 @@ pub(crate) struct Seen {
     /// Git folders where commands may write.
     pub(crate) repositories: BTreeSet<PathBuf>,
     pub(crate) causes: Causes,
+    /// What a rule denies to read.
+    pub(crate) closed: BTreeSet<PathBuf>,
 }
 
 /// Repositories that a person's git reads.
@@ -98,7 +103,7 @@ impl Scene {
 
     /// What stands in the workspace, of which `found` tells.
     pub(super) fn seen(&self, found: Found) -> Seen {
-        let Found { protected, mut repositories, links } = found;
+        let Found { protected, mut repositories, links, closed } = found;
         let mut files: BTreeMap<PathBuf, Option<Identity>> =
             protected.into_iter().map(|(path, identity)| (path, Some(identity))).collect();
         let targets: Vec<PathBuf> = files.keys().filter_map(|path| target(path)).collect();
@@ -123,7 +128,7 @@ impl Scene {
         repositories.retain(|folder| self.is_writable(folder));
         let mut causes = Causes::new();
         repositories.iter().for_each(|folder| add_causes(folder, &mut causes));
-        Seen { files, repositories, causes }
+        Seen { files, repositories, causes, closed }
     }
 
     /// What a person's git reads in the workspace itself: its own git folders, and those of the repositories that it enters by a gitlink, at
@@ -201,6 +206,7 @@ impl Seen {
             files: files.map(|(path, identity)| (path.clone(), *identity)).collect(),
             repositories: self.repositories.clone(),
             causes: self.causes.iter().filter(was_there).cloned().collect(),
+            closed: BTreeSet::new(),
         }
     }
 

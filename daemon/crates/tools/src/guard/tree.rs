@@ -1,6 +1,7 @@
 //! The folders of a workspace, looked at again and again: only those are listed again that have changed since.
 
 use crate::sandbox::Identity;
+use abide_rules::{Effect, Rule};
 use rustix::{
     fs::{AtFlags, CWD, FileType, Stat, statat},
     time::{ClockId, clock_gettime},
@@ -23,6 +24,8 @@ const OF_GIT: [&str; 5] = ["objects", "refs", "logs", "lfs", "info"];
 pub(crate) struct Tree {
     root: PathBuf,
     folders: HashMap<PathBuf, Folder>,
+    /// The texts of the rules by which they were listed.
+    denied: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -38,6 +41,8 @@ struct Folder {
     folders: Vec<OsString>,
     /// Names of files and folders from which programs take what they run.
     protected: Vec<OsString>,
+    /// Names that a rule denies to read.
+    closed: Vec<OsString>,
     is_repository: bool,
     /// Its `.git` is a file.
     has_link: bool,
@@ -51,6 +56,17 @@ pub(super) struct Found {
     pub(super) repositories: BTreeSet<PathBuf>,
     /// Files that name git folders.
     pub(super) links: BTreeSet<PathBuf>,
+    /// What a rule denies to read.
+    pub(super) closed: BTreeSet<PathBuf>,
+}
+
+impl Found {
+    pub(super) fn extend(&mut self, other: Self) {
+        self.protected.extend(other.protected);
+        self.repositories.extend(other.repositories);
+        self.links.extend(other.links);
+        self.closed.extend(other.closed);
+    }
 }
 
 /// Folders that have changed, by path relative to the root.
@@ -66,11 +82,16 @@ pub(crate) struct Listing {
 
 impl Tree {
     pub(super) fn new(root: PathBuf) -> Self {
-        Self { root, folders: HashMap::new() }
+        Self { root, folders: HashMap::new(), denied: Vec::new() }
     }
 
-    /// Looks at all folders; what is marked in them. The number is that of the look. Blocking.
-    pub(super) fn look(&mut self, number: u64) -> Found {
+    /// Looks at all folders; what is marked in them, or denied by these rules. The number is that of the look. Blocking.
+    pub(super) fn look(&mut self, number: u64, denied: &[Rule]) -> Found {
+        let texts: Vec<&str> = denied.iter().map(Rule::text).collect();
+        if self.denied != texts {
+            self.denied = texts.into_iter().map(str::to_owned).collect();
+            self.folders.clear();
+        }
         let mut found = Found::default();
         let mut next = HashMap::with_capacity(self.folders.len());
         let mut waiting = vec![self.root.clone()];
@@ -79,13 +100,24 @@ impl Tree {
                 continue;
             };
             let known = self.folders.remove(&path).filter(|known| known.is_still(&stat));
-            let folder = known.unwrap_or_else(|| Folder::list(&path, &stat, number));
+            let folder = known.unwrap_or_else(|| {
+                let place =
+                    Place { path: &path, relative: path.strip_prefix(&self.root).unwrap_or(&path), denied };
+                Folder::list(&place, &stat, number)
+            });
             folder.report(&path, &mut found);
             waiting.extend(folder.folders.iter().map(|name| path.join(name)));
             next.insert(path, folder);
         }
         self.folders = next;
         found
+    }
+
+    /// As [`Self::look`], by the rules of the last look.
+    pub(super) fn look_again(&mut self, number: u64) {
+        let rules = self.denied.iter().filter_map(|text| Rule::parse(text, Effect::Deny).ok());
+        let rules: Vec<Rule> = rules.collect();
+        self.look(number, &rules);
     }
 
     /// What is in the folders that have changed since the look of this number, as far as the last look tells. Blocking.
@@ -101,20 +133,37 @@ impl Tree {
     }
 }
 
+/// Where a folder is, and what is denied to read beneath the root.
+struct Place<'p> {
+    path: &'p Path,
+    relative: &'p Path,
+    denied: &'p [Rule],
+}
+
+impl Place<'_> {
+    fn is_closed(&self, name: &OsStr) -> bool {
+        let path = || self.relative.join(name).to_string_lossy().into_owned();
+        !self.denied.is_empty() && self.denied.iter().any(|rule| rule.is_about_reading(&path()))
+    }
+}
+
 impl Folder {
     fn is_still(&self, stat: &Stat) -> bool {
         self.is_settled && self.inode == stat.st_ino && self.changed == changed(stat)
     }
 
     /// Lists a folder. One that cannot be read is empty: a command of the same user cannot read it either.
-    fn list(path: &Path, stat: &Stat, listed: u64) -> Self {
+    fn list(place: &Place<'_>, stat: &Stat, listed: u64) -> Self {
         let now = clock_gettime(ClockId::RealtimeCoarse);
         let now = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
         let mut folders = Vec::new();
-        let mut protected = Vec::new();
+        let (mut protected, mut closed) = (Vec::new(), Vec::new());
         let (mut has_head, mut has_objects, mut has_link) = (false, false, false);
-        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(place.path).into_iter().flatten().flatten() {
             let name = entry.file_name();
+            if place.is_closed(&name) {
+                closed.push(name.clone());
+            }
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if name.eq_ignore_ascii_case(".git") {
                 has_link |= !is_folder;
@@ -134,7 +183,7 @@ impl Folder {
         }
         let (inode, changed) = (stat.st_ino, changed(stat));
         let is_settled = changed + TICK < now;
-        Self { inode, changed, listed, is_settled, folders, protected, is_repository, has_link }
+        Self { inode, changed, listed, is_settled, folders, protected, closed, is_repository, has_link }
     }
 
     fn report(&self, path: &Path, found: &mut Found) {
@@ -144,6 +193,7 @@ impl Folder {
                 found.protected.insert(path, identity);
             }
         }
+        found.closed.extend(self.closed.iter().map(|name| path.join(name)));
         if self.is_repository {
             found.repositories.insert(path.to_owned());
         }
@@ -183,16 +233,40 @@ mod tests {
         fs::create_dir_all(at(".git/objects/ab")).unwrap();
         fs::write(at(".git/HEAD"), "").unwrap();
         let mut tree = Tree::new(folder.path().to_owned());
-        assert_eq!(names(&tree.look(1), folder.path()), [".git"]);
+        assert_eq!(names(&tree.look(1, &[]), folder.path()), [".git"]);
         fs::create_dir(at("a/b/c/.vscode")).unwrap();
-        assert_eq!(names(&tree.look(1), folder.path()), ["a/b/c/.vscode", ".git"]);
+        assert_eq!(names(&tree.look(1, &[]), folder.path()), ["a/b/c/.vscode", ".git"]);
         fs::create_dir_all(at("a/bare/objects")).unwrap();
-        assert_eq!(names(&tree.look(1), folder.path()), ["a/b/c/.vscode", ".git"], "it is none yet");
+        assert_eq!(names(&tree.look(1, &[]), folder.path()), ["a/b/c/.vscode", ".git"], "it is none yet");
         fs::write(at("a/bare/HEAD"), "").unwrap();
         fs::write(at("a/b/.git"), "gitdir: ../bare").unwrap();
-        assert_eq!(names(&tree.look(1), folder.path()), ["a/b/c/.vscode", ".git", "a/bare", "a/b/.git"]);
+        assert_eq!(names(&tree.look(1, &[]), folder.path()), ["a/b/c/.vscode", ".git", "a/bare", "a/b/.git"]);
         fs::remove_dir_all(at("a/b")).unwrap();
-        assert_eq!(names(&tree.look(1), folder.path()), [".git", "a/bare"]);
+        assert_eq!(names(&tree.look(1, &[]), folder.path()), [".git", "a/bare"]);
+    }
+
+    #[test]
+    fn what_a_rule_denies_is_found_and_another_rule_looks_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("a/secrets")).unwrap();
+        for name in [".env", "a/.env", "a/secrets/key"] {
+            fs::write(at(name), "").unwrap();
+        }
+        let mut tree = Tree::new(folder.path().to_owned());
+        let mut closed = |rules: &[&str]| {
+            let denied: Vec<Rule> =
+                rules.iter().map(|rule| Rule::parse(rule, Effect::Deny).unwrap()).collect();
+            let found = tree.look(1, &denied);
+            found
+                .closed
+                .iter()
+                .map(|path| path.strip_prefix(folder.path()).unwrap().display().to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(closed(&[]), Vec::<String>::new());
+        assert_eq!(closed(&["read(**/.env)"]), [".env", "a/.env"]);
+        assert_eq!(closed(&["read(a/secrets)", "read(a/secrets/**)"]), ["a/secrets", "a/secrets/key"]);
     }
 
     #[test]
@@ -205,7 +279,7 @@ mod tests {
         let mut number = 0;
         let mut listings = || {
             number += 1;
-            tree.look(number);
+            tree.look(number, &[]);
             tree.listings_since(number - 1)
         };
         assert_eq!(listings().len(), 4);

@@ -70,6 +70,8 @@ pub(crate) struct View {
     pub(crate) hidden: Vec<PathBuf>,
     /// Readable although they lie in a hidden folder.
     pub(crate) shown: Vec<PathBuf>,
+    /// Within what may be written, these cannot be opened.
+    pub(crate) closed: Vec<PathBuf>,
     /// Within what may be written, these may not be.
     pub(crate) protected: Vec<Protected>,
     pub(crate) network: Network,

@@ -13,6 +13,7 @@ use crate::{
     workspace::Workspace,
 };
 use abide_protocol::{ConversationId, sandbox::SandboxLevel};
+use abide_rules::{Effect, Rule};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -24,6 +25,9 @@ const RUN: &str = "/run";
 
 /// Of NixOS: the programs.
 const RUN_SHOWN: &str = "/run/current-system";
+
+/// A sandbox with more mounts would take too long.
+const MAX_CLOSED: usize = 1000;
 
 /// Makes plans.
 #[derive(Debug)]
@@ -88,6 +92,10 @@ pub(crate) enum PlanError {
     Protect(#[from] ProtectError),
     #[error("the private folders of the sandbox cannot be made: {0}")]
     Private(io::Error),
+    #[error(
+        "the user's rules deny reading more than {MAX_CLOSED} files and folders of this workspace, which is more than the sandbox can close"
+    )]
+    Closed,
 }
 
 impl Planner {
@@ -98,6 +106,11 @@ impl Planner {
             repository: self.repository(workspace),
             settings: settings.clone(),
             home: self.home.clone(),
+            denied: settings
+                .unreadable
+                .iter()
+                .filter_map(|rule| Rule::parse(rule, Effect::Deny).ok())
+                .collect(),
             links: Arc::clone(&self.links),
         }
     }
@@ -121,6 +134,10 @@ impl Planner {
         }
         view.hidden.extend(self.everywhere(self.sockets(&view)));
         view.protected = protected(seen)?;
+        view.closed = seen.closed.iter().cloned().collect();
+        if view.closed.len() > MAX_CLOSED {
+            return Err(PlanError::Closed);
+        }
         let caches = Some((Arc::clone(&self.private), self.home.clone()));
         Ok(Plan { confinement: Confinement::Full(view), conversation: Some(conversation), caches })
     }

@@ -683,6 +683,28 @@ fn what_cannot_be_kept_is_named_and_the_rest_is_taken_back() {
     assert!(site.path("huge").exists() && site.path("inner/file").exists() && site.path("was-huge").exists());
 }
 
+#[test]
+fn a_folder_that_became_a_link_is_a_folder_again() {
+    let mut site = Site::repository();
+    site.write("other/b", "another\n");
+    site.commit();
+    site.begin();
+    site.step(1, |site| {
+        fs::remove_dir_all(site.path("d")).unwrap();
+        symlink("other", site.path("d")).unwrap();
+        site.write("d/b", "through the link\n");
+    });
+    let changed: Vec<String> = site.changed().into_iter().map(|(path, ..)| path).collect();
+    assert_eq!(changed, ["d", "d/b", "other/b"]);
+    let done = site.undo(0);
+    assert_eq!((done.restored, done.kept.len()), (3, 0), "{done:?}");
+    assert_eq!(
+        (site.text("d/b").as_deref(), site.text("other/b").as_deref()),
+        (Some("b\n"), Some("another\n"))
+    );
+    assert!(!site.path("d").is_symlink());
+}
+
 /// The files of git that only an earlier version wrote are removed, and nothing else.
 #[test]
 fn what_an_earlier_version_kept_in_a_repository_is_removed() {

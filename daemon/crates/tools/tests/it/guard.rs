@@ -312,3 +312,19 @@ async fn a_workspace_whose_folder_became_a_link_is_not_used() {
     let written = site.0.assess_one("write", json!({ "path": "mark", "content": "x" }));
     assert!(matches!(written.permission, Permission::Denied(_)), "{written:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_command_leaves_in_another_writable_folder_is_set_aside_too() {
+    let mut site = Site::new();
+    let other = site.0.root().join("other");
+    fs::create_dir(&other).unwrap();
+    site.0.sandbox.writable = vec![other.clone()];
+    let other = other.display();
+    let finished = site
+        .shell(&format!(
+            "git init -q {other}/sub && git -C {other}/sub config core.fsmonitor x && touch {other}/.envrc"
+        ))
+        .await;
+    assert!(finished.result.ok, "{finished:?}");
+    assert!(told(&finished).contains("core.fsmonitor") && told(&finished).contains(".envrc"), "{finished:?}");
+}

@@ -1,7 +1,7 @@
 //! What a confined command does not see of the files of the user.
 
 use crate::{
-    ground::{Ground, PATIENCE, home_of_its_own},
+    ground::{Ground, PATIENCE, data, home_of_its_own},
     sandbox::{all_refused, git, run},
 };
 use rustix::{
@@ -291,5 +291,40 @@ async fn a_socket_made_since_the_last_command_is_soon_found() {
     let begun = Instant::now();
     while run(&ground, &connect(&path)).await.0 == Some(0) {
         assert!(begun.elapsed() < PATIENCE, "it can be reached");
+    }
+}
+
+/// The file tools obey the rule anyway.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_rule_denies_to_read_cannot_be_opened_by_a_command() {
+    let mut ground = Ground::new();
+    fs::create_dir_all(ground.path("a/b")).unwrap();
+    for name in [".env", "a/b/.env", "a/key", "open"] {
+        fs::write(ground.path(name), "secret\n").unwrap();
+    }
+    ground.sandbox.unreadable = vec!["read(**/.env)".to_owned(), "read(a/key)".to_owned()];
+    for command in [
+        "cat .env",
+        "cat a/b/.env",
+        "cat < a/key",
+        "cp a/key copy && cat copy",
+        "ln a/key link && cat link",
+        "ln -s a/key link && cat link",
+        "mv a c; cat c/key",
+        "chmod 644 .env && cat .env",
+        "rm -f .env && cat .env",
+        "python3 -c \"print(open('.env').read())\"",
+    ] {
+        let finished = ground.call("shell", json!({ "command": command })).await;
+        let text = finished.result.text();
+        assert!(!finished.result.ok && !text.contains("secret"), "{command}: {text}");
+    }
+    let finished =
+        ground.call("shell", json!({ "command": "cat open; mkdir -p d && echo new > d/.env" })).await;
+    assert_eq!(data(&finished)["stdout"], "secret\n");
+    // One that a command has made is closed to the next.
+    assert!(!ground.call("shell", json!({ "command": "cat d/.env" })).await.result.ok);
+    for name in [".env", "a/b/.env", "a/key"] {
+        assert_eq!(ground.text(name), "secret\n", "{name}");
     }
 }

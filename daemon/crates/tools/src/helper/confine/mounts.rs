@@ -56,6 +56,8 @@ enum Item<'a> {
     Shown(OwnedFd),
     /// An empty folder or file.
     Cover,
+    /// A file or folder that cannot be opened.
+    Close,
     /// The place itself, so that it cannot be renamed.
     Pin,
     /// The place itself, read-only.
@@ -144,16 +146,22 @@ fn items(view: &View) -> Result<Vec<(PathBuf, Item<'_>)>, Failure> {
         }
     }
     items.extend(view.hidden.iter().map(|path| (path.clone(), Item::Cover)));
+    items.extend(view.closed.iter().map(|path| (path.clone(), Item::Close)));
+    items.extend(view.protected.iter().map(|protected| (protected.path.clone(), Item::Guard(protected))));
+    let fixed: BTreeSet<&Path> = view
+        .protected
+        .iter()
+        .map(|protected| &protected.path)
+        .chain(&view.closed)
+        .map(PathBuf::as_path)
+        .collect();
     let mut pins = BTreeSet::new();
-    for protected in &view.protected {
-        let above = view.writable.iter().filter(|folder| protected.path.starts_with(folder));
-        for folder in above {
-            let between = protected.path.ancestors().skip(1).take_while(|path| *path != folder);
-            pins.extend(between.map(Path::to_owned));
+    for path in &fixed {
+        for folder in view.writable.iter().filter(|folder| path.starts_with(folder)) {
+            pins.extend(path.ancestors().skip(1).take_while(|above| above != folder).map(Path::to_owned));
         }
-        items.push((protected.path.clone(), Item::Guard(protected)));
     }
-    pins.retain(|pin| view.protected.iter().all(|protected| protected.path != *pin));
+    pins.retain(|pin| !fixed.contains(pin.as_path()));
     items.extend(pins.into_iter().map(|pin| (pin, Item::Pin)));
     Ok(items)
 }
@@ -179,6 +187,7 @@ fn put(
                 .map_err(Failure::at("show", place))?;
         }
         Item::Cover => return hide(place, covers, open),
+        Item::Close => close(place, covers).map_err(Failure::at("close", place))?,
         Item::Pin => drop(pin(place).map_err(Failure::at("hold", place))?),
         Item::Guard(protected) => guard(protected).map_err(Failure::at("protect", place))?,
     }
@@ -203,6 +212,16 @@ fn hide(place: &Path, covers: &Covers<'_>, open: Option<usize>) -> Result<Option
         }
     }
     Err(Failure::at("hide", place)(Errno::NOENT))
+}
+
+/// Covers a place by what nobody can open. An empty cover could be taken for the content, and committed. A link leads to what is covered
+/// itself, or to what may be read.
+fn close(place: &Path, covers: &Covers<'_>) -> Result<(), Errno> {
+    let there = match reach(place) {
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
+        there => there?,
+    };
+    attach(&part(covers.0, if is_folder(&there)? { CLOSED_FOLDER } else { CLOSED_FILE })?, &there)
 }
 
 /// The place, opened without following links.
@@ -302,9 +321,16 @@ struct Covers<'a>(&'a OwnedFd);
 impl<'a> Covers<'a> {
     /// A folder and a file for all places, each mounted over itself so that copies of it are read-only.
     fn make(memory: &'a OwnedFd) -> Result<Self, Errno> {
-        mkdirat(memory, FOLDER, Mode::from_raw_mode(0o755))?;
-        make_file(memory, FILE)?;
-        for name in [FOLDER, FILE] {
+        for name in [FOLDER, CLOSED_FOLDER] {
+            mkdirat(memory, name, Mode::from_raw_mode(0o755))?;
+        }
+        for name in [FILE, CLOSED_FILE] {
+            make_file(memory, name)?;
+        }
+        for name in [CLOSED_FOLDER, CLOSED_FILE] {
+            chmodat(memory, name, Mode::empty(), AtFlags::empty())?;
+        }
+        for name in [FOLDER, FILE, CLOSED_FOLDER, CLOSED_FILE] {
             let cover = part(memory, name)?;
             attach_at(&cover, memory, name)?;
             set_attributes(&cover, c"", ONLY_READ)?;
@@ -422,6 +448,10 @@ const SHARED: &str = "shm";
 /// The covers that are put over most of what is hidden.
 const FOLDER: &str = "folder";
 const FILE: &str = "file";
+
+/// Those of what a rule denies to read.
+const CLOSED_FOLDER: &str = "closed-folder";
+const CLOSED_FILE: &str = "closed-file";
 
 /// A detached mount of a file or folder of our own.
 fn part(of: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
