@@ -51,7 +51,7 @@ fn line(file: &ChangedFile) -> String {
         let _ = write!(line, "  {}", paint(FAINT, &format!("+{added} -{removed}")));
     }
     if file.kept {
-        let words = "changed since, not by the task: an undo keeps it";
+        let words = "changed since, not by the task, or in no checkpoint: an undo keeps it";
         let _ = write!(line, "  {}", paint(NEEDS_YOU, words));
     }
     line
@@ -124,7 +124,7 @@ mod tests {
         the rest of the diff is left out
 
         modified  a\x1b[2J  +1 -2
-        deleted   gone  +1 -2  changed since, not by the task: an undo keeps it
+        deleted   gone  +1 -2  changed since, not by the task, or in no checkpoint: an undo keeps it
         added     logo.png
         ");
         let nothing = TaskChangesReply {

@@ -38,8 +38,17 @@ pub(super) fn below(call: &CallView, extent: Extent, width: Option<usize>) -> St
     let style = if is_bad { PLAIN } else { FAINT };
     match extent {
         Extent::Whole => text::indented(&output, MARGIN),
-        Extent::Tail => tail(&output, width, style),
+        Extent::Tail => tail(&output, width, style) + &notes(call, width),
     }
+}
+
+/// What is to be known of a command besides its output, each on one row.
+fn notes(call: &CallView, width: Option<usize>) -> String {
+    let is_command = |data: &JsonText| STREAMS.iter().any(|name| data.value().get(name).is_some());
+    let result = call.result.iter().filter(|result| result.data.as_ref().is_some_and(is_command));
+    let all: Vec<String> =
+        result.flat_map(|result| &result.diagnostics).map(|note| format!("note: {note}")).collect();
+    tail(&all.join("\n"), width, PLAIN)
 }
 
 /// The last lines of the output, each on one row.
@@ -173,5 +182,15 @@ mod tests {
             let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
             assert!(shown.contains("red") && !shown.contains(bad), "{shown:?}");
         }
+    }
+
+    #[test]
+    fn notes_are_always_shown() {
+        let mut call = shell("one\n", "");
+        if let Some(result) = &mut call.result {
+            result.diagnostics = vec!["`.envrc` was taken away".to_owned()];
+        }
+        let shown = below(&call, Extent::Tail, Some(80));
+        assert_eq!(shown, "    one\n    note: `.envrc` was taken away\n");
     }
 }
