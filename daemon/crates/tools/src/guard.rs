@@ -4,6 +4,7 @@
 
 mod aside;
 mod kept;
+mod place;
 mod seen;
 mod tree;
 mod watch;

@@ -1,12 +1,12 @@
 //! Sets aside what a command has left for others to run: moves it to a folder of ours, and brings back what was in its place.
 
-use super::{Offence, kept::Kept};
+use super::{Offence, kept::Kept, place::Place};
 use crate::{
     sandbox::git::{Causes, without},
     text::one_line,
 };
 use rustix::{
-    fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, openat2, renameat_with, unlinkat},
+    fs::{AtFlags, CWD, RenameFlags, renameat_with, unlinkat},
     io::Errno,
 };
 use std::{
@@ -121,39 +121,28 @@ fn take_out(file: &Path, causes: &Causes, aside: &Aside) -> io::Result<()> {
         None
     };
     let rest = text.and_then(|text| without(&text, file, causes));
+    let mode = fs::metadata(file).map_or(0o600, |there| there.permissions().mode() & 0o777);
     move_away(file, aside)?;
-    if let Some(rest) = rest {
-        fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(file)
-            .and_then(|mut new| io::Write::write_all(&mut new, rest.as_bytes()))?;
+    match (rest, Place::of(file)?) {
+        (Some(rest), Some(place)) => place.write(rest.as_bytes(), mode),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Moves a file or folder away. It is reached through no link.
 fn move_away(path: &Path, aside: &Aside) -> io::Result<()> {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = match openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // It is gone.
-        Err(Errno::NOENT) => return Ok(()),
-        folder => folder?,
-    };
+    let Some(Place { folder, name }) = Place::of(path)? else { return Ok(()) };
     let place = aside.place(path)?;
-    match renameat_with(&folder, name, CWD, &place, RenameFlags::NOREPLACE) {
+    match renameat_with(&folder, &name, CWD, &place, RenameFlags::NOREPLACE) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(Errno::XDEV) => {
             let there = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&folder));
-            let there = Path::new(&there).join(name);
+            let there = Path::new(&there).join(&name);
             copy(&there, &place)?;
             if fs::symlink_metadata(&there)?.is_dir() {
                 fs::remove_dir_all(there)
             } else {
-                Ok(unlinkat(&folder, name, AtFlags::empty())?)
+                Ok(unlinkat(&folder, &name, AtFlags::empty())?)
             }
         }
         Err(error) => Err(error.into()),

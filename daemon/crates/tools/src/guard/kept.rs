@@ -1,7 +1,7 @@
 //! The files that a command may not change, as they were before it began, so that they can be brought back if their place is taken. (An
 //! open file would not do: a command may reach it in the moment in which a person replaces it.)
 
-use super::Seen;
+use super::{Seen, place::Place};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use std::{
     collections::BTreeMap,
@@ -35,13 +35,10 @@ impl Kept {
 
     /// Puts back what was at this path, where nothing is now. Returns whether something was.
     pub(super) fn restore(&self, path: &Path) -> io::Result<bool> {
-        match self.0.get(path) {
-            None => return Ok(false),
-            Some(Original::Link(target)) => std::os::unix::fs::symlink(target, path)?,
-            Some(Original::File { content, mode }) => {
-                fs::write(path, content)?;
-                fs::set_permissions(path, fs::Permissions::from_mode(*mode))?;
-            }
+        let (Some(original), Some(place)) = (self.0.get(path), Place::of(path)?) else { return Ok(false) };
+        match original {
+            Original::Link(target) => place.link(target)?,
+            Original::File { content, mode } => place.write(content, *mode)?,
         }
         Ok(true)
     }
