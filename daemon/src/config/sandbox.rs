@@ -95,6 +95,8 @@ impl Config {
             writable: at_home(writable),
             hidden: at_home(hidden),
             protect: protect.clone(),
+            // Those of the rules depend on the workspace.
+            unreadable: usual.unreadable,
             limits: CommandLimits {
                 processes: max_processes.unwrap_or(usual.limits.processes),
                 memory: max_memory.map_or(usual.limits.memory, bytes),
@@ -135,6 +137,7 @@ mod tests {
             writable: vec!["/home/me/.gradle".into(), "/srv".into()],
             hidden: vec!["/home/me/notes".into()],
             protect: vec!["scripts/release.sh".into()],
+            unreadable: Vec::new(),
             limits: CommandLimits { processes: 9000, memory: 512 << 20, tmp: 1 << 30 },
             shell: Unasked::Nothing,
             edits: Unasked::Sandboxed,

@@ -116,11 +116,15 @@ impl Named {
                     }
                 }
                 _ if is_harmless(&setting) => {}
-                _ => self.programs.extend(
-                    programs(setting.text())
-                        .map(|word| path(top, word))
-                        .filter(|file| file.starts_with(top) && file.is_file()),
-                ),
+                _ => {
+                    let line = setting.text().trim_start_matches('!').trim_start();
+                    // The program itself may be missing, and be made later.
+                    let can_run =
+                        |word: &str, file: &Path| file.is_file() || line.starts_with(word) && !file.exists();
+                    let files = programs(line).map(|word| (word, path(top, word)));
+                    let files = files.filter(|(word, file)| file.starts_with(top) && can_run(word, file));
+                    self.programs.extend(files.map(|(_, file)| file));
+                }
             }
         }
     }
@@ -130,7 +134,7 @@ impl Named {
 fn programs(line: &str) -> impl Iterator<Item = &str> {
     let separates =
         |letter: char| letter.is_whitespace() || matches!(letter, '"' | '\'' | '(' | ')' | ';' | '&' | '|');
-    let mut words = line.trim_start_matches('!').split(separates).filter(|word| !word.is_empty());
+    let mut words = line.split(separates).filter(|word| !word.is_empty());
     let first = words.next().unwrap_or_default();
     let name = first.rsplit('/').next().unwrap_or_default();
     let is_interpreter =
@@ -205,7 +209,9 @@ mod tests {
             ("[alias]\nx = \"!cd d && tools/a.sh; python3 b.py\"", vec![], vec![], vec!["/w/tools/a.sh"]),
             ("[alias]\nx = !bash -e b.py", vec![], vec![], vec!["/w/b.py"]),
             ("[alias]\nx = log b.py\ny = !git log b.py", vec![], vec![], vec![]),
-            ("[core]\neditor = tools/none", vec![], vec![], vec![]),
+            ("[core]\neditor = tools/none", vec![], vec![], vec!["/w/tools/none"]),
+            ("[core]\neditor = sh tools/none", vec![], vec![], vec![]),
+            ("[alias]\nx = \"!cd tools/none && make\"", vec![], vec![], vec![]),
         ] {
             let folder = tempfile::tempdir().unwrap();
             let at = |path: &str| folder.path().join(&path[1..]);

@@ -234,6 +234,10 @@ async fn scripts_that_git_s_configuration_names_cannot_be_changed_unasked() {
         let _ = site.shell(command).await;
         assert_eq!(site.0.text("tools/clean.sh"), "cat\n", "{command}");
     }
+    // One that is missing.
+    site.git(&["config", "filter.t.smudge", "./tools/smudge.sh"]);
+    let _ = site.shell("cp evil.sh tools/smudge.sh").await;
+    assert!(!site.0.path("tools/smudge.sh").exists());
     let edit = site.0.assess_one("write", json!({ "path": "tools/clean.sh", "content": "x" }));
     assert_eq!(edit.permission, Permission::Ask, "{edit:?}");
 }
