@@ -66,7 +66,7 @@ pub enum Request {
     /// What this root task has changed in files, from there on.
     Changes(TaskId, UndoFrom),
     /// Takes that back.
-    Undo(TaskId, UndoFrom),
+    Undo(TaskId, UndoFrom, bool),
     /// All root tasks of a conversation, to show how they ended.
     Tasks(ConversationId),
     /// The tasks of a conversation with all sub-tasks, to show those of earlier root tasks.
@@ -250,9 +250,9 @@ impl Daemon {
                 Ok(Answer::Conversation(reply.conversation.id))
             }
             Request::Changes(id, from) => {
-                Ok(Answer::Changes(Box::new(self.call::<TaskChanges>(changes_of(id, from)).await?)))
+                Ok(Answer::Changes(Box::new(self.call::<TaskChanges>(changes_of(id, from, false)).await?)))
             }
-            Request::Undo(id, from) => self.call::<UndoTask>(changes_of(id, from)).await.map(done),
+            Request::Undo(id, from, all) => self.call::<UndoTask>(changes_of(id, from, all)).await.map(done),
             Request::Update(params) => self.call::<UpdateConversation>(params).await.map(done),
             Request::Archived { cursor, limit } => {
                 let params = ListConversationsParams { archived: true, cursor, limit: Some(limit) };
@@ -377,13 +377,13 @@ impl Daemon {
 }
 
 /// What a task has changed, from there on.
-fn changes_of(task: TaskId, from: UndoFrom) -> TaskChangesParams {
+fn changes_of(task: TaskId, from: UndoFrom, all: bool) -> TaskChangesParams {
     let (step, redo) = match from {
         UndoFrom::Start => (None, false),
         UndoFrom::Step(step) => (Some(step), false),
         UndoFrom::LastUndo => (None, true),
     };
-    TaskChangesParams { task_id: task.to_string(), step, redo }
+    TaskChangesParams { task_id: task.to_string(), step, redo, all }
 }
 
 fn done<T>(_: T) -> Answer {

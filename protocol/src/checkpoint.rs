@@ -43,6 +43,10 @@ pub struct TakenCheckpoint {
     /// The files with what others have changed since the checkpoint before, and without what the task has; absent: nobody else has
     /// changed any.
     pub others: Option<SavedTree>,
+    /// The files with the edits of the task's edit tools, and without what else has changed while its commands ran: a command has changed
+    /// that, or somebody else meanwhile. Absent: nothing else has changed. (Older records do not tell: there it was all the task's.)
+    #[serde(default)]
+    pub edits: Option<SavedTree>,
     /// The files as they were.
     pub saved: SavedTree,
 }
@@ -70,6 +74,9 @@ pub struct UndoBegun {
     /// The root task whose changes are taken back: the newest of the conversation, to which the record belongs, or an earlier one.
     pub undone: TaskId,
     pub from: UndoFrom,
+    /// Also files that have changed while a command ran.
+    #[serde(default)]
+    pub all: bool,
     pub by: Option<By>,
 }
 
@@ -104,6 +111,9 @@ pub struct UndoneFiles {
     /// How many files are restored.
     pub restored: u32,
     pub kept: Vec<KeptFile>,
+    /// What else the undo has left as it is, in sentences without a full stop.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// The states of a work tree during a task, in order. (Between tools and daemon; never on the wire.)
@@ -124,12 +134,25 @@ pub struct Link {
 /// Who changed files between two states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangedBy {
-    /// The task in this step, or a task beneath it.
+    /// An edit tool of the task in this step, or of a task beneath it.
     Step(u32),
+    /// A command of the task in this step, or somebody else while the command ran.
+    Command(u32),
     /// An undo of the task.
     Undo,
     /// Somebody else, while no call of the task ran.
     Others,
+}
+
+impl ChangedBy {
+    /// The task's step.
+    #[must_use]
+    pub const fn step(self) -> Option<u32> {
+        match self {
+            Self::Step(step) | Self::Command(step) => Some(step),
+            Self::Undo | Self::Others => None,
+        }
+    }
 }
 
 impl Chain {
@@ -150,8 +173,11 @@ pub struct ChangedFile {
     /// Lines; absent: it is not a text.
     pub added: Option<u64>,
     pub removed: Option<u64>,
-    /// Somebody else has changed it after the task, so an undo does not touch it.
+    /// An undo does not touch it: somebody else has changed it after the task, or perhaps has, or no checkpoint has its content.
     pub kept: bool,
+    /// It has changed while a command ran, by the command or by somebody else. An undo restores it only with `all`.
+    #[serde(default)]
+    pub perhaps_yours: bool,
 }
 
 /// What a task did to a file.
@@ -172,4 +198,15 @@ pub struct KeptFile {
     /// Relative to the work tree; its control and invisible characters are written as escapes.
     pub path: String,
     pub why: String,
+    /// See [`ChangedFile::perhaps_yours`].
+    #[serde(default)]
+    pub perhaps_yours: bool,
+}
+
+impl KeptFile {
+    /// One that is certainly not only the task's, or cannot be restored.
+    #[must_use]
+    pub fn because(path: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { path: path.into(), why: why.into(), perhaps_yours: false }
+    }
 }

@@ -257,7 +257,8 @@ pub(crate) struct ChangesArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The difference is shown first, and then it asks. The task has to be over or paused. Files that somebody else has changed since the task \
-did are kept and named. Git's index, branches and stash, and files that git ignores, are not touched. The files as they are now are kept: \
+did are kept and named. So are files that changed while a command of the task ran: the command may have changed them, or you. --all takes \
+those back too. Git's index, branches and stash, and files that git ignores, are not touched. The files as they are now are kept: \
 --redo brings them back.
 
 Examples:
@@ -271,6 +272,9 @@ pub(crate) struct UndoArgs {
     /// Take back the last undo of the task instead
     #[arg(long, conflicts_with = "step")]
     pub(crate) redo: bool,
+    /// Also files that changed while a command ran, whoever changed them
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Do not ask
     #[arg(long)]
     pub(crate) yes: bool,

@@ -11,13 +11,17 @@ use crate::{
 use abide_client::protocol::method::{UndoTask, task::TaskChangesParams};
 
 pub(crate) async fn undo(args: UndoArgs, json: bool) -> Result<Exit, CommandError> {
-    let UndoArgs { changes: of, redo, yes } = args;
+    let UndoArgs { changes: of, redo, all, yes } = args;
     let mut daemon = Daemon::started().await?;
-    let params = TaskChangesParams { task_id: of.task, step: of.step, redo };
-    if !yes {
-        let found = diff::of_task(&mut daemon, params.clone()).await?;
-        let restored = found.files.iter().filter(|file| !file.kept).count() as u64;
-        if restored == 0 {
+    let mut params = TaskChangesParams { task_id: of.task, step: of.step, redo, all };
+    let found = diff::of_task(&mut daemon, params.clone()).await?;
+    if yes {
+        if !json {
+            screen::print(&changes::files(&found))?;
+        }
+    } else {
+        let asked = changes::Asked::of(&found, &params);
+        if asked.is_nothing() {
             screen::print(&changes::all(&found))?;
             screen::note("there is nothing to take back")?;
             return Ok(Exit::Done);
@@ -28,15 +32,18 @@ pub(crate) async fn undo(args: UndoArgs, json: bool) -> Result<Exit, CommandErro
         })?;
         screen::print(&changes::all(&found))?;
         let mut screen = screen::Screen::new();
-        screen.prompt(&changes::question(restored, redo))?;
+        screen.prompt(&asked.question())?;
         let key = tokio::select! {
             key = terminal.key() => key?,
             _ = tokio::signal::ctrl_c() => b'n',
         };
         screen.note("")?;
-        if !key.eq_ignore_ascii_case(&b'y') {
-            screen::note("nothing is taken back")?;
-            return Ok(Exit::Done);
+        match asked.answer(key) {
+            Some(with_all) => params.all = with_all,
+            None => {
+                screen::note("nothing is taken back")?;
+                return Ok(Exit::Done);
+            }
         }
     }
     let done = match daemon.call::<UndoTask>(params.clone()).await {

@@ -195,22 +195,24 @@ fn what_a_rule_does_is_said() {
 
 #[test]
 fn what_happened_to_a_file_is_said() {
-    let changed = |kind, kept| {
-        let file = ChangedFile { path: "a".into(), kind, added: None, removed: None, kept };
+    let changed = |kind, kept, perhaps_yours| {
+        let file = ChangedFile { path: "a".into(), kind, added: None, removed: None, kept, perhaps_yours };
         let reply = TaskChangesReply {
             files: vec![file],
             diff: String::new(),
             cut: false,
             steps: vec![],
             can_redo: false,
+            notes: Vec::new(),
         };
-        ((kind, kept), changes::all(&reply))
+        ((kind, kept, perhaps_yours), changes::all(&reply))
     };
     differ([
-        changed(ChangeKind::Added, false),
-        changed(ChangeKind::Modified, false),
-        changed(ChangeKind::Deleted, false),
-        changed(ChangeKind::Modified, true),
+        changed(ChangeKind::Added, false, false),
+        changed(ChangeKind::Modified, false, false),
+        changed(ChangeKind::Deleted, false, false),
+        changed(ChangeKind::Modified, true, false),
+        changed(ChangeKind::Modified, true, true),
     ]);
     let file = |change, bytes| {
         (change, files::files(&[TaskFile { change, bytes, ..TaskFile::named("a".to_owned()) }], None))

@@ -1,11 +1,11 @@
 //! Checkpoints and undos. Git does the work, on a blocking thread.
 
 use super::{Gate, Runner};
-use abide_engine::{Effect, Input, NoTrail, Trail, Window};
+use abide_engine::{Effect, Input, NoTrail, Ran, Trail};
 use abide_fail_point::{Point, pass};
 use abide_protocol::{
     ConversationId, TaskId,
-    checkpoint::{CheckpointState, SavedTree, TakenCheckpoint, UndoBegun, UndoResult, UndoneFiles},
+    checkpoint::{CheckpointState, SavedTree, UndoBegun, UndoResult},
     record::TaskStarted,
 };
 use abide_tools::{Place, Take, Taken, UndoOrder};
@@ -18,12 +18,10 @@ pub struct CheckpointJob {
     pub task: TaskId,
     pub number: u32,
     pub step: u32,
-    /// Only edits ran since the checkpoint before.
-    pub only_edits_ran: bool,
     pub workspace: String,
     pub environment: BTreeMap<String, String>,
-    /// The checkpoint before, and when calls ran since.
-    pub since: Option<(SavedTree, Option<Window>)>,
+    /// The checkpoint before, and the calls that ran since.
+    pub since: Option<(SavedTree, Option<Ran>)>,
 }
 
 /// An undo to carry out.
@@ -60,15 +58,17 @@ pub(super) async fn checkpoint(
     cancel: CancellationToken,
 ) -> Option<Input> {
     opens(gate, &cancel).await?;
-    let CheckpointJob { conversation, task, number, step, only_edits_ran, workspace, environment, since } =
-        job;
+    let CheckpointJob { conversation, task, number, step, workspace, environment, since } = job;
     let place = Place { workspace, environment, cancel: cancel.clone() };
-    let (previous, window) = since.unzip();
-    let window =
-        window.flatten().map(|window| abide_tools::Window { from: window.from, until: window.until });
+    let (previous, ran) = since.unzip();
+    let ran = ran.flatten().map(|Ran { window, edits, commands, .. }| abide_tools::Ran {
+        window: abide_tools::Window { from: window.from, until: window.until },
+        edits,
+        commands,
+    });
     let label =
         if previous.is_none() { "before the first change".to_owned() } else { format!("step {step}") };
-    let take = Take { conversation, task, previous, window, only_edits_ran, label };
+    let take = Take { conversation, task, previous, ran, label };
     let checkpoints = runner.tools.checkpoints().clone();
     let taken = tokio::task::spawn_blocking(move || checkpoints.take(&place, &take)).await;
     if cancel.is_cancelled() {
@@ -76,7 +76,7 @@ pub(super) async fn checkpoint(
     }
     let state = match taken {
         Ok(Ok(Taken::Unchanged)) => CheckpointState::Unchanged,
-        Ok(Ok(Taken::Changed { others, saved })) => CheckpointState::Taken(TakenCheckpoint { others, saved }),
+        Ok(Ok(Taken::Changed(taken))) => CheckpointState::Taken(taken),
         Ok(Err(error)) => {
             tracing::info!(%task, "no checkpoint: {error}");
             CheckpointState::Impossible(error.to_string())
@@ -113,12 +113,12 @@ async fn restore(runner: &Runner, job: UndoJob, cancel: &CancellationToken) -> a
     let trail = Trail::of(begun.undone, &records)?;
     let from = trail.first(begun.from).ok_or(NoTrail::NothingChanged)?;
     let place = Place { cancel: cancel.clone(), ..place_of(*head) };
-    let order = UndoOrder { conversation, task: begun.undone, undo: begun.undo, chain: trail.chain, from };
+    let chain = trail.chain;
+    let order = UndoOrder { conversation, task: begun.undone, undo: begun.undo, chain, from, all: begun.all };
     let checkpoints = runner.tools.checkpoints().clone();
     let done = tokio::task::spawn_blocking(move || checkpoints.undo(&place, &order)).await??;
     pass(Point::UndoDone);
-    let (before, after, restored, kept) = (done.before, done.after, done.restored, done.kept);
-    Ok(UndoResult::Done(UndoneFiles { before, after, restored, kept }))
+    Ok(UndoResult::Done(done))
 }
 
 /// Waits for the gate; `None` if it is dropped, or the work is cancelled before.

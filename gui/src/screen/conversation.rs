@@ -232,7 +232,7 @@ impl Message {
             Self::Card(message) => message.deed(),
             Self::Composer(message) => message.deed(stance),
             Self::DeleteConfirmed
-            | Self::Undo(undo::Message::Confirmed)
+            | Self::Undo(undo::Message::Confirmed | undo::Message::AllConfirmed)
             | Self::ArchivePressed
             | Self::AgainPressed
             | Self::EndPressed(_) => Some(Deed::AtFoot),

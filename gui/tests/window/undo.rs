@@ -21,7 +21,14 @@ use abide_gui::{
 use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
 fn file(path: &str, kept: bool) -> ChangedFile {
-    ChangedFile { path: path.to_owned(), kind: ChangeKind::Modified, added: Some(2), removed: Some(1), kept }
+    ChangedFile {
+        path: path.to_owned(),
+        kind: ChangeKind::Modified,
+        added: Some(2),
+        removed: Some(1),
+        kept,
+        perhaps_yours: false,
+    }
 }
 
 /// The menu shows what the task has changed.
@@ -40,7 +47,14 @@ fn before(files: Vec<ChangedFile>) -> Person {
 }
 
 fn reply() -> TaskChangesReply {
-    TaskChangesReply { files: Vec::new(), diff: String::new(), cut: false, steps: vec![1, 3], can_redo: true }
+    TaskChangesReply {
+        files: Vec::new(),
+        diff: String::new(),
+        cut: false,
+        steps: vec![1, 3],
+        can_redo: true,
+        notes: Vec::new(),
+    }
 }
 
 /// The daemon says what the task has changed from there on.
@@ -61,10 +75,10 @@ fn an_undo_names_what_it_keeps_and_asks() {
         person.clicks("Undo…");
         let asked = "Take back what the task changed in 2 files? b\\u{202e}.rs was changed since by somebody else: kept.";
         assert!(person.finds(asked).is_some());
-        assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start)), "it asks first");
+        assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false)), "it asks first");
         person.wait(1000);
         confirm(&mut person);
-        assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start)));
+        assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false)));
         assert!(person.finds(asked).is_none());
     }
 }
@@ -84,7 +98,7 @@ fn the_keyboard_shows_asks_and_confirms() {
     assert!(person.finds("Take back what the task changed in 1 file?").is_some());
     person.wait(1000);
     person.named(Named::Enter);
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start)));
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false)));
 }
 
 #[test]
@@ -93,7 +107,7 @@ fn nothing_is_taken_back_that_was_not_confirmed_or_is_not_there() {
     person.clicks("Undo…");
     person.named(Named::Escape);
     assert!(person.finds("Take back").is_none());
-    assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start)));
+    assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false)));
 
     let mut person = before(vec![file("a", true)]);
     assert!(
@@ -128,7 +142,7 @@ fn a_later_step_and_the_last_undo_are_taken_back_only_when_they_are_shown() {
     assert!(person.finds("Take back what the task changed from step 3 on, in 1 file?").is_some());
     person.wait(1000);
     person.clicks("Take back");
-    assert!(person.sent().contains(&Request::Undo(TASK, step)));
+    assert!(person.sent().contains(&Request::Undo(TASK, step, false)));
 
     let mut person = before(vec![file("a", false)]);
     person.clicks("the last undo");
@@ -137,7 +151,7 @@ fn a_later_step_and_the_last_undo_are_taken_back_only_when_they_are_shown() {
     assert!(person.finds("Bring back what the last undo took from 1 file?").is_some());
     person.wait(1000);
     person.named(Named::Enter);
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::LastUndo)));
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::LastUndo, false)));
 }
 
 /// A person may look at what a task has changed while the next one begins.
@@ -149,4 +163,25 @@ fn what_is_shown_stays_that_of_its_task_when_another_one_begins() {
     person.tell(Message::Conversation(CONVERSATION, vec![Update::Notification(begun)]));
     person.clicks("the last undo");
     assert!(person.sent().contains(&Request::Changes(TASK, UndoFrom::LastUndo)));
+}
+
+#[test]
+fn what_changed_while_a_command_ran_is_taken_back_by_a_button_of_its_own() {
+    let perhaps = || ChangedFile { perhaps_yours: true, ..file("built.rs", true) };
+    let mut person = before(vec![file("src/a.rs", false), perhaps()]);
+    person.clicks("Undo…");
+    let asked = "Take back what the task changed in 1 file? 1 more file changed while a command ran and is perhaps yours.";
+    assert!(person.finds(asked).is_some());
+    person.wait(1000);
+    person.clicks("All of it");
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, true)));
+
+    // Enter takes back what is certain, and there is nothing of that.
+    let mut person = before(vec![perhaps()]);
+    person.clicks("Undo…");
+    person.wait(1000);
+    person.named(Named::Enter);
+    assert!(!person.sent().iter().any(|request| matches!(request, Request::Undo(..))));
+    person.clicks("Take back");
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, true)));
 }

@@ -198,6 +198,9 @@ pub struct TaskChangesParams {
     /// Those of the task's newest undo, and what came after it; without `step`.
     #[serde(default)]
     pub redo: bool,
+    /// An undo restores also files that have changed while a command ran, whoever changed them.
+    #[serde(default)]
+    pub all: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -205,7 +208,8 @@ pub struct TaskChangesParams {
 pub struct TaskChangesReply {
     /// By path.
     pub files: Vec<ChangedFile>,
-    /// A unified diff from what the files were to what they are, at most 1 MiB.
+    /// A unified diff from what the files were to what they are, at most 1 MiB. The files that have changed while a command ran come last,
+    /// beneath a line that says so.
     pub diff: String,
     /// The diff is cut.
     pub cut: bool,
@@ -214,6 +218,9 @@ pub struct TaskChangesReply {
     /// Changes of it were taken back, so that its newest undo can be taken back (`redo`).
     #[serde(default)]
     pub can_redo: bool,
+    /// What else an undo leaves as it is, in sentences without a full stop: commits that were made since.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// An undo is done.
@@ -224,6 +231,9 @@ pub struct UndoTaskReply {
     pub restored: u32,
     /// Files of the task that are as they were, and why.
     pub kept: Vec<KeptFile>,
+    /// See [`TaskChangesReply::notes`].
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

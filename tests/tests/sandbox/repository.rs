@@ -127,7 +127,7 @@ async fn nothing_of_it_runs_outside_nothing_leads_out_and_its_names_are_shown_ha
         assert!(!shown.contains("a private key"), "{arguments:?}");
     }
     world.daemon.crash_and_restart().await;
-    let undone = world.daemon.cli().ok(&["undo", &id, "--yes"]).await;
+    let undone = world.daemon.cli().ok(&["undo", &id, "--all", "--yes"]).await;
     assert!(undone.contains("3 files restored"), "{undone}");
     assert_eq!(repository.text("a.txt").unwrap(), "a\n");
     assert_eq!(repository.text("b.txt").unwrap(), "b\n");

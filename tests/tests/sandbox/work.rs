@@ -63,7 +63,7 @@ async fn real_work_asks_nothing_does_no_harm_and_can_be_taken_back() {
     // A person edits one of the files meanwhile.
     later(&world, task).await;
     repository.write("b.txt", "by a person\n");
-    let done = world.daemon.cli().ok(&["undo", &task.task_id.to_string(), "--yes"]).await;
+    let done = world.daemon.cli().ok(&["undo", &task.task_id.to_string(), "--all", "--yes"]).await;
     assert!(done.contains("kept b.txt"), "{done}");
     assert_eq!(repository.text("a.txt").unwrap(), "a\n");
     assert_eq!(repository.text("b.txt").unwrap(), "by a person\n");

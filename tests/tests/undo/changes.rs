@@ -57,7 +57,7 @@ async fn what_a_person_removes_while_the_task_waits_and_writes_right_after_its_e
     assert!(shown.contains("added     new.txt  +1 -0\n"), "{shown}");
     assert!(shown.contains("a.txt  +3 -0  changed since, not by the task"), "{shown}");
     assert!(!shown.contains("b.txt"), "{shown}");
-    let done = cli.ok(&["undo", &id, "--yes"]).await;
+    let done = cli.ok(&["undo", &id, "--all", "--yes"]).await;
     assert!(done.contains("1 file restored") && done.contains("kept a.txt"), "{done}");
     assert_eq!((repository.text("b.txt"), repository.text("new.txt")), (None, None));
     assert_eq!(repository.text("a.txt").unwrap(), "a\none\ntwo\nby a person\n");
@@ -95,7 +95,7 @@ async fn all_of_it_is_shown_and_taken_back_but_for_a_person_s_edit() {
 
     let asked = cli.run(&["undo", &id]).await;
     assert!(asked.code == Some(2) && asked.stderr.contains("--yes"), "{asked:?}");
-    let done = cli.ok(&["undo", &id, "--yes"]).await;
+    let done = cli.ok(&["undo", &id, "--all", "--yes"]).await;
     assert!(done.contains("4 files restored") && done.contains("kept b.txt: it was changed since"), "{done}");
     assert_eq!(repository.text("a.txt").unwrap(), "a\n");
     assert_eq!(repository.text("d/c.txt").unwrap(), "c\n");
@@ -118,7 +118,7 @@ async fn all_of_it_is_shown_and_taken_back_but_for_a_person_s_edit() {
     assert_eq!(repository.text("a.txt").unwrap(), "a\nby the tool\nmore\n");
 
     // Only a later step.
-    cli.ok(&["undo", &id, "--step", "3", "--yes"]).await;
+    cli.ok(&["undo", &id, "--step", "3", "--all", "--yes"]).await;
     assert_eq!(repository.text("a.txt").unwrap(), "a\nby the tool\n");
     assert_eq!(repository.of_the_person(), before);
     let history = cli.ok(&["show", &id, "--history"]).await;
@@ -147,7 +147,8 @@ async fn a_task_at_work_is_refused_and_a_paused_one_is_not() {
     let script = [Turn::shell("echo more >> a.txt"), Turn::shell("true").gate(&gate), Turn::done("Done.")];
     let task = world.run("live", script).await;
     world.model.wait_for_requests("the second request", "live", |all| all.len() == 2).await;
-    let params = || TaskChangesParams { task_id: task.task_id.to_string(), step: None, redo: false };
+    let params =
+        || TaskChangesParams { task_id: task.task_id.to_string(), step: None, redo: false, all: true };
     let refused = world.client.call::<UndoTask>(params()).await.unwrap_err();
     let refused = refused.daemon().unwrap();
     assert_eq!(refused.kind(), ErrorKind::TaskRunning);

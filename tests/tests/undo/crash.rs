@@ -41,7 +41,7 @@ async fn a_checkpoint_that_was_cut_off_is_made_again() {
                 cli.run(&["diff", &id]).await.stdout.contains("b.txt")
             })
             .await;
-            cli.ok(&["undo", &id, "--yes"]).await;
+            cli.ok(&["undo", &id, "--all", "--yes"]).await;
             assert_eq!(repository.text("a.txt").unwrap(), "a\n", "{point:?} {count}");
             assert_eq!(repository.text("b.txt").unwrap(), "b\n", "{point:?} {count}");
         }
@@ -62,7 +62,7 @@ async fn an_undo_that_was_cut_off_goes_on_at_the_next_start() {
         world.wait_end(task).await;
         let cli = world.daemon.cli();
         let id = task.task_id.to_string();
-        let cut = cli.run(&["undo", &id, "--yes"]).await;
+        let cut = cli.run(&["undo", &id, "--all", "--yes"]).await;
         // Any other error would mean that the undo did not come as far as this point.
         let is_cut =
             ["closed the connection", "connection broke"].iter().any(|words| cut.stderr.contains(words));
@@ -80,7 +80,7 @@ async fn an_undo_that_was_cut_off_goes_on_at_the_next_start() {
         assert_eq!(repository.text("d/c.txt").unwrap(), "c\n", "{point:?}");
         assert_eq!(repository.text("new.txt"), None, "{point:?}");
         // What was there before the undo is still there, whole.
-        cli.ok(&["undo", &id, "--redo", "--yes"]).await;
+        cli.ok(&["undo", &id, "--redo", "--all", "--yes"]).await;
         assert_eq!(repository.text("a.txt").unwrap(), "a\nmore\n", "{point:?}");
         assert_eq!(repository.text("new.txt").unwrap(), "new\n", "{point:?}");
         assert_eq!(repository.text("d/c.txt"), None, "{point:?}");

@@ -28,7 +28,6 @@ use crate::{
 };
 use abide_protocol::{
     CallId, JsonText, QuestionId, TaskId,
-    checkpoint::UndoBegun,
     message::CallOutcome,
     record::{
         By, CallFinished, ConversationArchived, NewRecord, Notice, NoticeKind, PartialReply, Paused,
@@ -95,9 +94,7 @@ fn input_records(
         Input::Checkpointed { task, number, state } => {
             files::checkpointed(history, task, number, state, mint)
         }
-        Input::Undo { undo, undone, from, by } => {
-            files::begin_undo(history, UndoBegun { undo, undone, from, by }, mint)
-        }
+        Input::Undo(begun) => files::begin_undo(history, begun, mint),
         Input::Undone { undo, result } => files::end_undo(history, undo, result, mint),
         Input::Wake { .. } => Ok(history.live().flat_map(|task| wake::accept(task, shown, mint)).collect()),
         Input::Interrupted { cause, findings } => Ok(interruption::accept(history, cause, &findings, mint)),

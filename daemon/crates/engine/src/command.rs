@@ -2,8 +2,8 @@
 
 use crate::input::{Input, Intervention, Shown, Start};
 use abide_protocol::{
-    ApprovalId, QuestionId, RecordId, TaskId,
-    checkpoint::UndoFrom,
+    ApprovalId, QuestionId, TaskId,
+    checkpoint::UndoBegun,
     inbox::Decision,
     record::{By, ConversationCreated, ConversationUpdated},
 };
@@ -49,13 +49,7 @@ pub enum Command {
         by: Option<By>,
     },
     /// Takes back what a root task of the conversation has changed.
-    Undo {
-        /// Its id.
-        undo: RecordId,
-        undone: TaskId,
-        from: UndoFrom,
-        by: Option<By>,
-    },
+    Undo(UndoBegun),
 }
 
 impl Command {
@@ -73,7 +67,7 @@ impl Command {
             | Self::Intervene { .. }
             | Self::Answer { .. }
             | Self::Decide { .. } => true,
-            Self::Create(_) | Self::Update(_) | Self::Archive { .. } | Self::Start(_) | Self::Undo { .. } => {
+            Self::Create(_) | Self::Update(_) | Self::Archive { .. } | Self::Start(_) | Self::Undo(_) => {
                 false
             }
         }
@@ -99,7 +93,7 @@ impl Command {
             | Self::Update(_)
             | Self::Archive { .. }
             | Self::Decide { .. }
-            | Self::Undo { .. } => None,
+            | Self::Undo(_) => None,
         }
     }
 
@@ -115,7 +109,7 @@ impl Command {
             Self::Intervene { task, intervention, by } => Input::Intervene { task, intervention, by, shown },
             Self::Resume { task, by } => Input::Resume { task, by },
             Self::Answer { task, question, response, by } => Input::Answer { task, question, response, by },
-            Self::Undo { undo, undone, from, by } => Input::Undo { undo, undone, from, by },
+            Self::Undo(begun) => Input::Undo(begun),
             Self::Decide { approval, decision, note, rule, by } => {
                 Input::Decide { approval, decision, note, rule, by }
             }

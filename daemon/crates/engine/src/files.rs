@@ -23,7 +23,7 @@ use abide_protocol::{
         CheckpointState, Checkpointed, SavedTree, UndoBegun, UndoEnded, UndoFrom, UndoResult, UndoneFiles,
     },
     measure::counted,
-    record::{CallAssessed, Interruption, NewRecord, Permission, RecordBody},
+    record::{CallAssessed, EditHashes, Interruption, NewRecord, Permission, RecordBody},
     task::Approvals,
     transcript::EffectClass,
 };
@@ -63,13 +63,15 @@ pub struct Window {
 }
 
 /// Calls that ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Ran {
-    window: Window,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    pub window: Window,
     /// The root task's step in which the first of them started. The next step may begin before the checkpoint is made.
-    step: u32,
-    /// They were edits: all that they changed is in their records, in a moment.
-    are_edits: bool,
+    pub step: u32,
+    /// What edits among them were to write, in the order in which they started.
+    pub edits: Vec<EditHashes>,
+    /// Others were among them. What those have changed is not known.
+    pub commands: bool,
 }
 
 /// A record of a task.
@@ -88,23 +90,18 @@ impl Files {
         self.undo.as_ref()
     }
 
-    /// What a checkpoint begins with: the one before, and when the task may have changed files since.
+    /// What a checkpoint begins with: the one before, and the calls that may have changed files since.
     #[must_use]
-    pub(crate) fn since(&self) -> Option<(SavedTree, Option<Window>)> {
+    pub(crate) fn since(&self) -> Option<(SavedTree, Option<Ran>)> {
         match &self.first {
-            FirstCheckpoint::Taken(saved) => Some((saved.clone(), self.ran.map(|ran| ran.window))),
+            FirstCheckpoint::Taken(saved) => Some((saved.clone(), self.ran.clone())),
             FirstCheckpoint::NotTaken | FirstCheckpoint::Impossible => None,
         }
     }
 
-    /// Only edits ran since the newest checkpoint.
-    pub(crate) fn are_edits(&self) -> bool {
-        self.ran.is_some_and(|ran| ran.are_edits)
-    }
-
     /// The root task's step in which the first call started that ran since the newest checkpoint.
     pub(crate) fn step(&self) -> Option<u32> {
-        self.ran.map(|ran| ran.step)
+        self.ran.as_ref().map(|ran| ran.step)
     }
 
     /// The checkpoint after which this call, which has just started, is the first that may change something, and when it started.
@@ -112,7 +109,7 @@ impl Files {
         let CallStage::Started { at, .. } = call.stage else { return None };
         match &self.first {
             FirstCheckpoint::Taken(saved) if may_change(call) => {
-                self.ran.filter(|ran| ran.window.from == at).map(|_| (saved.clone(), at))
+                self.ran.as_ref().filter(|ran| ran.window.from == at).map(|_| (saved.clone(), at))
             }
             _ => None,
         }
@@ -123,14 +120,15 @@ impl Files {
         let Seen { task, step, at, body } = record;
         match body {
             RecordBody::CallStarted(_) if call.is_some_and(may_change) => {
-                let is_edit = call.is_some_and(|call| call.effect() == EffectClass::Verifiable);
-                self.ran(step, at).are_edits &= is_edit;
+                let edit = call.and_then(|call| call.assessed.as_ref()?.edit.clone());
+                let ran = self.ran(step, at);
+                ran.commands |= edit.is_none();
+                ran.edits.extend(edit);
             }
             RecordBody::CallFinished(_) if call.is_some_and(runs_and_may_change) => self.has_run(step, at),
             // What ran has ended at some time between.
             RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted && self.ran.is_some() => {
                 self.has_run(step, at);
-                self.ran(step, at).are_edits = false;
             }
             RecordBody::Checkpointed(checkpointed) => self.checkpointed(checkpointed),
             RecordBody::UndoBegun(begun) => self.undo = Some(begun.clone()),
@@ -148,7 +146,8 @@ impl Files {
     }
 
     fn ran(&mut self, step: u32, at: Timestamp) -> &mut Ran {
-        self.ran.get_or_insert(Ran { window: Window { from: at, until: at }, step, are_edits: true })
+        let window = Window { from: at, until: at };
+        self.ran.get_or_insert(Ran { window, step, edits: Vec::new(), commands: false })
     }
 
     fn has_run(&mut self, step: u32, at: Timestamp) {

@@ -10,7 +10,7 @@ pub use checkpoint::{Checkpoint, Tail, UnreadableCheckpoint};
 pub(crate) use fold::changes_hold;
 
 use crate::{
-    files::{self, Files, Window},
+    files::{self, Files, Ran},
     task::{Call, Task},
 };
 use abide_protocol::{
@@ -112,9 +112,9 @@ impl History {
         all
     }
 
-    /// What the next checkpoint begins with, if the root task has one: the newest, and when calls ran since.
+    /// What the next checkpoint begins with, if the root task has one: the newest, and the calls that ran since.
     #[must_use]
-    pub fn newest_checkpoint(&self) -> Option<(SavedTree, Option<Window>)> {
+    pub fn newest_checkpoint(&self) -> Option<(SavedTree, Option<Ran>)> {
         self.files.since()
     }
 
@@ -123,12 +123,6 @@ impl History {
     pub fn step_of_checkpoint(&self) -> u32 {
         let now = || self.root().map_or(0, |root| root.step);
         self.files.step().unwrap_or_else(now)
-    }
-
-    /// Whether only edits ran since the newest checkpoint.
-    #[must_use]
-    pub fn only_edits_ran(&self) -> bool {
-        self.files.are_edits()
     }
 
     /// The newest checkpoint, if this call, which has just started, is the first after it that may change something.

@@ -3,7 +3,7 @@
 use crate::{history::First, reading::Reading};
 use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId,
-    checkpoint::{CheckpointState, UndoFrom, UndoResult},
+    checkpoint::{CheckpointState, UndoBegun, UndoResult},
     inbox::Decision,
     message::CallOutcome,
     record::{
@@ -88,13 +88,7 @@ pub enum Input {
         state: CheckpointState,
     },
     /// A person takes back what this root task has changed.
-    Undo {
-        /// Its id.
-        undo: RecordId,
-        undone: TaskId,
-        from: UndoFrom,
-        by: Option<By>,
-    },
+    Undo(UndoBegun),
     /// An undo is over.
     Undone {
         undo: RecordId,

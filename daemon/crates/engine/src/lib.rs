@@ -41,7 +41,7 @@ pub use advance::{advance, handle, needs_daemon};
 pub use children::result_of;
 pub use command::Command;
 pub use effects::{Effect, effects, wake_at};
-pub use files::{NoTrail, Trail, Window};
+pub use files::{NoTrail, Ran, Trail, Window};
 pub use history::{Checkpoint, CheckpointBefore, Conversation, First, History, Tail, UnreadableCheckpoint};
 pub use import::{ImportError, import};
 pub use input::{Finding, Fork, Input, Intervention, ModelFailure, Refusal, Replied, Shown, Start, Traces};

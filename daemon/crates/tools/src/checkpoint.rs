@@ -12,6 +12,7 @@ mod error;
 mod forget;
 mod found;
 mod git;
+mod head;
 mod index;
 mod plan;
 mod repository;
@@ -21,8 +22,8 @@ mod undo;
 
 pub use changes::Changes;
 pub use error::NoCheckpoint;
-pub use take::{Take, Taken, Window};
-pub use undo::{UndoOrder, Undone};
+pub use take::{Ran, Take, Taken, Window};
+pub use undo::UndoOrder;
 
 use crate::{guard::Listings, run::Runner};
 use abide_protocol::{TaskId, Timestamp};

@@ -48,7 +48,7 @@ mod workspace;
 pub use abide_protocol::record::EditState;
 pub use assess::RuleQuestion;
 pub use checkpoint::{
-    Changes, CheckpointFolders, Checkpoints, NoCheckpoint, Place, Take, Taken, UndoOrder, Undone, Window,
+    Changes, CheckpointFolders, Checkpoints, NoCheckpoint, Place, Ran, Take, Taken, UndoOrder, Window,
 };
 pub use error::Error;
 pub use named_files::UnusablePath;

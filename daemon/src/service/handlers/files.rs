@@ -9,10 +9,10 @@ use crate::{
 use abide_engine::{Command, NoTrail, Trail};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
-    checkpoint::{UndoFrom, UndoResult},
+    checkpoint::{UndoBegun, UndoFrom, UndoResult, UndoneFiles},
     method::task::{TaskChangesParams, TaskChangesReply, UndoTaskReply},
 };
-use abide_tools::Place;
+use abide_tools::{Changes, Place};
 
 pub(super) async fn changes(
     service: &Service,
@@ -22,14 +22,15 @@ pub(super) async fn changes(
         return Ok(TaskChangesReply::default());
     };
     let (steps, can_redo) = (trail.steps(), trail.first(UndoFrom::LastUndo).is_some());
-    let (checkpoints, chain) = (service.tools.checkpoints().clone(), trail.chain);
-    let shown = tokio::task::spawn_blocking(move || checkpoints.changes(&place, &chain, first)).await;
+    let (checkpoints, chain, all) = (service.tools.checkpoints().clone(), trail.chain, params.all);
+    let shown = tokio::task::spawn_blocking(move || checkpoints.changes(&place, &chain, first, all)).await;
     let shown = match shown {
         Ok(Ok(shown)) => shown,
         Ok(Err(error)) => return Err(Error::new(ErrorKind::IllegalState, error.to_string()).into()),
         Err(error) => return Err(Error::new(ErrorKind::Internal, error.to_string()).into()),
     };
-    Ok(TaskChangesReply { files: shown.files, diff: shown.diff, cut: shown.is_cut, steps, can_redo })
+    let Changes { files, diff, is_cut: cut, notes } = shown;
+    Ok(TaskChangesReply { files, diff, cut, steps, can_redo, notes })
 }
 
 pub(super) async fn undo(
@@ -43,10 +44,12 @@ pub(super) async fn undo(
     let undo = clock::mint().record_id();
     // It is watched before it begins, so that its end is not missed.
     let end = service.hub.end_of_undo(undo);
-    let command = Command::Undo { undo, undone, from, by: Some(caller.by()) };
+    let command = Command::Undo(UndoBegun { undo, undone, from, all: params.all, by: Some(caller.by()) });
     service.sessions.command(conversation, command).await?;
     match end.come().await {
-        Ok(UndoResult::Done(done)) => Ok(UndoTaskReply { restored: done.restored, kept: done.kept }),
+        Ok(UndoResult::Done(UndoneFiles { restored, kept, notes, .. })) => {
+            Ok(UndoTaskReply { restored, kept, notes })
+        }
         Ok(UndoResult::Failed(words)) => {
             Err(Error::new(ErrorKind::IllegalState, format!("the undo failed: {words}")).about(undone).into())
         }

@@ -93,7 +93,6 @@ impl Actor {
                 task: id,
                 number,
                 step: history.step_of_checkpoint(),
-                only_edits_ran: history.only_edits_ran(),
                 workspace: head.workspace.clone(),
                 environment: head.environment.clone(),
                 since: history.newest_checkpoint(),

@@ -61,6 +61,8 @@ pub enum Message {
     DiffPressed,
     UndoPressed,
     Confirmed,
+    /// The same, with what changed while a command ran.
+    AllConfirmed,
 }
 
 impl Conversation {
@@ -77,7 +79,8 @@ impl Conversation {
             },
             Message::DiffPressed => self.read_changes(),
             Message::UndoPressed => self.ask_to_undo(),
-            Message::Confirmed => self.undo(),
+            Message::Confirmed => self.undo(false),
+            Message::AllConfirmed => self.undo(true),
         }
     }
 
@@ -140,17 +143,24 @@ impl Conversation {
         vec![Effect::Unfocus]
     }
 
-    fn undo(&mut self) -> Vec<Effect> {
-        let Menu::Changes(Shown { task, from, asks: true, .. }) = self.menu else { return Vec::new() };
+    fn undo(&mut self, all: bool) -> Vec<Effect> {
+        let Menu::Changes(Shown { task, from, changes: Some(changes), asks: true, .. }) = &self.menu else {
+            return Vec::new();
+        };
+        let (task, from) = (*task, *from);
+        // Enter takes back what is certain; there may be nothing of that.
+        if !all && changes.files.iter().all(|file| file.kept) {
+            return Vec::new();
+        }
         self.menu = Menu::Closed;
-        vec![Effect::Ask(Request::Undo(task, from))]
+        vec![Effect::Ask(Request::Undo(task, from, all))]
     }
 
     /// Whether something is shown that can be taken back.
     pub(super) fn can_undo(&self) -> bool {
         match &self.menu {
             Menu::Changes(Shown { changes: Some(changes), is_old: false, asks: false, .. }) => {
-                changes.files.iter().any(|file| !file.kept)
+                changes.files.iter().any(is_offered)
             }
             _ => false,
         }
@@ -174,19 +184,29 @@ impl Shown {
             return column![waiting()].push(self.beginnings(changes)).spacing(space::XS).into();
         }
         let restored = changes.files.iter().filter(|file| !file.kept).count() as u64;
+        let perhaps = changes.files.iter().filter(|file| file.kept && file.perhaps_yours).count() as u64;
         let (said, buttons, beginnings) = if self.asks {
             let verb = if self.from == UndoFrom::LastUndo { "Bring back" } else { "Take back" };
             let undo = action(verb, Some(key("↵").style(style::key_bad)));
-            let buttons = row![
-                small(undo).style(style::danger).on_press(Above::Undo(Message::Confirmed)).passed_by(),
-                small(action("Keep", Some(key("Esc")))).style(style::quiet).on_press(Above::MenuClosed),
-            ];
-            (question(self.from, changes, restored), buttons, None)
+            let undo = (restored > 0).then(|| {
+                small(undo).style(style::danger).on_press(Above::Undo(Message::Confirmed)).passed_by().into()
+            });
+            let all = (perhaps > 0).then(|| {
+                let label = if restored > 0 { "All of it" } else { verb };
+                small(action(label, None))
+                    .style(style::danger)
+                    .on_press(Above::Undo(Message::AllConfirmed))
+                    .into()
+            });
+            let keep =
+                small(action("Keep", Some(key("Esc")))).style(style::quiet).on_press(Above::MenuClosed);
+            let buttons = row![].extend(undo).extend(all).push(keep);
+            (question(self.from, changes, restored, perhaps), buttons, None)
         } else {
             let diff = (!changes.files.is_empty())
                 .then(|| word("Show diff", Above::Undo(Message::DiffPressed)).into());
             let undo = if self.from == UndoFrom::LastUndo { "Bring back…" } else { "Undo…" };
-            let undo = (restored > 0).then(|| word(undo, Above::Undo(Message::UndoPressed)).into());
+            let undo = (restored + perhaps > 0).then(|| word(undo, Above::Undo(Message::UndoPressed)).into());
             let buttons = row![].extend(diff).extend(undo).push(word("Close", Above::MenuClosed));
             (summary(self, &changes.files), buttons, Some(self.beginnings(changes)))
         };
@@ -245,14 +265,25 @@ fn summary(shown: &Shown, files: &[ChangedFile]) -> String {
     format!("{} changed{by}: {}", words::counted(files.len() as u64, "file"), named.join(", "))
 }
 
-fn question(from: UndoFrom, changes: &TaskChangesReply, restored: u64) -> String {
-    let kept: Vec<_> = changes.files.iter().filter(|file| file.kept).collect();
-    let files = words::counted(restored, "file");
+/// Whether a file can be taken back.
+const fn is_offered(file: &ChangedFile) -> bool {
+    !file.kept || file.perhaps_yours
+}
+
+fn question(from: UndoFrom, changes: &TaskChangesReply, restored: u64, perhaps: u64) -> String {
+    let kept: Vec<_> = changes.files.iter().filter(|file| !is_offered(file)).collect();
+    let files = words::counted(if restored > 0 { restored } else { perhaps }, "file");
     let mut said = match from {
         UndoFrom::Start => format!("Take back what the task changed in {files}?"),
         UndoFrom::Step(step) => format!("Take back what the task changed from step {step} on, in {files}?"),
         UndoFrom::LastUndo => format!("Bring back what the last undo took from {files}?"),
     };
+    if perhaps > 0 && restored > 0 {
+        let (files, is) = (words::counted(perhaps, "more file"), if perhaps == 1 { "is" } else { "are" });
+        said.push_str(&format!(" {files} changed while a command ran and {is} perhaps yours."));
+    } else if perhaps > 0 {
+        said.push_str(" That changed while a command ran and is perhaps yours.");
+    }
     if let [first, more @ ..] = &*kept {
         let names = match more.len() {
             0 => visible_line(&first.path).into_owned(),
@@ -260,6 +291,9 @@ fn question(from: UndoFrom, changes: &TaskChangesReply, restored: u64) -> String
         };
         let is = if more.is_empty() { "was" } else { "were" };
         said.push_str(&format!(" {names} {is} changed since by somebody else: kept."));
+    }
+    for note in &changes.notes {
+        said.push_str(&format!(" {}.", visible_line(note)));
     }
     said
 }

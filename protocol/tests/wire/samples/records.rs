@@ -300,6 +300,7 @@ fn files() -> Vec<(&'static str, Body)> {
                 step: 3,
                 state: CheckpointState::Taken(TakenCheckpoint {
                     others: Some(things::saved_tree("ab")),
+                    edits: Some(things::saved_tree("ef")),
                     saved: things::saved_tree("cd"),
                 }),
             }),
@@ -310,6 +311,7 @@ fn files() -> Vec<(&'static str, Body)> {
                 undo: id(0x47),
                 undone: id(0x20),
                 from: UndoFrom::LastUndo,
+                all: true,
                 by: by("abide"),
             }),
         ),
@@ -324,6 +326,7 @@ fn files() -> Vec<(&'static str, Body)> {
                     after: things::saved_tree("cd"),
                     restored: 2,
                     kept: vec![things::kept_file()],
+                    notes: vec!["HEAD was main".to_owned()],
                 }),
                 note: text("It was taken back."),
             }),

@@ -111,8 +111,14 @@ fn tasks() -> Vec<Request> {
             task_id: "beef0021".to_owned(),
             step: Some(3),
             redo: false,
+            all: true,
         }),
-        Request::UndoTask(TaskChangesParams { task_id: "beef0021".to_owned(), step: None, redo: true }),
+        Request::UndoTask(TaskChangesParams {
+            task_id: "beef0021".to_owned(),
+            step: None,
+            redo: true,
+            all: false,
+        }),
         Request::GetTask(GetTaskParams { task_id: "beef0021".to_owned(), history: true }),
     ]
 }

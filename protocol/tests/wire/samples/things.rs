@@ -308,7 +308,7 @@ pub(crate) fn text_rule() -> TextRule {
 }
 
 pub(super) fn kept_file() -> KeptFile {
-    KeptFile { path: "src/b.rs".to_owned(), why: "it was changed since".to_owned() }
+    KeptFile { perhaps_yours: true, ..KeptFile::because("src/b.rs", "it was changed since") }
 }
 
 pub(super) fn saved_tree(byte: &str) -> SavedTree {

@@ -7,7 +7,7 @@ use crate::{
 };
 use abide_client::protocol::{ConversationId, TaskId, Timestamp, checkpoint::SavedTree};
 use abide_tests::daemon::program;
-use abide_tools::{CheckpointFolders, Options, Place, Take, Taken, Tools, Window};
+use abide_tools::{CheckpointFolders, Options, Place, Ran, Take, Taken, Tools, Window};
 use std::{
     collections::BTreeMap,
     env, fs,
@@ -39,15 +39,15 @@ fn measure() -> Vec<Figure> {
     };
     let take = |previous: Option<SavedTree>| {
         let (conversation, task) = (ConversationId(Uuid::from_u128(1)), TaskId(Uuid::from_u128(2)));
-        let window = Some(Window { from: Timestamp(0), until: Timestamp(i64::MAX) });
-        let take =
-            Take { conversation, task, previous, window, only_edits_ran: false, label: "a step".to_owned() };
+        let window = Window { from: Timestamp(0), until: Timestamp(i64::MAX) };
+        let ran = Some(Ran { window, edits: Vec::new(), commands: true });
+        let take = Take { conversation, task, previous, ran, label: "a step".to_owned() };
         let began = Instant::now();
         let taken = tools.checkpoints().take(&place, &take).expect("a checkpoint");
         (began.elapsed(), taken)
     };
     let saved = |taken: Taken| match taken {
-        Taken::Changed { saved, .. } => Some(saved),
+        Taken::Changed(taken) => Some(taken.saved),
         Taken::Unchanged => None,
     };
     let (first, taken) = take(None);

@@ -35,7 +35,7 @@ pub enum NoTrail {
 
 /// The newest undo was taken back, by the link that is to be `here`.
 fn redone(undos: &mut Vec<InForce>, chain: &Chain, here: usize, done: &UndoneFiles) {
-    let by_step = |link: &Link| matches!(link.by, ChangedBy::Step(_));
+    let by_step = |link: &Link| link.by.step().is_some();
     // An older version took back a redo like an undo.
     let took_more = undos.last().is_none_or(|undo| chain.links.iter().skip(undo.link).any(by_step));
     // What it has kept may be brought back later.
@@ -66,9 +66,14 @@ impl Trail {
                         (CheckpointState::Taken(taken), Some(chain)) => {
                             let others = taken.others.clone().map(|to| Link { by: ChangedBy::Others, to });
                             chain.links.extend(others);
-                            chain
-                                .links
-                                .push(Link { by: ChangedBy::Step(made.step), to: taken.saved.clone() });
+                            let by_step = |by, to: &SavedTree| Link { by, to: to.clone() };
+                            match &taken.edits {
+                                None => chain.links.push(by_step(ChangedBy::Step(made.step), &taken.saved)),
+                                Some(edits) => chain.links.extend([
+                                    by_step(ChangedBy::Step(made.step), edits),
+                                    by_step(ChangedBy::Command(made.step), &taken.saved),
+                                ]),
+                            }
                         }
                         (CheckpointState::Impossible(words), None) => {
                             why = NoTrail::Impossible(words.clone());
@@ -102,9 +107,7 @@ impl Trail {
         let links = &self.chain.links;
         match from {
             UndoFrom::Start => Some(0),
-            UndoFrom::Step(step) => {
-                links.iter().position(|link| matches!(link.by, ChangedBy::Step(of) if of >= step))
-            }
+            UndoFrom::Step(step) => links.iter().position(|link| link.by.step().is_some_and(|of| of >= step)),
             UndoFrom::LastUndo => self.undos.last().map(|undo| undo.link),
         }
     }
@@ -114,7 +117,7 @@ impl Trail {
     pub fn steps(&self) -> Vec<u32> {
         let mut steps = BTreeSet::new();
         for (link, before) in self.chain.links.iter().zip(self.before()) {
-            if let ChangedBy::Step(step) = link.by
+            if let Some(step) = link.by.step()
                 && link.to.tree != before.tree
             {
                 steps.insert(step);

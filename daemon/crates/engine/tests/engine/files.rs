@@ -10,8 +10,8 @@ use abide_engine::{
 use abide_protocol::{
     ConversationId, RecordId, Seq, TaskId, Timestamp,
     checkpoint::{
-        ChangedBy, CheckpointState, Checkpointed, KeptFile, SavedTree, TakenCheckpoint, UndoEnded, UndoFrom,
-        UndoResult, UndoneFiles,
+        ChangedBy, CheckpointState, Checkpointed, KeptFile, SavedTree, TakenCheckpoint, UndoBegun, UndoEnded,
+        UndoFrom, UndoResult, UndoneFiles,
     },
     inbox::Decision,
     record::{Interruption, NewRecord, Record, RecordBody, TaskStarted},
@@ -32,9 +32,18 @@ fn record(task: TaskId, body: RecordBody) -> Record {
 }
 
 fn taken(number: u32, step: u32, others: Option<&str>, name: &str) -> Record {
-    let taken = TakenCheckpoint { others: others.map(saved), saved: saved(name) };
+    let taken = TakenCheckpoint { others: others.map(saved), edits: None, saved: saved(name) };
     let state = CheckpointState::Taken(taken);
     record(TASK, RecordBody::Checkpointed(Checkpointed { number, step, state }))
+}
+
+fn undo_of(undo: RecordId, undone: TaskId, from: UndoFrom) -> Input {
+    Input::Undo(UndoBegun { undo, undone, from, all: false, by: None })
+}
+
+/// The newest checkpoint, and when calls ran since.
+fn newest(w: &World) -> Option<(SavedTree, Option<Window>)> {
+    w.history.newest_checkpoint().map(|(saved, ran)| (saved, ran.map(|ran| ran.window)))
 }
 
 fn undone(undone: TaskId, before: &str, after: &str) -> Record {
@@ -43,7 +52,13 @@ fn undone(undone: TaskId, before: &str, after: &str) -> Record {
 
 fn undone_from(from: UndoFrom, undone: TaskId, before: &str, after: &str) -> Record {
     let undo = RecordId(Uuid::nil());
-    let done = UndoneFiles { before: saved(before), after: saved(after), restored: 1, kept: Vec::new() };
+    let done = UndoneFiles {
+        before: saved(before),
+        after: saved(after),
+        restored: 1,
+        kept: Vec::new(),
+        notes: Vec::new(),
+    };
     let result = UndoResult::Done(done);
     // It belongs to the newest root task, which may be a later one.
     record(
@@ -119,7 +134,7 @@ fn what_was_brought_back_is_not_brought_back_again() {
     // It has kept a file, which may be brought back later.
     let mut kept = redo("base", "one");
     if let RecordBody::UndoEnded(UndoEnded { result: UndoResult::Done(done), .. }) = &mut kept.body {
-        done.kept.push(KeptFile { path: "a".to_owned(), why: "it was changed".to_owned() });
+        done.kept.push(KeptFile::because("a", "it was changed"));
     }
     undos.push(kept);
     assert_eq!(of(&undos), Some(11));
@@ -155,7 +170,7 @@ fn an_undo_waits_for_the_task_and_a_new_task_waits_for_the_undo() {
     let start = |head| Start { task: TASK, conversation: Some(facts()), head, imported: Vec::new() };
     handle(&mut history, Input::Start(Box::new(start(head.clone()))), &mut mint).unwrap();
     let undo = RecordId(Uuid::from_u128(1));
-    let begin = || Input::Undo { undo, undone: TASK, from: UndoFrom::Start, by: None };
+    let begin = || undo_of(undo, TASK, UndoFrom::Start);
     assert_eq!(handle(&mut history, begin(), &mut mint).unwrap_err(), Refusal::AtWork(TASK));
     handle(&mut history, Input::Stop { task: TASK, shown: Shown::new() }, &mut mint).unwrap();
     handle(&mut history, begin(), &mut mint).unwrap();
@@ -190,7 +205,7 @@ fn checkpointed(w: &mut World, number: u32, state: CheckpointState) {
 }
 
 fn took(name: &str) -> CheckpointState {
-    CheckpointState::Taken(TakenCheckpoint { others: None, saved: saved(name) })
+    CheckpointState::Taken(TakenCheckpoint { others: None, edits: None, saved: saved(name) })
 }
 
 /// What is between two checkpoints and changed while such calls ran, the task has changed; all else somebody else has.
@@ -200,7 +215,7 @@ fn a_checkpoint_spans_the_calls_that_may_have_changed_something() {
     let first = w.reply("", &[read("a")])[0];
     assert_eq!((due(&w), w.running()), (None, vec![(first, 1)]), "reading changes nothing");
     w.finish(first, true);
-    assert_eq!(w.history.newest_checkpoint(), None);
+    assert_eq!(newest(&w), None);
 
     let [looks, one] = w.reply("", &[read("b"), shell("one")])[..] else { panic!() };
     assert_eq!((due(&w), w.running()), (Some(0), vec![(looks, 1)]), "what may change something waits");
@@ -208,38 +223,67 @@ fn a_checkpoint_spans_the_calls_that_may_have_changed_something() {
     checkpointed(&mut w, 0, took("base"));
     let from = w.now;
     assert_eq!(w.running(), [(one, 1)]);
-    assert_eq!(w.history.newest_checkpoint(), Some((saved("base"), Some(Window { from, until: from }))));
+    assert_eq!(newest(&w), Some((saved("base"), Some(Window { from, until: from }))));
     assert_eq!(due(&w), None, "it runs");
     w.pass(10);
     w.finish(one, false);
     let until = from.plus(10);
     assert_eq!(due(&w), Some(1), "one that failed may have changed something too");
-    assert_eq!(w.history.newest_checkpoint(), Some((saved("base"), Some(Window { from, until }))));
+    assert_eq!(newest(&w), Some((saved("base"), Some(Window { from, until }))));
     checkpointed(&mut w, 1, CheckpointState::Impossible("no room".to_owned()));
     let spans = Some((saved("base"), Some(Window { from, until })));
-    assert_eq!((due(&w), w.history.newest_checkpoint()), (None, spans), "the next one spans these calls too");
+    assert_eq!((due(&w), newest(&w)), (None, spans), "the next one spans these calls too");
 
     let looks = w.reply("", &[read("c")])[0];
     w.pass(5);
     w.finish(looks, true);
     let spans = Some((saved("base"), Some(Window { from, until })));
-    assert_eq!((due(&w), w.history.newest_checkpoint()), (None, spans), "reading is no part of it");
+    assert_eq!((due(&w), newest(&w)), (None, spans), "reading is no part of it");
     let third = w.reply("", &[write("d")])[0];
     w.pass(5);
     w.finish(third, true);
     let until = w.now;
-    assert_eq!(w.history.newest_checkpoint(), Some((saved("base"), Some(Window { from, until }))));
+    assert_eq!(newest(&w), Some((saved("base"), Some(Window { from, until }))));
     checkpointed(&mut w, 2, took("later"));
-    assert_eq!((due(&w), w.history.newest_checkpoint()), (None, Some((saved("later"), None))));
+    assert_eq!((due(&w), newest(&w)), (None, Some((saved("later"), None))));
 
     let looks = w.reply("", &[read("e")])[0];
-    assert_eq!(w.history.newest_checkpoint(), Some((saved("later"), None)), "reading changes nothing");
+    assert_eq!(newest(&w), Some((saved("later"), None)), "reading changes nothing");
     w.finish(looks, true);
     let fourth = w.reply("", &[shell("three")])[0];
     w.finish(fourth, true);
     checkpointed(&mut w, 3, CheckpointState::Unchanged);
-    assert_eq!((due(&w), w.history.newest_checkpoint()), (None, Some((saved("later"), None))));
+    assert_eq!((due(&w), newest(&w)), (None, Some((saved("later"), None))));
     assert_eq!(w.replayed(), w.history);
+}
+
+#[test]
+fn what_edits_wrote_is_told_from_what_changed_while_commands_ran() {
+    let record = |others: Option<&str>, edits: Option<&str>, name: &str| {
+        let taken =
+            TakenCheckpoint { others: others.map(saved), edits: edits.map(saved), saved: saved(name) };
+        let state = CheckpointState::Taken(taken);
+        record(TASK, RecordBody::Checkpointed(Checkpointed { number: 0, step: 2, state }))
+    };
+    let records = [record(None, None, "base"), record(Some("o"), Some("e"), "s")];
+    let trail = Trail::of(TASK, &records).unwrap();
+    let links: Vec<_> = trail.chain.links.iter().map(|link| (link.by, link.to.tree.as_str())).collect();
+    assert_eq!(links, [(ChangedBy::Others, "o"), (ChangedBy::Step(2), "e"), (ChangedBy::Command(2), "s")]);
+    assert_eq!((trail.steps(), trail.first(UndoFrom::Step(2))), (vec![2], Some(1)));
+
+    let mut w = with_checkpoints();
+    let [edit, command] = w.reply("", &[write("a"), shell("one")])[..] else { panic!() };
+    checkpointed(&mut w, 0, took("base"));
+    let ran = |w: &World| {
+        let ran = w.history.newest_checkpoint().and_then(|(_, ran)| ran).unwrap();
+        (ran.edits.len(), ran.commands)
+    };
+    assert_eq!(ran(&w), (1, false));
+    w.finish(edit, true);
+    assert_eq!(ran(&w), (1, false));
+    checkpointed(&mut w, 1, CheckpointState::Impossible("no room".to_owned()));
+    assert_eq!(w.running(), [(command, 1)]);
+    assert_eq!(ran(&w), (1, true));
 }
 
 /// The model is asked for the next step while the checkpoint is made.
@@ -322,11 +366,11 @@ fn a_checkpoint_after_a_crash_spans_the_interrupted_calls() {
     let from = w.now;
     w.restart();
     let until = w.now;
-    assert_eq!(w.history.newest_checkpoint(), Some((saved("base"), Some(Window { from, until }))));
+    assert_eq!(newest(&w), Some((saved("base"), Some(Window { from, until }))));
     assert_eq!(due(&w), Some(1));
     checkpointed(&mut w, 1, CheckpointState::Unchanged);
     w.restart();
-    assert_eq!(w.history.newest_checkpoint(), Some((saved("base"), None)), "nothing ran");
+    assert_eq!(newest(&w), Some((saved("base"), None)), "nothing ran");
     assert_eq!(due(&w), None);
 }
 
@@ -340,7 +384,7 @@ fn a_failed_append_ends_no_call_that_runs() {
     w.pass(60);
     let interrupted = w.interrupted(Interruption::AppendFailed);
     w.input(interrupted);
-    let window = w.history.newest_checkpoint().and_then(|(_, window)| window);
+    let window = newest(&w).and_then(|(_, window)| window);
     assert_eq!(window.map(|window| window.from), Some(from));
 }
 
@@ -356,7 +400,7 @@ fn after_an_undo_the_next_checkpoint_begins_with_what_it_left() {
         checkpointed(&mut w, 1, took("one"));
         w.pause();
         let undone = if of_another { TaskId(Uuid::from_u128(9)) } else { w.id };
-        let begin = Input::Undo { undo, undone, from: UndoFrom::Step(1), by: None };
+        let begin = undo_of(undo, undone, UndoFrom::Step(1));
         assert_eq!(
             w.attempt(begin.clone()).unwrap_err(),
             Refusal::AtWork(w.id),
@@ -366,10 +410,16 @@ fn after_an_undo_the_next_checkpoint_begins_with_what_it_left() {
         w.input(begin);
         assert_eq!(w.history.undo().map(|begun| begun.undo), Some(undo));
         assert_eq!((due(&w), effects(&w.history)), (None, vec![Effect::Undo { task: w.id, undo }]));
-        let done = UndoneFiles { before: saved("one"), after: saved("base"), restored: 2, kept: Vec::new() };
+        let done = UndoneFiles {
+            before: saved("one"),
+            after: saved("base"),
+            restored: 2,
+            kept: Vec::new(),
+            notes: Vec::new(),
+        };
         w.input(Input::Undone { undo, result: UndoResult::Done(done) });
         assert_eq!(w.history.undo(), None);
-        assert_eq!(w.history.newest_checkpoint(), Some((saved(left), None)));
+        assert_eq!(newest(&w), Some((saved(left), None)));
         let Some(RecordBody::UndoEnded(ended)) = w.records.last().map(|record| &record.body) else {
             panic!()
         };
@@ -399,8 +449,14 @@ fn a_task_does_not_end_before_its_model_has_read_of_an_undo() {
     w.pause();
     let end = w.reply("", &[complete("All is made.")])[0];
     let undo = RecordId(Uuid::from_u128(1));
-    w.input(Input::Undo { undo, undone: w.id, from: UndoFrom::Start, by: None });
-    let done = UndoneFiles { before: saved("one"), after: saved("base"), restored: 2, kept: Vec::new() };
+    w.input(undo_of(undo, w.id, UndoFrom::Start));
+    let done = UndoneFiles {
+        before: saved("one"),
+        after: saved("base"),
+        restored: 2,
+        kept: Vec::new(),
+        notes: Vec::new(),
+    };
     w.input(Input::Undone { undo, result: UndoResult::Done(done) });
     w.resume();
     assert_eq!((w.end(), w.is_thinking()), (None, true));
@@ -441,7 +497,7 @@ fn the_last_checkpoint_is_taken_after_the_end() {
     assert_eq!(wakes(&w), Some(w.now), "the daemon takes it up");
     checkpointed(&mut w, 1, took("one"));
     assert_eq!(wakes(&w), None, "nothing is left to do");
-    assert_eq!((due(&w), w.history.newest_checkpoint()), (None, Some((saved("one"), None))));
+    assert_eq!((due(&w), newest(&w)), (None, Some((saved("one"), None))));
 }
 
 /// It was allowed to run unasked because what it does can be undone.

@@ -3,7 +3,7 @@
 use abide_engine::Reading;
 use abide_protocol::{
     CallId,
-    record::{CallAssessed, Permission},
+    record::{CallAssessed, EditHashes, Permission},
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Usage},
 };
 
@@ -104,7 +104,12 @@ impl Plan {
             effect: self.effect,
             risk: Risk::Low,
             preview: None,
-            edit: None,
+            edit: (self.effect == EffectClass::Verifiable).then(|| EditHashes {
+                path: self.arguments.clone(),
+                before: None,
+                after: String::new(),
+                bytes: None,
+            }),
             digest: String::new(),
             permission: self.permission.clone(),
             sandbox: "none".to_owned(),

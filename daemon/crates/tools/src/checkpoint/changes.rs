@@ -2,7 +2,7 @@
 
 use super::{
     Checkpoints, NoCheckpoint, Place,
-    plan::{Change, FilePath, Planned, plan},
+    plan::{Author, Change, FilePath, Planned, plan},
     repository::Repository,
 };
 use crate::text::escape;
@@ -12,6 +12,16 @@ use std::{collections::BTreeMap, fs, io::Read as _, sync::PoisonError};
 /// The most of a difference that is shown, in bytes.
 const MAX_DIFF: u64 = 1 << 20;
 
+/// Stands in a diff before the files that changed while commands ran. `git apply` passes it over.
+const DURING_COMMANDS: &str = "# These changed while a command ran: by the command, or by you.\n";
+
+/// How some files differ.
+struct Difference {
+    lines: BTreeMap<FilePath, Lines>,
+    diff: Vec<u8>,
+    is_cut: bool,
+}
+
 /// The files that a task has changed and that are not what they were.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {
@@ -20,27 +30,39 @@ pub struct Changes {
     pub diff: String,
     /// The diff is cut.
     pub is_cut: bool,
+    /// What an undo leaves as it is beside files, in sentences without a full stop.
+    pub notes: Vec<String>,
 }
 
 impl Checkpoints {
-    /// What the links of a chain from this one on have changed, and still is changed.
+    /// What the links of a chain from this one on have changed, and still is changed. `all`: an undo would restore also what changed
+    /// while a command ran.
     ///
     /// # Errors
     /// It cannot be found out, and why.
-    pub fn changes(&self, place: &Place, chain: &Chain, from: usize) -> Result<Changes, NoCheckpoint> {
+    pub fn changes(
+        &self,
+        place: &Place,
+        chain: &Chain,
+        from: usize,
+        all: bool,
+    ) -> Result<Changes, NoCheckpoint> {
         let repository = self.repository(place)?;
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         let now = repository.current_tree(&mut index, false)?;
         let planned = repository.plan(chain, from, &now)?;
-        let mut changes = repository.shown(&planned)?;
-        let inner = repository.inner_repositories(repository.made_at(&chain.base)?)?;
+        let mut changes = repository.shown(&planned, all)?;
+        let beginning = repository.beginning(&chain.base)?;
+        changes.notes = repository.left_as_is(&beginning);
+        let inner = repository.inner_repositories(beginning.at)?;
         changes.files.extend(inner.iter().map(|path| ChangedFile {
             path: name(path),
             kind: ChangeKind::Modified,
             added: None,
             removed: None,
             kept: true,
+            perhaps_yours: false,
         }));
         Ok(changes)
     }
@@ -62,35 +84,21 @@ impl Repository<'_> {
         Ok(plan(all.iter().map(|(by, changes)| (*by, &**changes))))
     }
 
-    fn shown(&self, planned: &[Planned]) -> Result<Changes, NoCheckpoint> {
-        if planned.is_empty() {
-            return Ok(Changes { files: Vec::new(), diff: String::new(), is_cut: false });
-        }
-        let told = || planned.iter().filter(|file| !file.is_left_out());
-        let before = self.tree_of(told().map(|file| (&*file.path, file.target.as_ref())))?;
-        let after = self.tree_of(told().map(|file| (&*file.path, file.current.as_ref())))?;
-        let index = self.file("index");
-        let plain = ["--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
-        let arguments = [&["diff-tree", "-r", "--numstat", "-z"], &plain[..], &[&before, &after]].concat();
-        let counted = self.git().start(self.ours(&index), &arguments, &[])?;
-        let arguments = [&["diff-tree", "-r", "-p"], &plain[..], &[&before, &after]].concat();
-        let patch = self.git().start(self.ours(&index), &arguments, &[])?;
-        let lines = parse_counts(&counted.succeed()?).ok_or(NoCheckpoint::Answer { what: "diff-tree" })?;
-        let read = patch.read(|patch| {
-            let mut diff = Vec::new();
-            patch.take(MAX_DIFF + 1).read_to_end(&mut diff)?;
-            // The rest is read too, so that git ends as it should.
-            std::io::copy(patch, &mut std::io::sink())?;
-            Ok(diff)
-        });
-        let (mut diff, code, words) = read?;
-        if code != 0 {
-            return Err(NoCheckpoint::Failed { what: "diff-tree".to_owned(), words });
-        }
-        let is_cut = diff.len() as u64 > MAX_DIFF;
-        if is_cut {
-            // Up to the last whole line.
-            diff.truncate(diff.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+    fn shown(&self, planned: &[Planned], all: bool) -> Result<Changes, NoCheckpoint> {
+        let is_perhaps = |file: &Planned| file.author == Author::CommandOrOthers;
+        let (perhaps, certain): (Vec<&Planned>, Vec<&Planned>) =
+            planned.iter().partition(|file| is_perhaps(file));
+        let (mut lines, mut diff, mut is_cut) = (BTreeMap::new(), String::new(), false);
+        for (files, heading) in [(certain, ""), (perhaps, DURING_COMMANDS)] {
+            let room = MAX_DIFF.saturating_sub(diff.len() as u64);
+            if files.is_empty() {
+                continue;
+            }
+            let part = self.difference(&files, room)?;
+            lines.extend(part.lines);
+            diff += heading;
+            diff += &String::from_utf8_lossy(&part.diff);
+            is_cut |= part.is_cut;
         }
         let file = |file: &Planned| {
             let (added, removed) = lines.get(&file.path).copied().unwrap_or_default();
@@ -104,11 +112,43 @@ impl Repository<'_> {
                 kind,
                 added,
                 removed,
-                kept: file.is_kept || file.is_left_out(),
+                kept: !file.is_restored(all),
+                perhaps_yours: is_perhaps(file),
             }
         };
         let files = planned.iter().map(file).collect();
-        Ok(Changes { files, diff: String::from_utf8_lossy(&diff).into_owned(), is_cut })
+        Ok(Changes { files, diff, is_cut, notes: Vec::new() })
+    }
+
+    /// The differences of these files, of which at most so many bytes of the diff.
+    fn difference(&self, files: &[&Planned], room: u64) -> Result<Difference, NoCheckpoint> {
+        let told = || files.iter().filter(|file| !file.is_left_out());
+        let before = self.tree_of(told().map(|file| (&*file.path, file.target.as_ref())))?;
+        let after = self.tree_of(told().map(|file| (&*file.path, file.current.as_ref())))?;
+        let index = self.file("index");
+        let plain = ["--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
+        let arguments = [&["diff-tree", "-r", "--numstat", "-z"], &plain[..], &[&before, &after]].concat();
+        let counted = self.git().start(self.ours(&index), &arguments, &[])?;
+        let arguments = [&["diff-tree", "-r", "-p"], &plain[..], &[&before, &after]].concat();
+        let patch = self.git().start(self.ours(&index), &arguments, &[])?;
+        let lines = parse_counts(&counted.succeed()?).ok_or(NoCheckpoint::Answer { what: "diff-tree" })?;
+        let read = patch.read(|patch| {
+            let mut diff = Vec::new();
+            patch.take(room + 1).read_to_end(&mut diff)?;
+            // The rest is read too, so that git ends as it should.
+            std::io::copy(patch, &mut std::io::sink())?;
+            Ok(diff)
+        });
+        let (mut diff, code, words) = read?;
+        if code != 0 {
+            return Err(NoCheckpoint::Failed { what: "diff-tree".to_owned(), words });
+        }
+        let is_cut = diff.len() as u64 > room;
+        if is_cut {
+            // Up to the last whole line.
+            diff.truncate(diff.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+        }
+        Ok(Difference { lines, diff, is_cut })
     }
 
     /// A tree with just these files.

@@ -12,7 +12,7 @@ use std::{
 pub(super) struct Found {
     pub(super) top: PathBuf,
     /// The git folder of the work tree.
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     /// The one that it shares with other work trees.
     pub(super) common: PathBuf,
     pub(super) is_sha256: bool,

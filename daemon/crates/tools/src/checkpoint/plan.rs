@@ -1,7 +1,7 @@
 //! What an undo does with each file, from who changed it and when. No I/O.
 
 use abide_protocol::checkpoint::ChangedBy;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 
 /// A file as a tree lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,29 @@ pub(super) struct Change {
     pub(super) after: Option<Entry>,
 }
 
-/// A file that the task changed, and that is not what it was.
+/// Who has made a file what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Author {
+    /// An edit tool of the task, or an undo.
+    Task,
+    /// A command of the task, or somebody else while the command ran.
+    CommandOrOthers,
+    /// Somebody else, at least in part.
+    Others,
+}
+
+impl Author {
+    /// Whether an undo takes it back; with `all`, also if it is perhaps somebody else's.
+    pub(super) const fn is_taken_back(self, all: bool) -> bool {
+        match self {
+            Self::Task => true,
+            Self::CommandOrOthers => all,
+            Self::Others => false,
+        }
+    }
+}
+
+/// A file that the task changed, or perhaps did, and that is not what it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Planned {
     pub(super) path: FilePath,
@@ -31,11 +53,15 @@ pub(super) struct Planned {
     pub(super) target: Option<Entry>,
     /// What it is.
     pub(super) current: Option<Entry>,
-    /// It has something of somebody else, so an undo keeps it.
-    pub(super) is_kept: bool,
+    pub(super) author: Author,
 }
 
 impl Planned {
+    /// Whether an undo restores it.
+    pub(super) fn is_restored(&self, all: bool) -> bool {
+        !self.is_left_out() && self.author.is_taken_back(all)
+    }
+
     /// What it was or is cannot be told: its content is in no checkpoint.
     pub(super) fn is_left_out(&self) -> bool {
         [&self.target, &self.current].into_iter().flatten().any(Entry::is_left_out)
@@ -47,31 +73,77 @@ impl Planned {
 ///
 /// The target of a file is what it was before the task's first change. So what somebody else changed before that is kept without a
 /// word: the task has changed it knowingly. What somebody else changed after that is kept too, and named, unless they have brought the
-/// file back to what the task had left.
+/// file back to what the task had left. The same holds of what changed while a command ran, if it was not the command.
 pub(super) fn plan<'a>(changes: impl IntoIterator<Item = (ChangedBy, &'a [Change])>) -> Vec<Planned> {
-    // With what the task, or an undo of it, has left of each file.
-    let mut files = BTreeMap::<&[u8], (Planned, &Option<Entry>)>::new();
+    let mut files = BTreeMap::<&[u8], Followed<'_>>::new();
     for (by, changes) in changes {
-        for Change { path, before, after } in changes {
-            if let Some((file, left)) = files.get_mut(&**path) {
-                if by != ChangedBy::Others {
-                    // The task has built on what somebody else has changed.
-                    file.is_kept |= file.current != **left;
-                    *left = after;
+        for change in changes {
+            match files.entry(&change.path) {
+                btree_map::Entry::Occupied(mut file) => file.get_mut().follow(by, change),
+                btree_map::Entry::Vacant(_) if by == ChangedBy::Others => {}
+                btree_map::Entry::Vacant(place) => {
+                    place.insert(Followed::from(change)).follow(by, change);
                 }
-                file.current.clone_from(after);
-            } else if by != ChangedBy::Others {
-                let (target, current) = (before.clone(), after.clone());
-                let file = Planned { path: path.clone(), target, current, is_kept: false };
-                files.insert(path, (file, after));
             }
         }
     }
-    let decided = files.into_values().map(|(file, left)| {
-        let is_kept = file.is_kept || file.current != *left;
-        Planned { is_kept, ..file }
+    let decided = files.into_values().map(|Followed { file, left, left_by_edit }| {
+        let author = file.author.max(author_beside(&file.current, left, left_by_edit));
+        Planned { author, ..file }
     });
     decided.filter(|file| file.target != file.current).collect()
+}
+
+/// A file, and what was left of it.
+struct Followed<'a> {
+    file: Planned,
+    /// By the task's newest change, whether an edit tool made it or perhaps a command.
+    left: &'a Option<Entry>,
+    /// By the newest edit tool or undo.
+    left_by_edit: &'a Option<Entry>,
+}
+
+/// Who made a file what it is, beside what was left of it.
+fn author_beside(current: &Option<Entry>, left: &Option<Entry>, left_by_edit: &Option<Entry>) -> Author {
+    if current != left {
+        Author::Others
+    } else if current != left_by_edit {
+        Author::CommandOrOthers
+    } else {
+        Author::Task
+    }
+}
+
+impl<'a> Followed<'a> {
+    /// Before this change, which is the first.
+    fn from(Change { path, before, .. }: &'a Change) -> Self {
+        let file = Planned {
+            path: path.clone(),
+            target: before.clone(),
+            current: before.clone(),
+            author: Author::Task,
+        };
+        Self { file, left: before, left_by_edit: before }
+    }
+
+    fn follow(&mut self, by: ChangedBy, Change { after, .. }: &'a Change) {
+        let author = author_beside(&self.file.current, self.left, self.left_by_edit);
+        match by {
+            ChangedBy::Others => {}
+            // The task has built on what was there.
+            ChangedBy::Step(_) | ChangedBy::Undo => {
+                self.file.author = self.file.author.max(author);
+                (self.left, self.left_by_edit) = (after, after);
+            }
+            ChangedBy::Command(_) => {
+                if author == Author::Others {
+                    self.file.author = author;
+                }
+                self.left = after;
+            }
+        }
+        self.file.current.clone_from(after);
+    }
 }
 
 /// The changes of `git diff-tree -r -z --raw --no-abbrev` in one comparison, after the line of its trees. `None`: they are not of
@@ -96,16 +168,16 @@ pub(super) fn parse_raw<'a>(mut fields: impl Iterator<Item = &'a [u8]>) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ChangedBy::{Others, Step, Undo};
+    use Author::{CommandOrOthers, Task};
+    use ChangedBy::{Command, Others, Step, Undo};
 
     /// A file with this content; `-` is none.
     fn entry(content: &str) -> Option<Entry> {
         (content != "-").then(|| Entry { mode: "100644".to_owned(), id: content.to_owned() })
     }
 
-    /// What an undo does with one file, which has these contents one after the other: its target, its present content, and whether
-    /// it is kept.
-    fn of_file(first: &str, then: &[(ChangedBy, &str)]) -> Option<(String, String, bool)> {
+    /// What becomes of one file, which has these contents one after the other: its target, its present content, and who made it that.
+    fn of_file(first: &str, then: &[(ChangedBy, &str)]) -> Option<(String, String, Author)> {
         let mut before = entry(first);
         let mut all = Vec::new();
         for (by, content) in then {
@@ -116,40 +188,59 @@ mod tests {
         }
         let planned = plan(all.iter().map(|(by, changes)| (*by, &**changes))).pop()?;
         let shown = |entry: Option<Entry>| entry.map_or("-".to_owned(), |entry| entry.id);
-        Some((shown(planned.target), shown(planned.current), planned.is_kept))
+        Some((shown(planned.target), shown(planned.current), planned.author))
     }
 
     #[test]
     fn a_file_goes_back_to_what_it_was_before_the_task_unless_somebody_else_changed_it_after() {
-        type Case<'a> = (&'a str, &'a [(ChangedBy, &'a str)], Option<(&'a str, &'a str, bool)>);
+        type Case<'a> = (&'a str, &'a [(ChangedBy, &'a str)], Option<(&'a str, &'a str, Author)>);
         let cases: &[Case<'_>] = &[
             ("a", &[], None),
-            ("a", &[(Step(1), "b")], Some(("a", "b", false))),
-            ("-", &[(Step(1), "b")], Some(("-", "b", false))),
-            ("a", &[(Step(1), "-")], Some(("a", "-", false))),
-            ("a", &[(Step(1), "b"), (Step(2), "c")], Some(("a", "c", false))),
+            ("a", &[(Step(1), "b")], Some(("a", "b", Task))),
+            ("-", &[(Step(1), "b")], Some(("-", "b", Task))),
+            ("a", &[(Step(1), "-")], Some(("a", "-", Task))),
+            ("a", &[(Step(1), "b"), (Step(2), "c")], Some(("a", "c", Task))),
             // The task has taken it back itself.
             ("a", &[(Step(1), "b"), (Step(2), "a")], None),
             // A person's file is not the task's.
             ("a", &[(Others, "p")], None),
             // The person's edit was there when the task began with the file.
-            ("a", &[(Others, "p"), (Step(2), "b")], Some(("p", "b", false))),
-            ("a", &[(Step(1), "b"), (Others, "p")], Some(("a", "p", true))),
-            ("a", &[(Step(1), "b"), (Others, "p"), (Step(3), "c")], Some(("a", "c", true))),
+            ("a", &[(Others, "p"), (Step(2), "b")], Some(("p", "b", Task))),
+            ("a", &[(Step(1), "b"), (Others, "p")], Some(("a", "p", Author::Others))),
+            ("a", &[(Step(1), "b"), (Others, "p"), (Step(3), "c")], Some(("a", "c", Author::Others))),
             // Somebody has brought it back to what the task had left.
-            ("a", &[(Step(1), "b"), (Others, "p"), (Others, "b")], Some(("a", "b", false))),
-            ("a", &[(Step(1), "b"), (Others, "p"), (Step(3), "c"), (Others, "b")], Some(("a", "b", true))),
-            ("a", &[(Step(1), "b"), (Others, "p"), (Step(3), "c"), (Others, "p")], Some(("a", "p", true))),
-            ("a", &[(Step(1), "b"), (Others, "p"), (Undo, "p"), (Others, "b")], Some(("a", "b", false))),
+            ("a", &[(Step(1), "b"), (Others, "p"), (Others, "b")], Some(("a", "b", Task))),
+            (
+                "a",
+                &[(Step(1), "b"), (Others, "p"), (Step(3), "c"), (Others, "b")],
+                Some(("a", "b", Author::Others)),
+            ),
+            (
+                "a",
+                &[(Step(1), "b"), (Others, "p"), (Step(3), "c"), (Others, "p")],
+                Some(("a", "p", Author::Others)),
+            ),
+            ("a", &[(Step(1), "b"), (Others, "p"), (Undo, "p"), (Others, "b")], Some(("a", "b", Task))),
             // The person has taken it back.
             ("a", &[(Step(1), "b"), (Others, "a")], None),
+            // While a command ran: by the command, or by somebody else.
+            ("a", &[(Command(1), "b")], Some(("a", "b", CommandOrOthers))),
+            ("-", &[(Command(1), "b")], Some(("-", "b", CommandOrOthers))),
+            ("a", &[(Command(1), "b"), (Command(2), "c")], Some(("a", "c", CommandOrOthers))),
+            ("a", &[(Step(1), "b"), (Command(1), "c")], Some(("a", "c", CommandOrOthers))),
+            ("a", &[(Step(1), "b"), (Command(1), "c"), (Command(2), "b")], Some(("a", "b", Task))),
+            // The edit has built on it.
+            ("a", &[(Command(1), "b"), (Step(2), "c")], Some(("a", "c", CommandOrOthers))),
+            ("a", &[(Command(1), "b"), (Others, "p")], Some(("a", "p", Author::Others))),
+            ("a", &[(Command(1), "b"), (Others, "p"), (Command(2), "c")], Some(("a", "c", Author::Others))),
+            ("a", &[(Command(1), "b"), (Undo, "a")], None),
             // An undo is taken back like a step.
-            ("a", &[(Undo, "z")], Some(("a", "z", false))),
+            ("a", &[(Undo, "z")], Some(("a", "z", Task))),
             ("a", &[(Step(1), "b"), (Undo, "a")], None),
-            ("a", &[(Step(1), "b"), (Step(2), "c"), (Undo, "b")], Some(("a", "b", false))),
+            ("a", &[(Step(1), "b"), (Step(2), "c"), (Undo, "b")], Some(("a", "b", Task))),
         ];
         for (first, then, expected) in cases {
-            let expected = expected.map(|(target, current, kept)| (target.into(), current.into(), kept));
+            let expected = expected.map(|(target, current, author)| (target.into(), current.into(), author));
             assert_eq!(of_file(first, then), expected, "{first} {then:?}");
         }
     }

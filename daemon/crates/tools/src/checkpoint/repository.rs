@@ -42,6 +42,8 @@ pub(super) struct Repository<'a> {
     pub(super) folder: String,
     /// `None`: the work tree is a scratch folder.
     pub(super) found: Option<Found>,
+    /// Abide made the work tree, so nobody else works in it.
+    pub(super) is_ours: bool,
 }
 
 /// What a folder of ours belongs to.
@@ -71,7 +73,8 @@ impl<'a> Repository<'a> {
             .filter(|program| crate::command::is_trusted(program.as_ref(), &workspace, &[]))
             .or_else(|| find("git", None))
             .ok_or(NoCheckpoint::NoGit)?;
-        let found = if runner.is_scratch(&workspace) {
+        let is_ours = runner.is_scratch(&workspace);
+        let found = if is_ours {
             None
         } else {
             let variable =
@@ -111,7 +114,7 @@ impl<'a> Repository<'a> {
             plan,
         };
         let workspace = workspace.real().strip_prefix(tree.real()).unwrap_or(Path::new("")).to_owned();
-        Ok(Self { git, root, top, workspace, folder, found })
+        Ok(Self { git, root, top, workspace, folder, found, is_ours })
     }
 
     /// Refuses a workspace that git ignores.

@@ -60,7 +60,7 @@ impl NotRestored {
             Self::InTheWay => "something else is in its place".to_owned(),
             Self::Io(error) => error.to_string(),
         };
-        KeptFile { path: name(path), why }
+        KeptFile::because(name(path), why)
     }
 }
 
@@ -124,7 +124,7 @@ impl Repository<'_> {
                 output.read_line(&mut line)?;
                 let size = line.trim_end().rsplit(' ').next().and_then(|size| size.parse::<u64>().ok());
                 let Some(size) = size.filter(|_| line.starts_with(&*entry.id)) else {
-                    kept.push(KeptFile { path: name(path), why: COLLECTED.to_owned() });
+                    kept.push(KeptFile::because(name(path), COLLECTED));
                     continue;
                 };
                 let mut content = (&mut output).take(size);

@@ -2,16 +2,22 @@
 
 use super::{
     Checkpoints, Edited, Gone, Index, NoCheckpoint, Place,
-    plan::{Change, Entry},
+    found::Found,
+    plan::{Author, Change, Entry},
     repository::{Repository, id},
 };
-use crate::guard::Listing;
+use crate::{edit::hash, guard::Listing, workspace::MAX_FILE};
 use abide_fail_point::{Point, pass};
-use abide_protocol::{ConversationId, TaskId, Timestamp, checkpoint::SavedTree};
-use rustix::fs::Stat;
+use abide_protocol::{
+    ConversationId, TaskId, Timestamp,
+    checkpoint::{SavedTree, TakenCheckpoint},
+    record::EditHashes,
+};
+use rustix::fs::{Mode, OFlags, ResolveFlags, Stat, openat2};
 use std::{
     ffi::OsStr,
-    fs,
+    fs::{self, File},
+    io::{self, Read as _},
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
     sync::PoisonError,
@@ -27,13 +33,21 @@ pub struct Take {
     pub task: TaskId,
     /// The task's checkpoint before; absent: it is the first, before anything is changed.
     pub previous: Option<SavedTree>,
-    /// When the task may have changed files since that. What was changed outside of it was changed by others, as was what another task
-    /// has edited in it; absent: everything was.
-    pub window: Option<Window>,
-    /// Only edits ran in the window, and they change files in a moment.
-    pub only_edits_ran: bool,
+    /// The calls that may have changed files since that; absent: others have changed everything.
+    pub ran: Option<Ran>,
     /// For the commit's message.
     pub label: String,
+}
+
+/// Calls that ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// What was changed outside of it was changed by others, as was what another task has edited in it.
+    pub window: Window,
+    /// What edits among them were to write, in the order in which they started.
+    pub edits: Vec<EditHashes>,
+    /// Commands were among them.
+    pub commands: bool,
 }
 
 /// A time in which a task's calls ran.
@@ -47,12 +61,7 @@ pub struct Window {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
     Unchanged,
-    Changed {
-        /// The work tree with what others have changed and without what the task has, if others have changed something.
-        others: Option<SavedTree>,
-        /// The work tree as it is.
-        saved: SavedTree,
-    },
+    Changed(TakenCheckpoint),
 }
 
 impl Checkpoints {
@@ -130,32 +139,49 @@ impl Repository<'_> {
         let tip = tip(take.conversation, take.task);
         let Some(previous) = &take.previous else {
             self.note(take.conversation)?;
-            let saved = self.commit(tree, None, &take.label)?;
+            let head = self.found.as_ref().and_then(Found::head).map(|head| head.line());
+            let saved =
+                self.commit(tree, None, &format!("{}\n\n{}", take.label, head.unwrap_or_default()))?;
             pass(Point::FilesSaved);
             self.refer(&tip, &saved.commit)?;
             pass(Point::FilesReferred);
-            return Ok(Taken::Changed { others: None, saved });
+            return Ok(Taken::Changed(TakenCheckpoint { others: None, edits: None, saved }));
         };
         if tree == previous.tree {
             return Ok(Taken::Unchanged);
         }
-        let others = match take.window {
-            None => Some(tree.clone()),
-            Some(window) => {
+        let changes = self.diff(&previous.tree, &tree)?;
+        let authors: Vec<Author> = match &take.ran {
+            None => vec![Author::Others; changes.len()],
+            Some(ran) => {
                 let gone = index.gone.get(&take.task).filter(|gone| gone.since == previous.commit);
-                let is_anothers = |change: &Change| index.is_anothers(take.task, window, change);
-                self.changed_outside(window, gone, is_anothers, &previous.tree, &tree)?
+                let is_anothers = |change: &Change| index.is_anothers(take.task, ran.window, change);
+                changes.iter().map(|change| self.author(change, ran, gone, is_anothers)).collect()
             }
         };
-        let (others, parent) = match others {
-            None => (None, previous.clone()),
-            Some(others) => {
-                let saved = self.commit(others, Some(previous), "changed by others")?;
-                (Some(saved.clone()), saved)
-            }
+        // The work tree with the changes of these authors.
+        let with = |these: &[Author]| {
+            let taken = changes.iter().zip(&authors).filter(|(_, author)| these.contains(author));
+            self.tree_with(&previous.tree, &tree, &changes, taken.map(|(change, _)| change))
         };
-        if let Some(window) = take.window.filter(|_| take.only_edits_ran && parent.tree != tree) {
-            for Change { path, after, .. } in self.diff(&parent.tree, &tree)? {
+        let others = if authors.contains(&Author::Others) {
+            Some(self.commit(with(&[Author::Others])?, Some(previous), "changed by others")?)
+        } else {
+            None
+        };
+        let mut parent = others.as_ref().unwrap_or(previous).clone();
+        let edits = if authors.contains(&Author::CommandOrOthers) {
+            if authors.contains(&Author::Task) {
+                let tree = with(&[Author::Others, Author::Task])?;
+                parent = self.commit(tree, Some(&parent), &format!("{}, edits", take.label))?;
+            }
+            Some(parent.clone())
+        } else {
+            None
+        };
+        if let Some(Ran { window, .. }) = take.ran {
+            let edited = changes.into_iter().zip(authors).filter(|(_, author)| *author == Author::Task);
+            for (Change { path, after, .. }, _) in edited {
                 index.edited(Edited { task: take.task, at: window.until, path, after });
             }
         }
@@ -163,41 +189,54 @@ impl Repository<'_> {
         pass(Point::FilesSaved);
         self.refer(&tip, &saved.commit)?;
         pass(Point::FilesReferred);
-        Ok(Taken::Changed { others, saved })
+        Ok(Taken::Changed(TakenCheckpoint { others, edits, saved }))
     }
 
-    /// The tree before, with those changes that were made outside of the window, or are another task's; `None` if there are none.
-    fn changed_outside(
+    /// Who has made a change since the checkpoint before.
+    fn author(
         &self,
-        window: Window,
+        change: &Change,
+        ran: &Ran,
         gone: Option<&Gone>,
         is_anothers: impl Fn(&Change) -> bool,
-        before: &str,
-        after: &str,
-    ) -> Result<Option<String>, NoCheckpoint> {
-        let was_gone = |change: &Change| {
-            let path = Path::new(OsStr::from_bytes(&change.path)).strip_prefix(&self.workspace);
-            change.after.is_none() && gone.zip(path.ok()).is_some_and(|(gone, path)| gone.was_gone(path))
-        };
-        let is_outside = |change: &Change| {
-            was_gone(change) || !self.is_within(window, &change.path) || is_anothers(change)
-        };
-        let tree = self.tree_with(before, after, is_outside)?;
-        Ok((tree != before).then_some(tree))
+    ) -> Author {
+        let path = Path::new(OsStr::from_bytes(&change.path)).strip_prefix(&self.workspace).ok();
+        let was_gone =
+            change.after.is_none() && gone.zip(path).is_some_and(|(gone, path)| gone.was_gone(path));
+        if was_gone || !self.is_within(ran.window, &change.path) || is_anothers(change) {
+            return Author::Others;
+        }
+        let edit = path.and_then(|path| ran.edits.iter().rfind(|edit| Path::new(&edit.path) == path));
+        if self.is_ours || edit.is_some_and(|edit| self.is_as_edited(change, edit)) {
+            return Author::Task;
+        }
+        if ran.commands { Author::CommandOrOthers } else { Author::Others }
     }
 
-    /// The tree before, with some of the changes between it and the one after.
-    pub(super) fn tree_with(
+    /// Whether a changed file still holds what an edit has written.
+    fn is_as_edited(&self, change: &Change, edit: &EditHashes) -> bool {
+        let size = self.stat(&change.path).and_then(|stat| u64::try_from(stat.st_size).ok());
+        if size.is_none() || edit.bytes.is_some() && edit.bytes != size {
+            return false;
+        }
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        let mut content = Vec::new();
+        openat2(self.root(), &*change.path, flags, Mode::empty(), resolve)
+            .map_err(io::Error::from)
+            .and_then(|file| File::from(file).take(MAX_FILE).read_to_end(&mut content))
+            .is_ok_and(|_| hash(&content) == edit.after)
+    }
+
+    /// The tree before, with these of the `changes` between it and the tree after.
+    pub(super) fn tree_with<'c>(
         &self,
         before: &str,
         after: &str,
-        is_taken: impl Fn(&Change) -> bool,
+        changes: &[Change],
+        taken: impl Iterator<Item = &'c Change>,
     ) -> Result<String, NoCheckpoint> {
-        if before == after {
-            return Ok(after.to_owned());
-        }
-        let changes = self.diff(before, after)?;
-        let taken: Vec<&Change> = changes.iter().filter(|change| is_taken(change)).collect();
+        let taken: Vec<&Change> = taken.collect();
         if taken.is_empty() {
             return Ok(before.to_owned());
         }

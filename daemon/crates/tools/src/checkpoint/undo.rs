@@ -3,14 +3,16 @@
 use super::{
     Checkpoints, NoCheckpoint, Place,
     changes::name,
-    plan::{Change, Entry, FilePath, Planned},
+    found::Found,
+    head::{HEAD, Head},
+    plan::{Author, Change, Entry, FilePath, Planned},
     repository::{Repository, id, private},
     take::{changed_at, tip},
 };
 use abide_fail_point::{Point, pass};
 use abide_protocol::{
     ConversationId, RecordId, TaskId,
-    checkpoint::{Chain, KeptFile, SavedTree},
+    checkpoint::{Chain, KeptFile, SavedTree, UndoneFiles},
 };
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, chmodat, openat2};
 use std::{
@@ -34,19 +36,8 @@ pub struct UndoOrder {
     pub chain: Chain,
     /// The first link that is taken back.
     pub from: usize,
-}
-
-/// What an undo has done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Undone {
-    /// The files as they were.
-    pub before: SavedTree,
-    /// The files with what it has restored, and without what others have changed meanwhile.
-    pub after: SavedTree,
-    /// How many files it has restored.
-    pub restored: u32,
-    /// Files of the task that it has not touched.
-    pub kept: Vec<KeptFile>,
+    /// Also what has changed while a command ran.
+    pub all: bool,
 }
 
 impl Checkpoints {
@@ -55,14 +46,14 @@ impl Checkpoints {
     ///
     /// # Errors
     /// It cannot be done, and why. Some files may be restored; doing it again does the rest.
-    pub fn undo(&self, place: &Place, undo: &UndoOrder) -> Result<Undone, NoCheckpoint> {
+    pub fn undo(&self, place: &Place, undo: &UndoOrder) -> Result<UndoneFiles, NoCheckpoint> {
         let repository = self.repository(place)?;
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
-        let UndoOrder { conversation, task, undo, chain, from } = undo;
+        let UndoOrder { conversation, task, undo, chain, from, all } = undo;
         let mut began = repository.mark()?;
         let mut now = repository.current_tree(&mut index, false)?;
-        let opened = repository.open_up(&repository.plan(chain, *from, &now)?);
+        let opened = repository.open_up(&repository.plan(chain, *from, &now)?, *all);
         if !opened.is_empty() {
             began = repository.mark()?;
             now = repository.current_tree(&mut index, false)?;
@@ -88,7 +79,10 @@ impl Checkpoints {
         pass(Point::UndoBegun);
         let mut planned = repository.plan(chain, *from, &before.tree)?;
         // Only the mode of these was changed since.
-        planned.iter_mut().for_each(|file| file.is_kept &= !opened.contains(&file.path));
+        planned
+            .iter_mut()
+            .filter(|file| opened.contains(&file.path))
+            .for_each(|file| file.author = Author::Task);
         // What an earlier attempt has restored, or what somebody has changed since.
         let since: BTreeMap<_, _> =
             if before.tree == now { Vec::new() } else { repository.diff(&before.tree, &now)? }
@@ -101,30 +95,36 @@ impl Checkpoints {
         for file in &planned {
             let is_at = since.get(&file.path).unwrap_or(&file.current);
             if file.is_left_out() {
-                kept.push(KeptFile { path: name(&file.path), why: LEFT_OUT.to_owned() });
-            } else if file.is_kept {
-                kept.push(KeptFile { path: name(&file.path), why: CHANGED.to_owned() });
+                kept.push(KeptFile::because(name(&file.path), LEFT_OUT));
+            } else if file.author == Author::Others {
+                kept.push(KeptFile::because(name(&file.path), CHANGED));
+            } else if !file.is_restored(*all) {
+                kept.push(KeptFile {
+                    perhaps_yours: true,
+                    ..KeptFile::because(name(&file.path), DURING_COMMAND)
+                });
             } else if *is_at == file.target {
                 restored += 1;
             } else if *is_at == file.current {
                 restore.push(file);
             } else {
-                kept.push(KeptFile { path: name(&file.path), why: CHANGED.to_owned() });
+                kept.push(KeptFile::because(name(&file.path), CHANGED));
             }
         }
         let not_restored = repository.restore(&restore, began, &format!(".abide-undo-{undo}"))?;
         restored += u32::try_from(restore.len() - not_restored.len()).unwrap_or(u32::MAX);
         kept.extend(not_restored);
-        let inner = repository.inner_repositories(repository.made_at(&chain.base)?)?;
-        kept.extend(inner.iter().map(|path| KeptFile { path: name(path), why: INNER.to_owned() }));
+        let beginning = repository.beginning(&chain.base)?;
+        let inner = repository.inner_repositories(beginning.at)?;
+        kept.extend(inner.iter().map(|path| KeptFile::because(name(path), INNER)));
         kept.sort_by(|a, b| a.path.cmp(&b.path));
         if kept.len() > MAX_NAMED {
             let more = kept.len() - MAX_NAMED;
             kept.truncate(MAX_NAMED);
-            kept.push(KeptFile { path: format!("and {more} more"), why: CHANGED.to_owned() });
+            kept.push(KeptFile::because(format!("and {more} more"), CHANGED));
         }
-        let tree =
-            repository.restored_tree(&before.tree, &repository.current_tree(&mut index, false)?, &planned)?;
+        let now = repository.current_tree(&mut index, false)?;
+        let tree = repository.restored_tree(&before.tree, &now, &planned, *all)?;
         let after = if before.tree == tree {
             before.clone()
         } else {
@@ -132,30 +132,67 @@ impl Checkpoints {
         };
         repository.note(*conversation)?;
         repository.refer(&tip(*conversation, *task), &after.commit)?;
-        Ok(Undone { before, after, restored, kept })
+        let notes = repository.left_as_is(&beginning);
+        Ok(UndoneFiles { before, after, restored, kept, notes })
     }
 }
 
 /// Why a file is not restored.
 pub(super) const CHANGED: &str = "it was changed since, not by the task";
+/// The same: it may be the person's.
+const DURING_COMMAND: &str = "it changed while a command ran, so it may be yours";
 const LEFT_OUT: &str = "it was too large, or could not be read, so no checkpoint has it";
 const INNER: &str = "it is a repository of its own, and what changed in it is in no checkpoint";
 pub(super) const COLLECTED: &str = "git has removed its earlier content from the repository";
 
+/// When a task's first checkpoint was made, and where.
+pub(super) struct Beginning {
+    /// In ms since the epoch; to the second.
+    pub(super) at: i64,
+    /// The [`Head::line`] of the person's repository.
+    ///
+    /// [`Head::line`]: super::head::Head::line
+    head: Option<String>,
+}
+
 impl Repository<'_> {
+    /// What an undo leaves as it is beside files, in sentences.
+    pub(super) fn left_as_is(&self, beginning: &Beginning) -> Vec<String> {
+        let now = self.found.as_ref().and_then(Found::head);
+        let before = beginning.head.as_deref().and_then(Head::parse);
+        let moved = before.zip(now).filter(|(before, now)| before != now);
+        let words = moved.map(|(before, now)| {
+            format!("HEAD was {before} when the task began and is {now} now: commits and branches stay as they are")
+        });
+        words.into_iter().collect()
+    }
+
     /// The tree before, with those changes until now that are the undo's.
-    fn restored_tree(&self, before: &str, now: &str, planned: &[Planned]) -> Result<String, NoCheckpoint> {
+    fn restored_tree(
+        &self,
+        before: &str,
+        now: &str,
+        planned: &[Planned],
+        all: bool,
+    ) -> Result<String, NoCheckpoint> {
         let is_restored = |change: &Change| {
             let found = planned.binary_search_by(|file| file.path.cmp(&change.path));
             let file = found.ok().and_then(|at| planned.get(at));
-            file.is_some_and(|file| !file.is_kept && file.target == change.after)
+            file.is_some_and(|file| file.is_restored(all) && file.target == change.after)
         };
-        self.tree_with(before, now, is_restored)
+        if before == now {
+            return Ok(now.to_owned());
+        }
+        let changes = self.diff(before, now)?;
+        self.tree_with(before, now, &changes, changes.iter().filter(|change| is_restored(change)))
     }
 
     /// Lets the files be read that the task has closed, so that they can be kept and restored; these.
-    fn open_up(&self, planned: &[Planned]) -> BTreeSet<FilePath> {
-        let closed = planned.iter().filter(|file| file.current.as_ref().is_some_and(Entry::is_left_out));
+    fn open_up(&self, planned: &[Planned], all: bool) -> BTreeSet<FilePath> {
+        let closed = planned
+            .iter()
+            .filter(|file| file.author.is_taken_back(all))
+            .filter(|file| file.current.as_ref().is_some_and(Entry::is_left_out));
         let open = |file: &Planned| {
             let path = OsStr::from_bytes(&file.path);
             let stat =
@@ -184,13 +221,16 @@ impl Repository<'_> {
         closed.filter(|file| open(file).is_some()).map(|file| file.path.clone()).collect()
     }
 
-    /// When a checkpoint was made, in ms since the epoch; to the second.
-    pub(super) fn made_at(&self, saved: &SavedTree) -> Result<i64, NoCheckpoint> {
-        let commit = self.run(&["cat-file", "commit", &saved.commit], &[])?;
-        let committer = commit.split(|byte| *byte == b'\n').find(|line| line.starts_with(b"committer "));
-        let seconds =
-            committer.and_then(|line| str::from_utf8(line).ok()?.rsplit(' ').nth(1)?.parse::<i64>().ok());
-        seconds.map(|seconds| seconds.saturating_mul(1000)).ok_or(NoCheckpoint::Answer { what: "cat-file" })
+    /// What the commit of a task's first checkpoint says.
+    pub(super) fn beginning(&self, base: &SavedTree) -> Result<Beginning, NoCheckpoint> {
+        let commit = self.run(&["cat-file", "commit", &base.commit], &[])?;
+        let line = |start: &[u8]| {
+            let found = commit.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(start));
+            found.and_then(|line| str::from_utf8(line).ok())
+        };
+        let seconds = line(b"committer ").and_then(|line| line.rsplit(' ').nth(1)?.parse::<i64>().ok());
+        let at = seconds.ok_or(NoCheckpoint::Answer { what: "cat-file" })?.saturating_mul(1000);
+        Ok(Beginning { at, head: line(HEAD.as_bytes()).map(str::to_owned) })
     }
 
     /// The present, in the time of files.

@@ -3,9 +3,11 @@
 use crate::ground::Ground;
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
-    checkpoint::{Chain, ChangeKind, ChangedBy, Link, SavedTree},
+    checkpoint::{Chain, ChangeKind, ChangedBy, Link, SavedTree, TakenCheckpoint, UndoneFiles},
+    record::EditHashes,
 };
-use abide_tools::{Changes, NoCheckpoint, Place, Take, Taken, UndoOrder, Undone, Window};
+use abide_tools::{Changes, NoCheckpoint, Place, Ran, Take, Taken, UndoOrder, Window};
+use sha2::{Digest as _, Sha256};
 use std::{
     collections::BTreeMap,
     ffi::OsStr,
@@ -24,7 +26,12 @@ struct Site {
     conversation: ConversationId,
     task: TaskId,
     chain: Option<Chain>,
-    only_edits_ran: bool,
+    /// What edits of the next step are to write.
+    edits: Vec<EditHashes>,
+    /// No command runs in it.
+    only_edits: bool,
+    /// An undo takes back also what changed while a command ran.
+    all: bool,
     undos: u32,
 }
 
@@ -65,7 +72,9 @@ impl Site {
             conversation: id(1).parse().unwrap(),
             task: id(2).parse().unwrap(),
             chain: None,
-            only_edits_ran: false,
+            edits: Vec::new(),
+            only_edits: false,
+            all: true,
             undos: 0,
         }
     }
@@ -101,22 +110,23 @@ impl Site {
 
     fn take(&self, previous: Option<SavedTree>, window: Option<Window>) -> Result<Taken, NoCheckpoint> {
         let label = "a step".to_owned();
-        let (conversation, task, only_edits_ran) = (self.conversation, self.task, self.only_edits_ran);
-        let take = Take { conversation, task, previous, window, only_edits_ran, label };
+        let (conversation, task) = (self.conversation, self.task);
+        let ran = window.map(|window| Ran { window, edits: self.edits.clone(), commands: !self.only_edits });
+        let take = Take { conversation, task, previous, ran, label };
         self.ground.tools.checkpoints().take(&self.place, &take)
     }
 
     /// The checkpoint before the first change.
     fn begin(&mut self) {
         let base = match self.take(None, None).unwrap() {
-            Taken::Changed { others: None, saved } => Some(saved),
+            Taken::Changed(TakenCheckpoint { others: None, edits: None, saved }) => Some(saved),
             _ => None,
         };
         self.chain = Some(Chain { base: base.unwrap(), links: Vec::new() });
     }
 
     /// What a task does in a step, and the checkpoint after it.
-    fn step(&mut self, number: u32, act: impl FnOnce(&Self)) {
+    fn step(&mut self, number: u32, act: impl FnOnce(&mut Self)) {
         let from = now();
         // Where it fails, the times of folders decide.
         let _ = self.ground.tools.checkpoints().look(&self.place, self.task, self.chain().last(), from);
@@ -127,10 +137,26 @@ impl Site {
     fn after(&mut self, number: u32, window: Window) {
         let taken = self.take(Some(self.chain().last().clone()), Some(window)).unwrap();
         let chain = self.chain.as_mut().unwrap();
-        if let Taken::Changed { others, saved } = taken {
+        if let Taken::Changed(TakenCheckpoint { others, edits, saved }) = taken {
             chain.links.extend(others.map(|to| Link { by: ChangedBy::Others, to }));
-            chain.links.push(Link { by: ChangedBy::Step(number), to: saved });
+            let last = match edits {
+                None => ChangedBy::Step(number),
+                Some(to) => {
+                    chain.links.push(Link { by: ChangedBy::Step(number), to });
+                    ChangedBy::Command(number)
+                }
+            };
+            chain.links.push(Link { by: last, to: saved });
         }
+        self.edits.clear();
+    }
+
+    /// An edit tool of the task writes a file.
+    fn edit(&mut self, path: &str, content: &str) {
+        self.write(path, content);
+        let after = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
+        let bytes = Some(content.len() as u64);
+        self.edits.push(EditHashes { path: path.to_owned(), before: None, after, bytes });
     }
 
     fn chain(&self) -> &Chain {
@@ -138,7 +164,7 @@ impl Site {
     }
 
     fn changes(&self) -> Changes {
-        self.ground.tools.checkpoints().changes(&self.place, self.chain(), 0).unwrap()
+        self.ground.tools.checkpoints().changes(&self.place, self.chain(), 0, self.all).unwrap()
     }
 
     fn changed(&self) -> Vec<(String, ChangeKind, bool)> {
@@ -152,16 +178,17 @@ impl Site {
             undo: format!("0199aaaa-0000-7000-9000-{:012}", self.undos).parse().unwrap(),
             chain: self.chain().clone(),
             from,
+            all: self.all,
         }
     }
 
-    fn undo(&mut self, from: usize) -> Undone {
+    fn undo(&mut self, from: usize) -> UndoneFiles {
         let done = self.ground.tools.checkpoints().undo(&self.place, &self.undo_order(from)).unwrap();
         self.record(&done);
         done
     }
 
-    fn record(&mut self, done: &Undone) {
+    fn record(&mut self, done: &UndoneFiles) {
         let chain = self.chain.as_mut().unwrap();
         chain.links.push(Link { by: ChangedBy::Others, to: done.before.clone() });
         chain.links.push(Link { by: ChangedBy::Undo, to: done.after.clone() });
@@ -291,7 +318,8 @@ fn only_the_later_steps_are_taken_back() {
     site.step(1, |site| site.write("a", "one\n"));
     site.step(2, |site| site.write("a", "two\n"));
     site.step(3, |site| site.write("c", "three\n"));
-    site.undo(1);
+    let second = site.chain().links.iter().position(|link| link.by.step() == Some(2)).unwrap();
+    site.undo(second);
     assert_eq!((site.text("a").as_deref(), site.text("c")), (Some("one\n"), None));
     site.undo(0);
     assert_eq!(site.text("a").as_deref(), Some("a\n"));
@@ -829,10 +857,10 @@ fn what_is_kept_for_a_conversation_is_removed_with_it() {
     assert_eq!(checkpoints.conversations().unwrap(), [].into());
 }
 
-/// Beside a command nobody can tell: both tasks have it.
+/// What its command changes meanwhile, both tasks perhaps have.
 #[test]
 fn what_another_task_edits_while_a_command_runs_is_not_the_command_s() {
-    for only_edits_ran in [true, false] {
+    for edits in [true, false] {
         let mut site = Site::repository();
         let (task, other) = (site.task, "0199aaaa-0000-7000-8000-000000000007".parse().unwrap());
         site.begin();
@@ -841,19 +869,24 @@ fn what_another_task_edits_while_a_command_runs_is_not_the_command_s() {
         site.write("first", "by the first\n");
         fs::remove_file(site.path("d/b")).unwrap();
         later();
-        (site.task, site.only_edits_ran) = (other, only_edits_ran);
+        site.task = other;
         std::mem::swap(&mut site.chain, &mut of_other);
+        let write = if edits {
+            Site::edit
+        } else {
+            |site: &mut Site, path: &str, content: &str| site.write(path, content)
+        };
         site.step(1, |site| {
-            site.write("a", "by the second\n");
-            site.write("d/second", "by the second\n");
+            write(site, "a", "by the second\n");
+            write(site, "d/second", "by the second\n");
         });
         later();
-        (site.task, site.only_edits_ran) = (task, false);
+        site.task = task;
         std::mem::swap(&mut site.chain, &mut of_other);
         site.write("last", "by the first\n");
         site.after(1, Window { from, until: now() });
         let changed: Vec<_> = site.changed().into_iter().map(|(path, ..)| path).collect();
-        if !only_edits_ran {
+        if !edits {
             assert_eq!(changed, ["a", "d/b", "d/second", "first", "last"]);
             continue;
         }
@@ -884,4 +917,70 @@ fn two_tasks_in_one_work_tree_do_not_mix() {
     first.undo(0);
     assert_eq!(first.text("a").unwrap(), "a\n");
     assert_eq!(first.text("d/b").unwrap(), "by the second\n");
+}
+
+#[test]
+fn what_changed_while_a_command_ran_is_shown_apart_and_kept_unless_all_is_taken_back() {
+    let mut site = Site::repository();
+    site.begin();
+    site.step(1, |site| {
+        site.edit("edited", "by the tool\n");
+        site.edit("formatted", "by the tool\n");
+        // A command, or a person who types meanwhile.
+        site.write("formatted", "formatted\n");
+        site.write("a", "typed\n");
+        fs::remove_file(site.path("d/b")).unwrap();
+    });
+    site.all = false;
+    let changes = site.changes();
+    let files: Vec<_> =
+        changes.files.iter().map(|file| (&*file.path, file.kept, file.perhaps_yours)).collect();
+    assert_eq!(
+        files,
+        [("a", true, true), ("d/b", true, true), ("edited", false, false), ("formatted", true, true)]
+    );
+    let (certain, perhaps) = changes.diff.split_once("# These changed while a command ran").unwrap();
+    assert!(certain.contains("edited") && !certain.contains("typed"), "{certain}");
+    assert!(perhaps.contains("typed") && perhaps.contains("formatted"), "{perhaps}");
+
+    let done = site.undo(0);
+    assert_eq!((done.restored, site.text("edited")), (1, None));
+    let kept: Vec<_> = done.kept.iter().map(|file| (&*file.path, file.perhaps_yours)).collect();
+    assert_eq!(kept, [("a", true), ("d/b", true), ("formatted", true)]);
+    assert_eq!(site.text("a").unwrap(), "typed\n");
+
+    site.all = true;
+    let done = site.undo(0);
+    assert_eq!((done.restored, done.kept.len()), (3, 0));
+    assert_eq!((site.text("a").as_deref(), site.text("formatted")), (Some("a\n"), None));
+    assert!(site.path("d/b").exists());
+}
+
+#[test]
+fn what_changed_while_only_edits_ran_and_none_of_them_wrote_is_somebody_else_s() {
+    let mut site = Site::repository();
+    site.only_edits = true;
+    site.begin();
+    site.step(1, |site| {
+        site.edit("edited", "by the tool\n");
+        site.write("a", "typed\n");
+    });
+    assert_eq!(site.changed(), [("edited".to_owned(), ChangeKind::Added, false)]);
+}
+
+#[test]
+fn an_undo_says_that_commits_and_branches_stay() {
+    let mut site = Site::repository();
+    site.begin();
+    site.step(1, |site| site.edit("edited", "by the tool\n"));
+    assert_eq!(site.changes().notes, [""; 0]);
+    site.git(&["switch", "-q", "-c", "topic"]);
+    site.commit();
+    let [note] = &*site.changes().notes else { panic!("{:?}", site.changes().notes) };
+    assert!(
+        note.starts_with("HEAD was main (") && note.contains(" now: commits and branches stay"),
+        "{note}"
+    );
+    site.git(&["pack-refs", "--all"]);
+    assert_eq!(site.undo(0).notes, [note.clone()]);
 }

@@ -294,8 +294,7 @@ async fn a_checkpoint_enters_no_repository() {
         conversation: id(1).parse().unwrap(),
         task: id(2).parse().unwrap(),
         previous: None,
-        window: None,
-        only_edits_ran: false,
+        ran: None,
         label: "first".to_owned(),
     };
     site.0.tools.checkpoints().take(&place, &take).unwrap();

@@ -353,7 +353,7 @@ impl Life {
                 let state = match self.roll(6) {
                     0 => CheckpointState::Impossible("a repository of its own".to_owned()),
                     1 if number > 0 => CheckpointState::Unchanged,
-                    _ => CheckpointState::Taken(TakenCheckpoint { others: None, saved }),
+                    _ => CheckpointState::Taken(TakenCheckpoint { others: None, edits: None, saved }),
                 };
                 if self.disk.published.root().is_some_and(Task::has_ended) {
                     self.cover("a checkpoint after its task's end");
@@ -366,7 +366,13 @@ impl Life {
                     0 => UndoResult::Failed("it cannot be done".to_owned()),
                     _ => {
                         let (before, after) = (saved.clone(), saved);
-                        UndoResult::Done(UndoneFiles { before, after, restored: 1, kept: Vec::new() })
+                        UndoResult::Done(UndoneFiles {
+                            before,
+                            after,
+                            restored: 1,
+                            kept: Vec::new(),
+                            notes: Vec::new(),
+                        })
                     }
                 };
                 if self.disk.published.root().is_some_and(|root| !root.has_ended()) {

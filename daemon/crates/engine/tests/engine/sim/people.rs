@@ -10,7 +10,7 @@ use crate::world::{facts, head, prompts, tool};
 use abide_engine::{Command, Fork, Intervention, Refusal, Start, Task, driver, import};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
-    checkpoint::UndoFrom,
+    checkpoint::{UndoBegun, UndoFrom},
     inbox::{Decision, QuestionKind},
     method::task::ImportMessage,
     record::{By, ClientMessage, Imported, TaskStarted, Via},
@@ -188,7 +188,7 @@ impl Life {
     fn undo(&mut self) {
         let Some(undone) = self.disk.published.root().map(|root| root.id) else { return };
         let undo = self.mint().record_id();
-        let command = Command::Undo { undo, undone, from: UndoFrom::Start, by: None };
+        let command = Command::Undo(UndoBegun { undo, undone, from: UndoFrom::Start, all: false, by: None });
         self.send_request(Request::Other(command));
     }
 
