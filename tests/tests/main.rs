@@ -118,6 +118,7 @@ mod intruder {
     mod skew;
 }
 mod process {
+    mod caller;
     mod clean;
     mod flood;
     mod trees;
