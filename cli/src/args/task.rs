@@ -118,10 +118,10 @@ Examples:
   abide run fix the failing test
   abide run --continue now add a changelog entry
   id=$(abide run --detach --yes update the dependencies)
-  git diff | abide run --persona reviewer review this change
-  cargo test 2>&1 | abide run explain these failures")]
+  git diff | abide run --persona reviewer review this change -
+  cargo test 2>&1 | abide run explain these failures -")]
 pub(crate) struct RunArgs {
-    /// What to do; standard input, if it is not a terminal, is appended
+    /// What to do; a dash at the end stands for standard input, which is read without one if it is a file or there are no words
     pub(crate) prompt: Vec<String>,
     /// Print the task's id and leave
     #[arg(long, short = 'd')]
