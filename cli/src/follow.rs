@@ -69,8 +69,17 @@ pub(crate) struct Target {
     /// How much of a call's output is printed.
     pub(crate) extent: Extent,
     pub(crate) json: bool,
+    /// Print nothing but questions and approvals; the command prints the result.
+    pub(crate) is_quiet: bool,
     pub(crate) answerer: Answerer,
     pub(crate) interrupt: Interrupt,
+}
+
+impl Target {
+    /// Whether what happens is told, for people.
+    const fn is_told(&self) -> bool {
+        !self.json && !self.is_quiet
+    }
 }
 
 /// What Ctrl-C does to the followed task.
@@ -265,14 +274,14 @@ impl<'d> Follow<'d> {
 
     fn print_changes(&mut self) -> Result<(), CommandError> {
         let changes = std::mem::take(&mut self.unprinted);
-        if !self.target.json {
+        if self.target.is_told() {
             self.printer.print(&self.view, &changes, &self.settled, &mut self.screen)?;
         }
         Ok(())
     }
 
     fn show_progress(&mut self) -> Result<(), CommandError> {
-        if self.target.json {
+        if !self.target.is_told() {
             return Ok(());
         }
         let room = self.screen.room();

@@ -196,6 +196,7 @@ mod cli {
     mod kinds;
     mod lists;
     mod output;
+    mod result;
     mod search;
     mod tasks;
 }

@@ -1,4 +1,5 @@
 mod messages;
+mod result;
 
 use crate::{
     args::RunArgs,
@@ -14,6 +15,7 @@ use abide_client::protocol::{
     limits::MAX_PROMPT,
     method::{subscription::Scope, task::StartTaskParams},
 };
+use result::Form;
 use serde_json::json;
 
 pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError> {
@@ -21,10 +23,16 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
     let messages = args.messages.as_deref().map(messages::read).transpose()?.unwrap_or_default();
     let files = args.files.iter().map(|path| request::absolute(path)).collect::<Result<_, _>>()?;
     let mut daemon = Daemon::started().await?;
-    if !json {
+    let form = match (args.result, args.json_result) {
+        (true, _) => Some(Form::Text),
+        (_, true) => Some(Form::Object),
+        _ => None,
+    };
+    let is_quiet = form.is_some();
+    if !json && !is_quiet {
         daemon.warn().await?;
     }
-    let conversation = request::conversation(&mut daemon, &args.agent, json).await?;
+    let conversation = request::conversation(&mut daemon, &args.agent, json || is_quiet).await?;
     let params = request::params(&args.agent, prompt, conversation, None)?;
     let params = StartTaskParams { template: args.template, task_id: args.id, files, messages, ..params };
     let started = request::start(&mut daemon, params).await?;
@@ -45,11 +53,15 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
         with_prompts: false,
         extent: args.output.extent(),
         json,
+        is_quiet,
         answerer: Answerer::person_or(json, Answerer::Nobody),
         interrupt: Interrupt::Detaches,
     };
     let ending = Follow::open(&mut daemon, target).await?.run().await?;
-    ending.print(&started.task_id.short(), json)
+    match form {
+        None => ending.print(&started.task_id.short(), json),
+        Some(form) => result::print(form, ending, &mut daemon, started.task_id).await,
+    }
 }
 
 /// The last word, for standard input.
