@@ -43,7 +43,7 @@ use abide_client::{
 pub(crate) use end::FollowEnd;
 use printer::Printer;
 use progress::Progress;
-use std::{collections::HashSet, future, time::Duration};
+use std::{collections::HashSet, future, io, pin::pin, time::Duration};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
 /// How often the live line's times are updated.
@@ -182,6 +182,7 @@ impl<'d> Follow<'d> {
     }
 
     async fn follow(&mut self) -> Result<FollowEnd, CommandError> {
+        let mut unread = pin!(screen::unread());
         loop {
             if let Some(ending) = self.ending().await? {
                 return Ok(ending);
@@ -199,6 +200,7 @@ impl<'d> Follow<'d> {
                     self.apply(update).await?;
                     self.print_changes()?;
                 }
+                () = &mut unread => return Err(io::Error::from(io::ErrorKind::BrokenPipe).into()),
                 () = until(self.behind_until) => self.behind_until = None,
                 _ = self.tick.tick() => {}
                 _ = tokio::signal::ctrl_c() => {

@@ -220,6 +220,15 @@ impl CliRun {
         self.child.kill().await.expect("abide can be killed");
     }
 
+    /// Closes its stdout, as `head` does when it has enough, and waits until it ends; returns its exit code.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub async fn code_unread(mut self) -> Option<i32> {
+        drop(self.lines);
+        wait::within("abide to end", self.child.wait()).await.expect("abide can be waited for").code()
+    }
+
     /// Waits until it ends by itself; returns its exit code.
     ///
     /// # Panics
