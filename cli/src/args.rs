@@ -27,7 +27,7 @@ const EXAMPLES: &str = "\
 Examples:
   abide demo                          see a whole task, no key and no network needed
   abide run fix the failing test      give the agent in this folder something to do
-  git diff | abide run review this    standard input is appended to the prompt
+  git diff | abide run review this -  the dash: standard input, after the words
   abide ps                            what goes on, and what waits for you
   abide inbox                         the questions and approvals that wait
 

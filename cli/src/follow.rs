@@ -43,7 +43,7 @@ use abide_client::{
 pub(crate) use end::FollowEnd;
 use printer::Printer;
 use progress::Progress;
-use std::{collections::HashSet, future, time::Duration};
+use std::{collections::HashSet, future, io, pin::pin, time::Duration};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
 /// How often the live line's times are updated.
@@ -69,8 +69,17 @@ pub(crate) struct Target {
     /// How much of a call's output is printed.
     pub(crate) extent: Extent,
     pub(crate) json: bool,
+    /// Print nothing but questions and approvals; the command prints the result.
+    pub(crate) is_quiet: bool,
     pub(crate) answerer: Answerer,
     pub(crate) interrupt: Interrupt,
+}
+
+impl Target {
+    /// Whether what happens is told, for people.
+    const fn is_told(&self) -> bool {
+        !self.json && !self.is_quiet
+    }
 }
 
 /// What Ctrl-C does to the followed task.
@@ -173,6 +182,7 @@ impl<'d> Follow<'d> {
     }
 
     async fn follow(&mut self) -> Result<FollowEnd, CommandError> {
+        let mut unread = pin!(screen::unread());
         loop {
             if let Some(ending) = self.ending().await? {
                 return Ok(ending);
@@ -190,6 +200,7 @@ impl<'d> Follow<'d> {
                     self.apply(update).await?;
                     self.print_changes()?;
                 }
+                () = &mut unread => return Err(io::Error::from(io::ErrorKind::BrokenPipe).into()),
                 () = until(self.behind_until) => self.behind_until = None,
                 _ = self.tick.tick() => {}
                 _ = tokio::signal::ctrl_c() => {
@@ -265,14 +276,14 @@ impl<'d> Follow<'d> {
 
     fn print_changes(&mut self) -> Result<(), CommandError> {
         let changes = std::mem::take(&mut self.unprinted);
-        if !self.target.json {
+        if self.target.is_told() {
             self.printer.print(&self.view, &changes, &self.settled, &mut self.screen)?;
         }
         Ok(())
     }
 
     fn show_progress(&mut self) -> Result<(), CommandError> {
-        if self.target.json {
+        if !self.target.is_told() {
             return Ok(());
         }
         let room = self.screen.room();

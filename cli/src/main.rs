@@ -3,7 +3,7 @@
 //! * the command line's grammar: [`args`]; the commands: [`commands`], one file each
 //! * completion in a shell: [`complete`]
 //! * following a task live, for `run`, `chat`, `watch` and `demo`: [`follow`]
-//! * output: [`output`], pure functions to text; input: [`prompt`]
+//! * output: [`output`], pure functions to text; input: [`prompt`], [`piped`]
 //! * programs of systemd, for `daemon install`: [`systemd`]
 //! * errors: [`error`] (kind, message, hints) and exit codes: [`exit`]
 //!
@@ -21,6 +21,7 @@ mod kind;
 mod named;
 mod output;
 mod pages;
+mod piped;
 mod prompt;
 mod replace;
 mod request;

@@ -15,7 +15,7 @@ pub use error::{ConfigError, Problem};
 pub use policy::PolicyConfig;
 pub use price::Price;
 pub use prompts::PromptsConfig;
-pub use reference::reference;
+pub use reference::{reference, reference_json};
 pub use sandbox::SandboxConfig;
 pub use template::{TemplateConfig, TemplateLimits};
 

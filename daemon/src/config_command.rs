@@ -12,6 +12,10 @@ use std::{path::PathBuf, process::ExitCode};
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     match arguments {
         ["reference"] => say(config::reference().trim_end()),
+        ["reference", "--json"] => match config::reference_json() {
+            Ok(tables) => say(&tables),
+            Err(error) => failure::failed(&error.to_string(), true),
+        },
         ["check"] => print_check(false),
         ["check", "--json"] => print_check(true),
         _ => usage(),

@@ -4,6 +4,7 @@ mod check_command;
 mod config_command;
 mod doctor_command;
 mod failure;
+mod fresh_start;
 mod personas_command;
 mod prompts_command;
 mod signals;
@@ -25,7 +26,7 @@ const USAGE: &str = "abided: the Abide daemon. `abide` starts it when it is need
 Usage: abided [--foreground]
        abided doctor [--json] [--rebuild | --backup FILE [--force] | --accept-loss [--yes]]
        abided check
-       abided config check [--json] | reference
+       abided config check | reference [--json]
        abided prompts [--json] [--write]
        abided personas --write [--json]
 
@@ -125,9 +126,11 @@ fn try_run(foreground: bool) -> anyhow::Result<()> {
     };
     allocator::limit_arenas();
     let home = Home::from_env()?;
+    fresh_start::begin();
     private_folder(&home.state_dir)?;
     private_folder(&home.log_dir())?;
     let log = logging::init(&home.log_dir(), std::env::var(logging::VARIABLE).ok().as_deref(), foreground)?;
+    fresh_start::warn();
     let helper = tool_helper()?;
     let ending = Arc::new(watch::channel(None).0);
     let runtime = runtime()?;

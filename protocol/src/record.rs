@@ -203,7 +203,7 @@ pub struct ForkedBy {
     pub index: u32,
 }
 
-/// An `AGENTS.md` that a task's model has been given.
+/// An `AGENTS.md`, or `CLAUDE.md`, that a task's model has been given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstructionFile {

@@ -35,7 +35,7 @@ pub struct TestDaemon {
     root: TempDir,
     environment: BTreeMap<String, String>,
     once: BTreeMap<String, String>,
-    umask: Option<String>,
+    caller: Option<String>,
     program: PathBuf,
     child: Option<Child>,
 }
@@ -65,7 +65,7 @@ impl TestDaemon {
             root,
             environment: BTreeMap::new(),
             once: BTreeMap::new(),
-            umask: None,
+            caller: None,
             program: process::built("abided"),
             child: None,
         };
@@ -93,9 +93,9 @@ impl TestDaemon {
         self.once.insert(name.to_owned(), value.to_owned());
     }
 
-    /// The umask of the next starts, in octal.
-    pub fn set_umask(&mut self, umask: &str) {
-        self.umask = Some(umask.to_owned());
+    /// What a shell runs before it becomes the daemon, at the next starts.
+    pub fn set_caller(&mut self, script: &str) {
+        self.caller = Some(script.to_owned());
     }
 
     /// Writes the configuration; the daemon reads it when it next needs it.
@@ -148,11 +148,11 @@ impl TestDaemon {
         let log =
             File::options().create(true).append(true).open(self.output_file()).expect("the output's file");
         let program = &self.program;
-        let mut command = match &self.umask {
+        let mut command = match &self.caller {
             None => process::blocking_program(program),
-            Some(umask) => {
+            Some(script) => {
                 let mut shell = process::blocking_program("/bin/sh");
-                shell.arg("-c").arg(format!("umask {umask} && exec \"$0\" \"$@\"")).arg(program);
+                shell.arg("-c").arg(format!("{script}\nexec \"$0\" \"$@\"")).arg(program);
                 shell
             }
         };

@@ -118,6 +118,7 @@ mod intruder {
     mod skew;
 }
 mod process {
+    mod caller;
     mod clean;
     mod flood;
     mod trees;
@@ -195,6 +196,7 @@ mod cli {
     mod kinds;
     mod lists;
     mod output;
+    mod result;
     mod search;
     mod tasks;
 }

@@ -118,10 +118,11 @@ Examples:
   abide run fix the failing test
   abide run --continue now add a changelog entry
   id=$(abide run --detach --yes update the dependencies)
-  git diff | abide run --persona reviewer review this change
-  cargo test 2>&1 | abide run explain these failures")]
+  git diff | abide run --persona reviewer review this change -
+  cargo test 2>&1 | abide run explain these failures -
+  notes=$(git log v1.2.. | abide run --result --tools none write release notes -)")]
 pub(crate) struct RunArgs {
-    /// What to do; standard input, if it is not a terminal, is appended
+    /// What to do; a dash at the end stands for standard input, which is read without one if it is a file or there are no words
     pub(crate) prompt: Vec<String>,
     /// Print the task's id and leave
     #[arg(long, short = 'd')]
@@ -138,6 +139,12 @@ pub(crate) struct RunArgs {
     /// Continue the conversation in this file, a JSON list of messages as `startTask` takes them
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) messages: Option<PathBuf>,
+    /// Print nothing but the final text, on standard output, when the task has ended; errors and questions are on standard error
+    #[arg(long, conflicts_with_all = ["json_result", "json", "detach"])]
+    pub(crate) result: bool,
+    /// The same as one JSON object: result, status, endReason, error, usage, cost (in US dollars), taskId, exit
+    #[arg(long, conflicts_with_all = ["json", "detach"])]
+    pub(crate) json_result: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]

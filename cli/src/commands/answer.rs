@@ -5,6 +5,7 @@ use crate::{
     exit::Exit,
     named::Named,
     output::{pending, screen},
+    piped,
     prompt::{Edited, Terminal, Typed},
     verdict::Verdict,
 };
@@ -13,7 +14,6 @@ use abide_client::protocol::{
     inbox::Question,
     method::{UserResponse, inbox::UserResponseParams},
 };
-use std::io::{self, Read as _};
 
 /// The longest answer from a pipe; a longer text belongs in a file.
 const MAX_ANSWER: u64 = 1024 * 1024;
@@ -72,7 +72,5 @@ async fn ask(question: &Question) -> Result<String, CommandError> {
             Edited::Interrupted | Edited::End => String::new(),
         });
     }
-    let mut piped = String::new();
-    io::stdin().lock().take(MAX_ANSWER).read_to_string(&mut piped)?;
-    Ok(piped)
+    Ok(piped::text(MAX_ANSWER).await?)
 }

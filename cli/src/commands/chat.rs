@@ -122,6 +122,7 @@ impl Chat {
             with_prompts: false,
             extent: Extent::Tail,
             json: self.json,
+            is_quiet: false,
             answerer: Answerer::person_or(self.json, Answerer::Nobody),
             interrupt,
         };

@@ -22,12 +22,8 @@ const ANSWER_TIME: Duration = Duration::from_secs(3);
 pub(crate) async fn config(command: ConfigCommand, json: bool) -> Result<Exit, CommandError> {
     match command {
         // The daemon's program does these without a running daemon.
-        ConfigCommand::Check => {
-            let flags = if json { &["--json"][..] } else { &[] };
-            let arguments: Vec<&OsStr> = ["config", "check"].iter().chain(flags).map(OsStr::new).collect();
-            become_daemon(&arguments)
-        }
-        ConfigCommand::Reference => become_daemon(&[OsStr::new("config"), OsStr::new("reference")]),
+        ConfigCommand::Check => become_config("check", json),
+        ConfigCommand::Reference => become_config("reference", json),
         ConfigCommand::Show => {
             let reply = Daemon::started().await?.call::<GetConfig>(GetConfigParams::default()).await?;
             print_settings(&reply, json)
@@ -48,6 +44,12 @@ pub(crate) async fn config(command: ConfigCommand, json: bool) -> Result<Exit, C
             Ok(exit)
         }
     }
+}
+
+fn become_config(what: &str, json: bool) -> Result<Exit, CommandError> {
+    let arguments: Vec<&OsStr> =
+        ["config", what].into_iter().chain(json.then_some("--json")).map(OsStr::new).collect();
+    become_daemon(&arguments)
 }
 
 fn print_settings(reply: &ConfigReply, json: bool) -> Result<Exit, CommandError> {

@@ -56,6 +56,7 @@ pub(crate) async fn demo(mode: Mode, json: bool) -> Result<Exit, CommandError> {
         with_prompts: true,
         extent: Extent::Tail,
         json,
+        is_quiet: false,
         answerer,
         interrupt: Interrupt::Detaches,
     };

@@ -4,10 +4,10 @@ use crate::{
     error::CommandError,
     exit::Exit,
     output::{json, screen, text},
+    piped,
     prompt::Terminal,
 };
 use abide_client::protocol::method::{SetKey, daemon::SetKeyParams};
-use std::io::{self, Read as _};
 
 /// The longest key accepted, far above any provider's.
 const MAX_KEY: u64 = 16 * 1024;
@@ -54,9 +54,7 @@ async fn read(provider: &str) -> Result<String, CommandError> {
         screen.note("")?;
         typed.unwrap_or_default()
     } else {
-        let mut piped = String::new();
-        io::stdin().lock().take(MAX_KEY).read_to_string(&mut piped)?;
-        piped
+        piped::text(MAX_KEY).await?
     };
     check(&typed).map(str::to_owned)
 }

@@ -12,6 +12,7 @@ use std::{
     fs::{self, File},
     io::{self, Read as _, Seek as _, SeekFrom},
     path::{Path, PathBuf},
+    pin::pin,
     time::Duration,
 };
 use tokio::time::interval;
@@ -32,10 +33,11 @@ pub(crate) async fn logs(args: &LogsArgs, json: bool) -> Result<Exit, CommandErr
         return print_all(&log.path, &lines, json);
     }
     print(&lines, json)?;
-    let mut look = interval(LOOK_EVERY);
+    let (mut look, mut unread) = (interval(LOOK_EVERY), pin!(screen::unread()));
     loop {
         tokio::select! {
             _ = look.tick() => {}
+            () = &mut unread => return Ok(Exit::Done),
             _ = tokio::signal::ctrl_c() => return Ok(Exit::Done),
         }
         print(&log.lines()?, json)?;

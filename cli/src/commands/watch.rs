@@ -64,6 +64,7 @@ async fn target(daemon: &mut Daemon, id: &str, json: bool) -> Result<Target, Com
         with_prompts: true,
         extent: Extent::Tail,
         json: false,
+        is_quiet: false,
         answerer: Answerer::Onlooker,
         interrupt: Interrupt::Detaches,
     })

@@ -45,6 +45,16 @@ impl FollowEnd {
         Ok(exit)
     }
 
+    /// As [`Self::print`], but prints nothing if the task is done; and leaving the task is no success for a script that waits for its result.
+    pub(crate) fn print_unless_done(&self, id: &str) -> Result<Exit, CommandError> {
+        let (words, exit) = self.message(id, false, screen::note_width());
+        let exit = if matches!(self, Self::Detached { .. }) { Exit::Cancelled } else { exit };
+        if exit != Exit::Done {
+            screen::note(&words)?;
+        }
+        Ok(exit)
+    }
+
     /// The message and the exit code. `columns`: the terminal's width, if standard error is one.
     fn message(&self, id: &str, json: bool, columns: Option<usize>) -> (String, Exit) {
         match self {
@@ -128,7 +138,7 @@ impl Follow<'_> {
         if self.saw_end || (self.target.is_over && self.is_quiet().await?) {
             let mut task = self.ended_task(id).await?;
             task.error_message = task.error_message.filter(|error| !self.printer.has_printed(error));
-            if !self.target.json {
+            if self.target.is_told() {
                 // The event of the task's end, which prints the summary, may be before the cursor.
                 self.printer.summary(task.summary.as_deref(), &mut self.screen)?;
             }

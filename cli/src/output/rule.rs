@@ -10,6 +10,7 @@ use abide_client::protocol::{
     Timestamp,
     inbox::{Rule, RuleEffect, TextRule},
     method::rule::{PolicyRule, RememberedRule, TestRuleReply},
+    record::Permission,
 };
 use anstyle::Style;
 use std::fmt::Write as _;
@@ -68,19 +69,19 @@ pub(crate) fn added(rule: &RememberedRule) -> String {
 
 /// The verdict of the rules on a command line.
 pub(crate) fn tested(reply: &TestRuleReply) -> String {
-    let TestRuleReply { effect, rule, is_policy, why, wider } = reply;
+    let TestRuleReply { effect, rule, is_policy, why, wider, permission, asks } = reply;
     let mut out = match (effect, rule) {
         (Some(effect), Some(rule)) => {
             let source = if *is_policy { "the configuration" } else { "this workspace" };
             let verdict = paint(style_of(*effect), effect.name());
             format!("{verdict}: {} ({source})\n", text::one_line(rule))
         }
-        _ => {
-            "no rule decides: a decision that is remembered for exactly this call does, or else the sandbox\n"
-                .to_owned()
-        }
+        _ => "no rule decides\n".to_owned(),
     };
     let _ = writeln!(out, "  {}", text::one_line(why));
+    if let Some(permission) = permission {
+        let _ = writeln!(out, "{}", in_a_task(permission, asks.as_deref()));
+    }
     if effect.is_none() && !wider.is_empty() {
         let _ = writeln!(out, "{}", paint(FAINT, "Rules that would allow it:"));
         for wider in wider {
@@ -93,6 +94,21 @@ pub(crate) fn tested(reply: &TestRuleReply) -> String {
         }
     }
     out
+}
+
+/// What becomes of the call.
+fn in_a_task(permission: &Permission, asks: Option<&str>) -> String {
+    let (verb, words) = match permission {
+        Permission::Ask => (paint(NEEDS_YOU, "asks"), asks.map(text::one_line).unwrap_or_default()),
+        Permission::Denied(why) => (paint(BAD, "is refused"), text::one_line(why)),
+        Permission::Rule => (paint(GOOD, "runs"), "a rule or a remembered decision allows it".into()),
+        Permission::Sandbox => {
+            (paint(GOOD, "runs"), "it stays in the sandbox, and what it does can be undone".into())
+        }
+        Permission::Tier | Permission::Yes => (paint(GOOD, "runs"), "nothing asks about it".into()),
+    };
+    let colon = if words.is_empty() { "" } else { ": " };
+    format!("in a task without --yes it {verb}{colon}{words}")
 }
 
 pub(crate) fn forgotten(rule: &RememberedRule) -> String {

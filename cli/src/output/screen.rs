@@ -169,6 +169,24 @@ fn is_one_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
+/// Resolves when standard output is a pipe that nobody reads any more, as that of `head` is when it has enough. A write would say so too, but
+/// the next one may be hours away.
+#[cfg(unix)]
+pub(crate) async fn unread() {
+    use std::os::fd::AsFd as _;
+    use tokio::{io::Interest, net::unix::pipe::Sender};
+    // It stays blocking: other processes may share it. A file cannot be watched, and is always there.
+    let watched = io::stdout().as_fd().try_clone_to_owned().and_then(Sender::from_owned_fd_unchecked);
+    let Ok(watched) = watched else { return std::future::pending().await };
+    // It may return without reason.
+    while watched.ready(Interest::ERROR).await.is_ok_and(|ready| !ready.is_error()) {}
+}
+
+#[cfg(not(unix))]
+pub(crate) async fn unread() {
+    std::future::pending().await
+}
+
 /// Prints a rendered text to standard output.
 pub(crate) fn print(rendered: &str) -> io::Result<()> {
     let mut out = anstream::stdout();

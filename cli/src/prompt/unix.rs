@@ -46,13 +46,13 @@ impl Terminal {
         self.line().await
     }
 
-    /// One key, without Enter. Ctrl-C still interrupts.
+    /// One key, also if Enter follows at once: some people finish every answer with it. Ctrl-C still interrupts.
     pub(crate) async fn key(&self) -> io::Result<u8> {
         let _mode = InputMode::without(LocalModes::ICANON | LocalModes::ECHO)?;
         let keys = chunk().await?;
         match keys[..] {
             [] => Ok(super::END_OF_INPUT),
-            [key] => Ok(key),
+            [key] | [key, b'\n'] => Ok(key),
             // Several bytes: an arrow key or pasted text, not a single key.
             _ => Ok(0),
         }

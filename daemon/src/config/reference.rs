@@ -1,10 +1,13 @@
 //! The reference of `config.toml`: every key with type, default and meaning. A test compares it with what the parser accepts.
 
+use serde::Serialize;
 use std::fmt::Write as _;
 
 /// A table of the file.
+#[derive(Serialize)]
 struct Table {
     /// The header in the file, with placeholders in capitals.
+    #[serde(rename = "table")]
     header: &'static str,
     meaning: &'static str,
     /// When a change takes effect.
@@ -13,9 +16,11 @@ struct Table {
 }
 
 /// A key of a table.
+#[derive(Serialize)]
 struct Key {
     name: &'static str,
     /// Type and unit.
+    #[serde(rename = "type")]
     kind: &'static str,
     /// In TOML, where it is a value.
     default: &'static str,
@@ -685,6 +690,14 @@ pub fn reference() -> String {
     }
     let _ = write!(page, "\n## All of it\n\n```toml\n{}```\n", example());
     page
+}
+
+/// The tables and their keys, for programs.
+///
+/// # Errors
+/// Memory is exhausted.
+pub fn reference_json() -> serde_json::Result<String> {
+    serde_json::to_string_pretty(TABLES)
 }
 
 /// An example file with every key.

@@ -94,15 +94,33 @@ mod unix {
         io::{FdFlags, fcntl_getfd, fcntl_setfd},
         net::{AddressFamily, sockopt},
     };
-    use std::{env, fs::File, io, process};
+    use std::{
+        env,
+        fs::{self, File},
+        io, process,
+    };
 
     /// The first descriptor of socket activation.
     const FIRST: RawFd = 3;
 
     impl Inherited {
-        /// What the environment names. Call it once, before anything is opened.
+        /// What the environment names. All other descriptors but the first three are closed: whoever starts a daemon may have locked
+        /// files, or pipes whose readers wait for their end. Call it once, before anything is opened.
         #[must_use]
         pub fn from_env() -> Self {
+            let inherited = Self::named();
+            let kept = match &inherited.socket {
+                None => [None, None],
+                Some(Given { listener, from: Giver::ServiceManager }) => [Some(listener.as_raw_fd()), None],
+                Some(Given { listener, from: Giver::Predecessor { lock, .. } }) => {
+                    [Some(listener.as_raw_fd()), Some(lock.as_raw_fd())]
+                }
+            };
+            close_others(kept);
+            inherited
+        }
+
+        fn named() -> Self {
             if let Some(given) = predecessor() {
                 return Self { socket: Some(given), unused: 0, stayed: Stayed::from_env() };
             }
@@ -163,6 +181,18 @@ mod unix {
         }
         std::mem::forget(owned);
         None
+    }
+
+    #[expect(unsafe_code, reason = "there is no safe way to close a descriptor that one did not open")]
+    fn close_others(kept: [Option<RawFd>; 2]) {
+        let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<RawFd>().ok();
+        // All are read before one is closed: the listing has a descriptor of its own, which is closed then.
+        let open: Vec<_> =
+            fs::read_dir("/dev/fd").into_iter().flatten().flatten().filter_map(number).collect();
+        for descriptor in open.into_iter().filter(|fd| *fd >= FIRST && !kept.contains(&Some(*fd))) {
+            // SAFETY: this process has opened nothing yet, so nothing of it uses the descriptor. If it is not open, the call fails.
+            unsafe { libc::close(descriptor) };
+        }
     }
 
     impl Instance {

@@ -1,4 +1,4 @@
-//! `AGENTS.md`: what a repository tells agents that work in it. It is text for the model and nothing else: no permission depends on it,
+//! `AGENTS.md`: what a repository tells agents that work in it; where a folder has none, its `CLAUDE.md`. It is text for the model and nothing else: no permission depends on it,
 //! and a file that cannot be used does not keep a task from starting.
 
 use crate::text_file;
@@ -6,7 +6,8 @@ use abide_protocol::record::InstructionFile;
 use sha2::{Digest as _, Sha256};
 use std::{fmt::Write as _, path::Path};
 
-const NAME: &str = "AGENTS.md";
+/// The first that a folder has.
+const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// The files together, in bytes.
 const MAX: u64 = 32 * 1024;
 
@@ -31,14 +32,16 @@ impl Instructions {
         let mut found = Vec::new();
         for folder in workspace.ancestors().take_while(|folder| folder.starts_with(root)) {
             let Ok(within) = folder.strip_prefix(root) else { continue };
-            let Some(path) = within.join(NAME).to_str().map(str::to_owned) else { continue };
-            match text_file::read(root, &path, room) {
-                Ok(text) => {
-                    room -= text.len() as u64;
-                    found.push((path, text));
+            for path in NAMES.iter().filter_map(|name| within.join(name).to_str().map(str::to_owned)) {
+                match text_file::read(root, &path, room) {
+                    Ok(text) => {
+                        room -= text.len() as u64;
+                        found.push((path, text));
+                    }
+                    Err(text_file::Unusable::Missing) => continue,
+                    Err(why) => tracing::warn!("{} {why}; it is left out", root.join(path).display()),
                 }
-                Err(text_file::Unusable::Missing) => {}
-                Err(why) => tracing::warn!("{} {why}; it is left out", root.join(path).display()),
+                break;
             }
         }
         found.reverse();
@@ -69,6 +72,8 @@ mod tests {
     use super::*;
     use std::fs;
 
+    const NAME: &str = "AGENTS.md";
+
     fn paths(of: &Instructions) -> Vec<&str> {
         of.files.iter().map(|file| file.path.as_str()).collect()
     }
@@ -96,7 +101,11 @@ mod tests {
             Instructions::read(&root.join("a")),
             Instructions::of(&[(NAME.to_owned(), format!("Of {}.", root.display()))])
         );
-        fs::remove_file(root.join(NAME)).unwrap();
+        fs::write(root.join("CLAUDE.md"), "Not read.").unwrap();
+        assert_eq!(Instructions::read(&deep), read, "the folder has an AGENTS.md");
+        fs::rename(root.join(NAME), root.join("CLAUDE.md")).unwrap();
+        assert_eq!(paths(&Instructions::read(&deep)), ["CLAUDE.md", "a/b/AGENTS.md"]);
+        fs::remove_file(root.join("CLAUDE.md")).unwrap();
         fs::remove_file(deep.join(NAME)).unwrap();
         assert_eq!(Instructions::read(&deep), Instructions::default());
     }

@@ -45,6 +45,8 @@ pub enum HomeError {
         path = path.display()
     )]
     SocketPathTooLong { path: PathBuf, length: usize },
+    #[error("{}", not_ours(path, *owner))]
+    NotOurs { path: PathBuf, owner: u32 },
     #[error("cannot use {path}: {source}", path = path.display())]
     Io { path: PathBuf, source: io::Error },
     #[error("{path} is not a lock file of Abide: {source}", path = path.display())]
@@ -64,17 +66,19 @@ impl Home {
     /// The home that the environment names: `ABIDE_HOME=DIR` moves everything under one folder; else the platform's folders.
     ///
     /// # Errors
-    /// The environment names none, or an unusable one.
+    /// The environment names none, or an unusable one, or one of another user.
     pub fn from_env() -> Result<Self, HomeError> {
-        match std::env::var_os("ABIDE_HOME") {
-            Some(dir) if dir.is_empty() => Err(HomeError::EmptyOverride),
+        let home = match std::env::var_os("ABIDE_HOME") {
+            Some(dir) if dir.is_empty() => return Err(HomeError::EmptyOverride),
             Some(dir) => {
                 let path = PathBuf::from(dir);
                 let absolute = std::path::absolute(&path).map_err(|source| HomeError::Io { path, source })?;
-                Ok(Self::at(absolute))
+                Self::at(absolute)
             }
-            None => Self::of_platform(),
-        }
+            None => Self::of_platform()?,
+        };
+        home.dirs().into_iter().try_for_each(check_owner)?;
+        Ok(home)
     }
 
     /// Everything under one folder, which should be absolute.
@@ -93,8 +97,8 @@ impl Home {
         let dirs = directories::ProjectDirs::from("", "", "abide").ok_or(HomeError::NoHome)?;
         let state_dir =
             dirs.state_dir().map_or_else(|| dirs.data_local_dir().join("state"), Path::to_path_buf);
-        // After `su`, say, the variable may name a folder that does not exist; it is ignored then.
-        let runtime_dir = dirs.runtime_dir().filter(|dir| dir.parent().is_some_and(Path::is_dir));
+        // After `su`, say, the variable may name a folder that does not exist, or that of the user before; it is ignored then.
+        let runtime_dir = dirs.runtime_dir().filter(|dir| dir.parent().is_some_and(is_own_dir));
         let run_dir = runtime_dir.map_or_else(|| state_dir.join("run"), |dir| dir.join("v1"));
         Ok(Self {
             config_dir: dirs.config_dir().to_path_buf(),
@@ -200,10 +204,60 @@ impl Home {
     /// # Errors
     /// A folder cannot be created, or cannot be closed to others.
     pub fn create(&self) -> Result<(), HomeError> {
-        [&self.config_dir, &self.data_dir, &self.state_dir, &self.run_dir]
-            .into_iter()
-            .try_for_each(|dir| create_private_dir(dir))
+        self.dirs().into_iter().try_for_each(create_private_dir)
     }
+
+    fn dirs(&self) -> [&Path; 4] {
+        [&self.config_dir, &self.data_dir, &self.state_dir, &self.run_dir]
+    }
+}
+
+/// Checks that a folder is this user's; if it is not there, that the one that it would be made in is this user's or root's. What root makes
+/// in the home of another user would lock that user out.
+#[cfg(unix)]
+fn check_owner(dir: &Path) -> Result<(), HomeError> {
+    use std::os::unix::fs::MetadataExt as _;
+    let nearest = dir.ancestors().find_map(|path| Some((path, fs::metadata(path).ok()?.uid())));
+    match nearest {
+        Some((path, owner)) if owner != our_uid() && (owner != 0 || path == dir) => {
+            Err(HomeError::NotOurs { path: path.to_owned(), owner })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn check_owner(_: &Path) -> Result<(), HomeError> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn is_own_dir(dir: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata(dir).is_ok_and(|found| found.is_dir() && found.uid() == our_uid())
+}
+
+#[cfg(not(unix))]
+fn is_own_dir(dir: &Path) -> bool {
+    dir.is_dir()
+}
+
+#[cfg(unix)]
+fn our_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+fn not_ours(path: &Path, owner: u32) -> String {
+    let path = path.display();
+    if owner == 0 {
+        return format!(
+            "{path} belongs to root; give it back (sudo chown -R \"$(id -u)\" {path}), or set ABIDE_HOME to a folder of your own"
+        );
+    }
+    format!(
+        "{path} belongs to another user (id {owner}), whom files of this user would lock out; run it as that user, or set HOME (`sudo -H` \
+         does) or ABIDE_HOME to a folder of your own"
+    )
 }
 
 fn check_socket_path(path: PathBuf) -> Result<PathBuf, HomeError> {

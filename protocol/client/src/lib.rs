@@ -5,6 +5,7 @@
 //! * [`Client`]: one connection, shared by many callers; [`autostart`] starts the daemon
 //! * [`Live`]: a subscription that survives cut connections and restarts, with no gap and no repeat
 //! * [`view`]: the pure fold from [`Live`]'s updates to what a person sees
+//! * [`fresh`]: what daemon and window do not keep of the process that starts them
 //! * [`login`]: what starts the daemon at login
 //! * [`choice`]: which of a question's choices a typed answer means
 //! * [`text`]: makes text of models and tools safe for a terminal
@@ -23,6 +24,8 @@ mod client;
 mod connect;
 mod connector;
 pub mod framing;
+#[cfg(unix)]
+pub mod fresh;
 pub mod home;
 mod live;
 pub mod login;

@@ -1,6 +1,7 @@
 use crate::{
     ConversationId, Seq, Timestamp,
     inbox::{Rule, RuleEffect, TextRule, WiderRule},
+    record::Permission,
 };
 use serde::{Deserialize, Serialize};
 
@@ -116,6 +117,13 @@ pub struct TestRuleReply {
     pub why: String,
     /// The rules that an approval of it would offer besides the exact one.
     pub wider: Vec<WiderRule>,
+    /// What becomes of the call in a task that is started without `--yes`, remembered decisions and the sandbox included. Absent: an
+    /// older daemon.
+    #[serde(default)]
+    pub permission: Option<Permission>,
+    /// If it asks, why, in words.
+    #[serde(default)]
+    pub asks: Option<String>,
 }
 
 /// The rule that is forgotten: from now on the same call asks again.

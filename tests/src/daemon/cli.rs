@@ -54,21 +54,57 @@ impl Cli {
     /// # Panics
     /// It does not end.
     pub async fn run(&self, arguments: &[&str]) -> CliOutput {
-        self.run_with_input(arguments, "").await
+        self.run_with_stdin(arguments, Stdio::null()).await
     }
 
-    /// Runs it to its end, with `input` on its stdin.
+    /// Runs it to its end, with `input` in a pipe on its stdin.
     ///
     /// # Panics
     /// It does not end.
     pub async fn run_with_input(&self, arguments: &[&str], input: &str) -> CliOutput {
-        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().expect("abide can be started");
-        let mut stdin = child.stdin.take().expect("a pipe");
-        let what = format!("`abide {}` to end", arguments.join(" "));
-        let output = wait::within(&what, async {
+        self.run_reading(arguments, Stdio::piped(), async |child| {
+            let mut stdin = child.stdin.take().expect("a pipe");
             // It may end without reading all.
             drop(stdin.write_all(input.as_bytes()).await);
-            drop(stdin);
+        })
+        .await
+    }
+
+    /// Runs it to its end, with a stdin that does not end before. `meanwhile` gets the process.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub async fn run_with_open_input(
+        &self,
+        arguments: &[&str],
+        meanwhile: impl AsyncFnOnce(&mut Child),
+    ) -> CliOutput {
+        let mut held = None;
+        self.run_reading(arguments, Stdio::piped(), async |child| {
+            held = child.stdin.take();
+            meanwhile(child).await;
+        })
+        .await
+    }
+
+    /// Runs it to its end, with this stdin.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub async fn run_with_stdin(&self, arguments: &[&str], stdin: Stdio) -> CliOutput {
+        self.run_reading(arguments, stdin, async |_| {}).await
+    }
+
+    async fn run_reading(
+        &self,
+        arguments: &[&str],
+        stdin: Stdio,
+        meanwhile: impl AsyncFnOnce(&mut Child),
+    ) -> CliOutput {
+        let mut child = self.command(arguments).stdin(stdin).spawn().expect("abide can be started");
+        let what = format!("`abide {}` to end", arguments.join(" "));
+        let output = wait::within(&what, async {
+            meanwhile(&mut child).await;
             child.wait_with_output().await.expect("abide can be waited for")
         })
         .await;
@@ -182,6 +218,15 @@ impl CliRun {
     /// It cannot be killed.
     pub async fn kill(mut self) {
         self.child.kill().await.expect("abide can be killed");
+    }
+
+    /// Closes its stdout, as `head` does when it has enough, and waits until it ends; returns its exit code.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub async fn code_unread(mut self) -> Option<i32> {
+        drop(self.lines);
+        wait::within("abide to end", self.child.wait()).await.expect("abide can be waited for").code()
     }
 
     /// Waits until it ends by itself; returns its exit code.

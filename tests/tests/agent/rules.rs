@@ -7,7 +7,7 @@ use abide_client::protocol::{
         inbox::DecideApprovalParams,
         rule::{AddRuleParams, ForgetRuleParams, ListRulesParams, TestRuleParams},
     },
-    task::Status,
+    task::{AgentTask, Status},
 };
 use abide_tests::{
     daemon::Config,
@@ -110,4 +110,23 @@ async fn an_added_rule_stands_in_its_workspace_and_can_be_tested() {
     // The program is looked for, as when the command is assessed.
     world.client.call::<AddRule>(rule("shell(no-such-program *)", RuleEffect::Allow)).await.unwrap();
     assert_eq!(test("no-such-program 1", &workspace).await, (None, None));
+
+    // What becomes of the call is told as its assessment has it, also where no rule is about it.
+    let cli = world.daemon.cli();
+    for command in ["git push", "echo $HOME", "rm x", "ls -a"] {
+        let test = cli.json(&["rules", "test", command]).await;
+        let task =
+            world.run_asking(&command.replace(' ', "-"), [Turn::shell(command), Turn::done("Done.")]).await;
+        let is_assessed = |task: &AgentTask| task.status.has_ended() || task.needs_person();
+        let pending = world.wait("the call to be assessed", task, is_assessed).await.pending;
+        let permission = serde_json::to_value(&world.get(task).await.calls[0].permission).unwrap();
+        assert_eq!(test["permission"], permission, "{command}");
+        let why = pending.first().and_then(|pending| match pending {
+            Pending::Approval(approval) => approval.why.clone(),
+            Pending::Question(_) => None,
+        });
+        assert_eq!(test["asks"], serde_json::json!(why), "{command}");
+    }
+    let words = cli.ok(&["rules", "test", "git push"]).await;
+    assert!(words.contains("in a task without --yes it asks: "), "{words}");
 }

@@ -2,9 +2,13 @@
 
 use abide_client::protocol::limits::MAX_PROMPT;
 use abide_tests::{
+    daemon::{Config, TestDaemon},
     model_server::{Fault, Gate, Script, Turn},
+    process, wait,
     world::World,
 };
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
 
 #[tokio::test]
 async fn the_agents_text_goes_to_stdout_and_the_exit_code_is_that_of_the_end() {
@@ -60,16 +64,52 @@ async fn a_stop_ends_run_with_130_and_detach_prints_the_id() {
 }
 
 #[tokio::test]
-async fn piped_input_is_appended_to_the_prompt() {
+async fn standard_input_is_read_where_it_is_meant() {
     let world = World::start().await;
-    world.model.script("piped", [Turn::done("Read it.")]);
-    let run = world
-        .daemon
-        .cli()
-        .run_with_input(&["run", "--yes", "[k:piped]", "what is this?"], "the piped words")
+    let cli = world.daemon.cli();
+    let prompt = |key: &str| {
+        world.model.script(key, [Turn::done("Read it.")]);
+        format!("[k:{key}]")
+    };
+    let was_sent = |key: &str| world.model.requests(key)[0].text().contains("the piped words");
+
+    let words = prompt("dash");
+    let run = cli.run_with_input(&["run", &words, "what is this?", "-"], "the piped words").await;
+    assert_eq!((run.code, was_sent("dash")), (Some(0), true), "{run:?}");
+    let run = cli.run_with_input(&["run", "-"], &format!("{} the piped words", prompt("alone"))).await;
+    assert_eq!((run.code, was_sent("alone")), (Some(0), true), "{run:?}");
+    let words = prompt("file");
+    let run = cli.run_with_stdin(&["run", &words], process::input("the piped words")).await;
+    assert_eq!((run.code, was_sent("file")), (Some(0), true), "{run:?}");
+    assert!(!run.stderr.contains("standard input"), "{run:?}");
+
+    // A pipe that whoever started it has left open.
+    let words = prompt("open");
+    let run = cli.run_with_open_input(&["run", &words, "what is this?"], async |_| {}).await;
+    assert_eq!((run.code, was_sent("open")), (Some(0), false), "{run:?}");
+    assert!(run.stderr.contains("standard input was not read") && run.stderr.contains(" -\n"), "{run:?}");
+    let words = prompt("nothing");
+    let run = cli.run(&["run", &words, "what is this?"]).await;
+    assert!(run.code == Some(0) && !run.stderr.contains("standard input"), "{run:?}");
+}
+
+#[tokio::test]
+async fn a_signal_ends_a_read_of_standard_input() {
+    let daemon = TestDaemon::new(&Config::default());
+    let cli = daemon.cli();
+    let run = cli.run_with_open_input(&["run", "-"], async |child| {
+        let pid = Pid::from_raw(child.id().unwrap().cast_signed()).unwrap();
+        let handles_term = |status: String| {
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+            u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << 14) != 0
+        };
+        wait::wait_until("it to listen to signals", async || {
+            handles_term(fs::read_to_string(format!("/proc/{}/status", pid.as_raw_pid())).unwrap())
+        })
         .await;
-    assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(world.model.requests("piped")[0].text().contains("the piped words"));
+        kill_process(pid, Signal::TERM).unwrap();
+    });
+    assert_eq!(run.await.code, Some(143));
 }
 
 #[tokio::test]
@@ -79,9 +119,9 @@ async fn a_prompt_that_the_daemon_would_refuse_is_not_sent() {
     world.model.script("long", [Turn::done("Read it.")]);
     let words = "[k:long]";
     let most = MAX_PROMPT - words.len() - "\n\n".len();
-    let over = cli.run_with_input(&["run", "--detach", words], &"x".repeat(most + 1)).await;
+    let over = cli.run_with_input(&["run", "--detach", words, "-"], &"x".repeat(most + 1)).await;
     assert_eq!(over.code, Some(2), "{over:?}");
     assert!(over.stderr.contains("1.0 MiB") && over.stderr.contains("write it to a file"), "{}", over.stderr);
-    let fits = cli.run_with_input(&["run", words], &"x".repeat(most)).await;
+    let fits = cli.run_with_input(&["run", words, "-"], &"x".repeat(most)).await;
     assert_eq!(fits.code, Some(0), "{}", fits.stderr);
 }

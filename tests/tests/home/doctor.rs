@@ -96,6 +96,8 @@ async fn before_the_first_start_there_is_nothing_to_copy_or_to_repair() {
         let document: Value = serde_json::from_str(&in_json.stderr).unwrap();
         assert_eq!(document["error"]["kind"], "failed", "{command:?}: {in_json:?}");
     }
+    let tables = cli.json(&["config", "reference"]).await;
+    assert_eq!((&tables[0]["table"], &tables[0]["keys"][0]["name"]), (&"model".into(), &"default".into()));
     let checked = cli.json(&["config", "check"]).await;
     assert_eq!(
         (&checked["valid"], &checked["exists"]),

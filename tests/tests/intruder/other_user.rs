@@ -1,7 +1,13 @@
-//! Another user is refused even if all file modes are open.
+//! Another user is refused even if all file modes are open, and nothing is made in the home of another user.
 
-use abide_tests::{model_server::Turn, process, skip::skip, world::World};
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
+use abide_tests::{
+    daemon::Config, daemon::TestDaemon, model_server::Turn, process, skip::skip, world::World,
+};
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, chown},
+    path::Path,
+};
 
 /// What the daemon sends to this user, and what the program prints on stderr; `None` if the program is missing.
 async fn as_user(id: u32, socket: &Path) -> Option<(String, String)> {
@@ -44,4 +50,37 @@ async fn another_user_gets_only_a_refusal() {
     assert!(!said.contains("result") && !said.contains(&task.task_id.to_string()), "{said}");
     assert!(said.is_empty() || said.contains("forbidden"), "{said}");
     assert_eq!(said.lines().count().max(1), 1, "nothing after the refusal: {said}");
+}
+
+#[tokio::test]
+async fn root_makes_nothing_in_the_home_of_another_user() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("root_in_another_home", "only root can have a home that is another user's");
+    }
+    let daemon = TestDaemon::new(&Config::default());
+    let home = daemon.user_home();
+    chown(&home, Some(65534), None).unwrap();
+    // As `sudo -E` leaves it, and as HOME alone does; and a folder for all within that home.
+    let below = home.join("below");
+    for (program, argument) in
+        [("abide", "ps"), ("abide", "demo"), ("abided", "--foreground"), ("abided", "doctor")]
+    {
+        for abide_home in [None, Some(&below)] {
+            let mut command = process::program(process::built(program));
+            command
+                .arg(argument)
+                .env_clear()
+                .env("HOME", &home)
+                .env("ABIDE_DAEMON", process::built("abided"));
+            command.envs(abide_home.map(|home| ("ABIDE_HOME", home)));
+            let output = process::finished(&mut command).await.unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{program} {argument}: {output:?}");
+            assert!(
+                said.contains("belongs to another user (id 65534)") && said.contains("ABIDE_HOME"),
+                "{said}"
+            );
+            assert_eq!(fs::read_dir(&home).unwrap().count(), 0, "{program} {argument} has made something");
+        }
+    }
 }

@@ -88,7 +88,7 @@ async fn files_of_the_daemon_are_private_under_any_umask() {
     for umask in ["000", "077"] {
         let model = abide_tests::model_server::ModelServer::start().await;
         let mut daemon = TestDaemon::new(&Config::with(&model));
-        daemon.set_umask(umask);
+        daemon.set_caller(&format!("umask {umask}"));
         // The tests' own folder and configuration have the tests' own umask.
         fs::set_permissions(daemon.abide_home(), fs::Permissions::from_mode(0o700)).unwrap();
         fs::set_permissions(daemon.home().config_dir, fs::Permissions::from_mode(0o700)).unwrap();

@@ -1,7 +1,13 @@
 //! What is typed decides nothing that the person has not read, and high risk takes more than a key.
 
 use abide_client::protocol::task::Status;
-use abide_tests::{model_server::Turn, skip::skip, terminal::Terminal, world::World};
+use abide_tests::{
+    daemon::Config,
+    model_server::{ModelServer, Turn},
+    skip::skip,
+    terminal::Terminal,
+    world::World,
+};
 
 #[tokio::test]
 async fn a_high_risk_is_approved_by_a_whole_word_only() {
@@ -29,6 +35,24 @@ async fn a_high_risk_is_approved_by_a_whole_word_only() {
     terminal.shows("allowed").await;
     assert_eq!(terminal.ended().await, 0);
     assert_eq!(witness.count("ran"), 1);
+}
+
+/// Some people finish every answer with Enter; it comes in one piece with the key.
+#[tokio::test]
+async fn a_key_with_enter_counts_once_the_prompt_is_there() {
+    if !Terminal::exists().await {
+        return skip("a_key_with_enter_counts_once_the_prompt_is_there", "tmux is not installed");
+    }
+    let model = ModelServer::start().await;
+    let config = Config::with(&model).task("[policy]\nshell = \"ask\"");
+    let world = World::configured(model, &config).await;
+    let task = world.run_asking("low", [Turn::shell("ls"), Turn::done("Done.")]).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    let terminal = Terminal::run(&world.daemon, &format!("abide watch {}", task.task_id)).await;
+    terminal.shows("y allow once · A always · n reject · d detach:").await;
+    terminal.type_text("y\r").await;
+    terminal.shows("allowed").await;
+    assert_eq!(terminal.ended().await, 0);
 }
 
 /// The call whose effects are unknown is shown before the person is asked.

@@ -71,3 +71,18 @@ async fn two_watchers_see_the_same_and_a_killed_one_resumes() {
         assert_eq!(run.code().await, Some(0), "watching ends with its task, and with its code");
     }
 }
+
+/// The next line may be hours away.
+#[tokio::test]
+async fn a_watcher_whose_lines_nobody_reads_ends() {
+    let world = World::start().await;
+    let gate = Gate::new("a reply");
+    let task = world.run("silent", [Turn::say("Working").gate(&gate)]).await;
+    gate.reached().await;
+    let mut watch = world.daemon.cli().start(&["watch", &task.task_id.to_string(), "--json"]);
+    watch.line().await;
+    assert_eq!(watch.code_unread().await, Some(0));
+    let mut logs = world.daemon.cli().start(&["daemon", "logs", "--follow"]);
+    logs.line().await;
+    assert_eq!(logs.code_unread().await, Some(0));
+}

@@ -7,7 +7,6 @@ mod permission;
 mod ruling;
 mod schemas;
 
-pub use explain::RuleQuestion;
 pub(crate) use schemas::Schemas;
 
 use bounds::{Bounds, Place};

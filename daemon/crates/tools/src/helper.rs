@@ -63,7 +63,7 @@ fn serve() -> io::Result<()> {
     dup2_stdin(&nowhere)?;
     dup2_stdout(&nowhere)?;
     drop(nowhere);
-    stage::keep_ended_children()?;
+    stage::restore_signals()?;
     let ends = ChildEnds::watch()?;
     stage::limit()?;
     let _ = setsid();

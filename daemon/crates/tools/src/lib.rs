@@ -46,7 +46,6 @@ mod tools;
 mod workspace;
 
 pub use abide_protocol::record::EditState;
-pub use assess::RuleQuestion;
 pub use checkpoint::{
     Changes, CheckpointFolders, Checkpoints, NoCheckpoint, Place, Ran, Take, Taken, UndoOrder, Window,
 };

@@ -10,9 +10,10 @@ use abide_protocol::{
         AddRuleParams, AddRuleReply, ForgetRuleParams, ForgetRuleReply, ListRulesParams, ListRulesReply,
         PolicyRule, TestRuleParams, TestRuleReply,
     },
+    task::Approvals,
 };
 use abide_rules::Rule;
-use abide_tools::RuleQuestion;
+use abide_tools::{SandboxSettings, Scope};
 use std::{env, path::Path};
 
 pub(super) async fn list(service: &Service, params: ListRulesParams) -> Result<ListRulesReply, RequestError> {
@@ -46,23 +47,29 @@ pub(super) async fn add(
     Ok(AddRuleReply { rule: rule.ok_or_else(|| not_found("rule", &id.to_string()))? })
 }
 
-/// The verdict of the rules, as the assessment of a call has it.
+/// The verdict of the rules, and what becomes of the call.
 pub(super) async fn test(service: &Service, params: TestRuleParams) -> Result<TestRuleReply, RequestError> {
     absolute(&params.workspace)?;
     let catalog = service.settings.now().await;
     let (tools, store) = (service.tools.clone(), service.store.clone());
     let tested = tokio::task::spawn_blocking(move || {
         let TestRuleParams { command, workspace, path } = &params;
-        let rules = rule_book::book(catalog.policy(), store.rules_of(workspace));
-        let sandbox = catalog.config().sandbox_settings(tools.home());
+        let (policy, rules_here) = (catalog.policy().to_vec(), store.rules_of(workspace));
+        let sandbox = SandboxSettings {
+            unreadable: rule_book::unreadable(&policy, &rules_here),
+            ..catalog.config().sandbox_settings(tools.home())
+        };
         let path = path.clone().or_else(|| env::var("PATH").ok());
-        tools.test_rules(&RuleQuestion {
-            command,
+        let scope = Scope {
             workspace,
             path: path.as_deref(),
-            rules: &rules,
+            allowed: &tools.specs(path.as_deref()),
+            approvals: Approvals::Ask,
+            remembered: &|rule| store.rule(&rule.tool, rule.arguments.as_str(), &rule.workspace),
+            rules: &rule_book::book(&policy, rules_here),
             sandbox: &sandbox,
-        })
+        };
+        tools.test_rules(&scope, command)
     });
     let tested = tested.await.map_err(|error| {
         tracing::error!("testing rules failed: {error}");

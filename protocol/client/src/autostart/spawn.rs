@@ -1,4 +1,6 @@
 use super::{CHECK_TIME, Checked, Start, StartError};
+#[cfg(unix)]
+use crate::fresh;
 use crate::{ConnectError, Home, login, program, text};
 use std::{
     fs::File,
@@ -152,7 +154,8 @@ impl Child {
     }
 }
 
-/// Detached: a session of its own, no terminal, and a working folder that keeps no other folder in use.
+/// Detached: a session of its own, no terminal, a working folder that keeps no other folder in use, and nothing of this process but its
+/// environment.
 #[expect(clippy::disallowed_methods, reason = "daemon and window are the processes that a client starts")]
 pub(super) fn command(program: &Path, home: &Home, stderr: impl Into<Stdio>) -> Command {
     let mut command = Command::new(program);
@@ -178,9 +181,12 @@ pub(super) fn command(program: &Path, home: &Home, stderr: impl Into<Stdio>) -> 
 #[expect(unsafe_code, reason = "std has no other way to a new session; setsid(2) is async-signal-safe")]
 fn new_session(command: &mut Command) {
     use std::os::unix::process::CommandExt as _;
-    // SAFETY: between fork and exec only setsid(2) is called: no allocation, no lock, nothing of this process is touched.
+    // SAFETY: between fork and exec there are only system calls: no allocation, no lock, nothing of this process is touched.
     unsafe {
-        command.pre_exec(|| rustix::process::setsid().map(drop).map_err(io::Error::from));
+        command.pre_exec(|| {
+            fresh::restore_all();
+            rustix::process::setsid().map(drop).map_err(io::Error::from)
+        });
     }
 }
 

@@ -31,6 +31,7 @@ use abide_protocol::{
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
     provider::{DefaultModel, KeyState, ProviderInfo},
     record::ModelErrorKind,
+    record::Permission,
     sandbox::SandboxLevel,
     start::{AtLogin, StartStatus, StartedBy, SystemdStart},
     task::{Limits, Mode},
@@ -118,6 +119,8 @@ fn tasks() -> Vec<Reply> {
             is_policy: true,
             why: "the rule matches `cargo test`".to_owned(),
             wider: vec![things::wider()],
+            permission: Some(Permission::Ask),
+            asks: Some("it publishes commits (`git push`)".to_owned()),
         }),
     ]
 }

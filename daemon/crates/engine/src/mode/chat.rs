@@ -11,7 +11,8 @@ impl Rules for Chat {
         match &task.last {
             Last::Start => Action::Think(None),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
-            Last::Text { .. } | Last::Results { .. } | Last::Nudged => Action::Finish(Answer::default()),
+            Last::Text { text, .. } => Action::Finish(Answer::of(task, text)),
+            Last::Results { .. } | Last::Nudged => Action::Finish(Answer::default()),
         }
     }
 

@@ -219,14 +219,14 @@ fn a_call_that_was_not_assessed_is_refused() {
 
 #[test]
 fn a_chat_is_done_after_one_reply_with_or_without_calls() {
-    for (text, calls, incomplete) in [
-        ("Hello.", vec![], None),
-        ("Hello.", vec![read("f")], None),
-        ("", vec![complete("Hello.")], Some(Incomplete::Empty)),
+    for (text, calls, summary, incomplete) in [
+        ("Hello.", vec![], Some("Hello."), None),
+        ("Hello.", vec![read("f")], Some("Hello."), None),
+        ("", vec![complete("Hello.")], None, Some(Incomplete::Empty)),
     ] {
         let mut w = World::started_with(|head| head.mode = Mode::Chat);
         w.reply(text, &calls);
-        assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), None));
+        assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), summary));
         assert_eq!(w.seen().incomplete, incomplete, "{text:?}");
         assert_eq!(w.transcript(), ["user", "reply"]);
         w.start(abide_protocol::record::TaskStarted { mode: Mode::Chat, ..head() }).unwrap();

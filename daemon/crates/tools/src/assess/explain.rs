@@ -1,33 +1,46 @@
 //! Says which rule decides about a command line, and why, as its assessment has it.
 
 use super::ruling::{NotAllowed, Programs, line_offers, named};
-use crate::{SandboxSettings, Tools, UnusablePath, workspace::Workspace};
-use abide_protocol::{inbox::RuleEffect, method::rule::TestRuleReply};
+use crate::{Scope, Tools, UnusablePath, workspace::Workspace};
+use abide_protocol::{
+    CallId,
+    inbox::RuleEffect,
+    method::rule::TestRuleReply,
+    record::{CallAssessed, Permission},
+    transcript::CallBlock,
+};
 use abide_rules::{Book, Plain, Source, Standing, Verdict};
 use std::sync::Arc;
 
-/// A command line of the shell tool.
-#[derive(Debug, Clone, Copy)]
-pub struct RuleQuestion<'a> {
-    pub command: &'a str,
-    /// An absolute path.
-    pub workspace: &'a str,
-    /// The `PATH` of commands.
-    pub path: Option<&'a str>,
-    pub rules: &'a Book,
-    pub sandbox: &'a SandboxSettings,
-}
-
 impl Tools {
-    /// The verdict of the rules on a command line, where the program that it names is looked for too. Blocking; nothing runs.
+    /// The verdict of the rules on a command line of the shell tool, where the program that it names is looked for too; and the assessment
+    /// that such a call would get. Blocking; nothing runs.
     ///
     /// # Errors
     /// The workspace cannot be used.
-    pub fn test_rules(&self, question: &RuleQuestion<'_>) -> Result<TestRuleReply, UnusablePath> {
-        let RuleQuestion { command, workspace, path, rules, sandbox } = *question;
-        let workspace = &Workspace::open(workspace, Arc::clone(&self.runner.closed)).map_err(UnusablePath)?;
-        let programs = Programs { path, workspace, writable: &sandbox.writable };
-        Ok(TestRuleReply { wider: line_offers(command, &programs), ..verdict(command, rules, &programs) })
+    pub fn test_rules(&self, scope: &Scope<'_>, command: &str) -> Result<TestRuleReply, UnusablePath> {
+        let workspace =
+            &Workspace::open(scope.workspace, Arc::clone(&self.runner.closed)).map_err(UnusablePath)?;
+        let programs = Programs { path: scope.path, workspace, writable: &scope.sandbox.writable };
+        let call = CallBlock {
+            // It is recorded nowhere.
+            id: CallId(Default::default()),
+            provider_id: String::new(),
+            tool: "shell".to_owned(),
+            arguments: serde_json::json!({ "command": command }).to_string(),
+            opaque: None,
+        };
+        let assessed = self.assess(scope, &[call]).pop();
+        let (permission, asks) = assessed.map_or((None, None), |CallAssessed { permission, why, .. }| {
+            let asks = why.filter(|_| permission == Permission::Ask);
+            (Some(permission), asks)
+        });
+        Ok(TestRuleReply {
+            wider: line_offers(command, &programs),
+            permission,
+            asks,
+            ..verdict(command, scope.rules, &programs)
+        })
     }
 }
 
@@ -75,11 +88,18 @@ fn by(standing: &Standing, effect: RuleEffect, why: String) -> TestRuleReply {
         effect: Some(effect),
         rule: Some(standing.rule.text().to_owned()),
         is_policy: standing.source == Source::Policy,
-        why,
-        wider: Vec::new(),
+        ..none(why)
     }
 }
 
 const fn none(why: String) -> TestRuleReply {
-    TestRuleReply { effect: None, rule: None, is_policy: false, why, wider: Vec::new() }
+    TestRuleReply {
+        effect: None,
+        rule: None,
+        is_policy: false,
+        why,
+        wider: Vec::new(),
+        permission: None,
+        asks: None,
+    }
 }

@@ -31,9 +31,22 @@ pub(super) fn fork(namespaces: i32) -> io::Result<Option<i32>> {
     }
 }
 
-/// Ended children of this process, and of its children, wait until they are reaped.
-pub(super) fn keep_ended_children() -> io::Result<()> {
-    set_action(libc::SIGCHLD, libc::SIG_DFL)
+/// The signals that a daemon may have been started with ignored (`nohup`, `trap ''`) have their default effect here, and in the commands.
+/// SIGCHLD is among them: ended children wait until they are reaped.
+pub(super) fn restore_signals() -> io::Result<()> {
+    const IGNORABLE: [i32; 10] = [
+        libc::SIGCHLD,
+        libc::SIGHUP,
+        libc::SIGINT,
+        libc::SIGQUIT,
+        libc::SIGTERM,
+        libc::SIGALRM,
+        libc::SIGUSR1,
+        libc::SIGUSR2,
+        libc::SIGTSTP,
+        libc::SIGXFSZ,
+    ];
+    IGNORABLE.into_iter().try_for_each(|signal| set_action(signal, libc::SIG_DFL))
 }
 
 /// Sets the limits of commands, and of helpers.
