@@ -1,4 +1,7 @@
-//! `abided config`: checks the configuration file, or prints the reference.
+//! `abided config`: checks the configuration file, lets a person edit it, or prints the reference.
+
+#[cfg(unix)]
+mod edit;
 
 use crate::{failure, say, usage};
 use abide_client::home::Home;
@@ -12,6 +15,10 @@ use std::{path::PathBuf, process::ExitCode};
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     match arguments {
         ["reference"] => say(config::reference().trim_end()),
+        #[cfg(unix)]
+        ["edit"] => edit::run(false),
+        #[cfg(unix)]
+        ["edit", "--json"] => edit::run(true),
         ["check"] => print_check(false),
         ["check", "--json"] => print_check(true),
         _ => usage(),

@@ -25,7 +25,7 @@ const USAGE: &str = "abided: the Abide daemon. `abide` starts it when it is need
 Usage: abided [--foreground]
        abided doctor [--json] [--rebuild | --backup FILE [--force] | --accept-loss [--yes]]
        abided check
-       abided config check [--json] | reference
+       abided config check [--json] | edit [--json] | reference
        abided prompts [--json] [--write]
        abided personas --write [--json]
 

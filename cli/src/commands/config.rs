@@ -22,11 +22,8 @@ const ANSWER_TIME: Duration = Duration::from_secs(3);
 pub(crate) async fn config(command: ConfigCommand, json: bool) -> Result<Exit, CommandError> {
     match command {
         // The daemon's program does these without a running daemon.
-        ConfigCommand::Check => {
-            let flags = if json { &["--json"][..] } else { &[] };
-            let arguments: Vec<&OsStr> = ["config", "check"].iter().chain(flags).map(OsStr::new).collect();
-            become_daemon(&arguments)
-        }
+        ConfigCommand::Check => of_daemon("check", json),
+        ConfigCommand::Edit => of_daemon("edit", json),
         ConfigCommand::Reference => become_daemon(&[OsStr::new("config"), OsStr::new("reference")]),
         ConfigCommand::Show => {
             let reply = Daemon::started().await?.call::<GetConfig>(GetConfigParams::default()).await?;
@@ -48,6 +45,12 @@ pub(crate) async fn config(command: ConfigCommand, json: bool) -> Result<Exit, C
             Ok(exit)
         }
     }
+}
+
+fn of_daemon(command: &str, json: bool) -> Result<Exit, CommandError> {
+    let flag = json.then_some("--json");
+    let arguments: Vec<&OsStr> = ["config", command].into_iter().chain(flag).map(OsStr::new).collect();
+    become_daemon(&arguments)
 }
 
 fn print_settings(reply: &ConfigReply, json: bool) -> Result<Exit, CommandError> {
