@@ -1,0 +1,100 @@
+//! Providers of models, without an editor: set up, list, remove.
+
+mod add;
+mod ask;
+mod draft;
+
+use crate::{
+    args::ProviderCommand,
+    connection::Daemon,
+    error::CommandError,
+    exit::Exit,
+    output::{json, models, provider, screen},
+};
+use abide_client::protocol::{
+    ErrorKind,
+    method::{
+        GetConfig, ListModels, SetKey, UpdateConfig,
+        config::{ConfigReply, GetConfigParams, ModelChoice, ProviderChange, UpdateConfigParams},
+        daemon::{ListModelsParams, ListModelsReply, SetKeyParams, SetKeyReply},
+    },
+};
+use serde_json::json;
+
+pub(crate) async fn provider(command: ProviderCommand, json: bool) -> Result<Exit, CommandError> {
+    match command {
+        ProviderCommand::Add(args) => add::add(args, json).await,
+        ProviderCommand::List => list(json).await,
+        ProviderCommand::Remove { name } => remove(name, json).await,
+    }
+}
+
+/// The providers, without asking them.
+async fn known(daemon: &mut Daemon) -> Result<ListModelsReply, CommandError> {
+    daemon.call::<ListModels>(ListModelsParams { offline: true, provider: None }).await
+}
+
+async fn list(json: bool) -> Result<Exit, CommandError> {
+    let reply = known(&mut Daemon::started().await?).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&models::default(&reply.default))?;
+        screen::print(&provider::list(&reply.providers))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Removes the entry first: a key without its provider is sent to nobody.
+async fn remove(name: String, json: bool) -> Result<Exit, CommandError> {
+    let mut daemon = Daemon::started().await?;
+    let config = daemon.call::<GetConfig>(GetConfigParams::default()).await?;
+    let is_default = matches!(&config.model, ModelChoice::Named(model) if provider_of(model) == name);
+    let params = UpdateConfigParams {
+        model: is_default.then_some(ModelChoice::Automatic),
+        notifications: None,
+        provider: Some(ProviderChange::Remove(name.clone())),
+    };
+    let removed = match daemon.call::<UpdateConfig>(params).await {
+        Ok(reply) => Ok(reply),
+        Err(error) if error.is(ErrorKind::NotFound) => Err(error),
+        Err(error) => return Err(hinted(error)),
+    };
+    let key = daemon.call::<SetKey>(SetKeyParams { provider: name.clone(), key: None }).await?;
+    let config = match removed {
+        Ok(config) => config,
+        // A provider that is built in has nothing but a key.
+        Err(_) if key.had_key => config,
+        Err(error) => {
+            return Err(error.hinted("`abide provider list` shows what there is"));
+        }
+    };
+    report_removal(&name, is_default, &config, &key, json)
+}
+
+fn report_removal(
+    name: &str,
+    is_default: bool,
+    config: &ConfigReply,
+    key: &SetKeyReply,
+    json: bool,
+) -> Result<Exit, CommandError> {
+    if json {
+        json::document(&json!({ "removed": name, "key": key, "config": config }))?;
+    } else {
+        screen::print(&provider::removed(name, is_default, config, key))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn provider_of(model: &str) -> &str {
+    model.split_once('/').map_or("", |(provider, _)| provider)
+}
+
+/// A file that is invalid is not changed.
+fn hinted(error: CommandError) -> CommandError {
+    match error.is(ErrorKind::IllegalState) {
+        true => error.hinted("`abide config edit` lets you correct the file"),
+        false => error,
+    }
+}
