@@ -9,14 +9,14 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    output::{json, models, provider, screen},
+    output::{json, models, provider, screen, text},
 };
 use abide_client::protocol::{
     ErrorKind,
     method::{
         GetConfig, ListModels, SetKey, UpdateConfig,
-        config::{ConfigReply, GetConfigParams, ModelChoice, ProviderChange, UpdateConfigParams},
-        daemon::{ListModelsParams, ListModelsReply, SetKeyParams, SetKeyReply},
+        config::{GetConfigParams, ModelChoice, ProviderChange, UpdateConfigParams},
+        daemon::{ListModelsParams, ListModelsReply, SetKeyParams},
     },
 };
 use serde_json::json;
@@ -49,46 +49,32 @@ async fn list(json: bool) -> Result<Exit, CommandError> {
 async fn remove(name: String, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
     let config = daemon.call::<GetConfig>(GetConfigParams::default()).await?;
-    let is_default = matches!(&config.model, ModelChoice::Named(model) if provider_of(model) == name);
+    let own = format!("{name}/");
+    let is_default = matches!(&config.model, ModelChoice::Named(model) if model.starts_with(&own));
     let params = UpdateConfigParams {
         model: is_default.then_some(ModelChoice::Automatic),
         notifications: None,
         provider: Some(ProviderChange::Remove(name.clone())),
     };
-    let removed = match daemon.call::<UpdateConfig>(params).await {
-        Ok(reply) => Ok(reply),
-        Err(error) if error.is(ErrorKind::NotFound) => Err(error),
+    let changed = match daemon.call::<UpdateConfig>(params).await {
+        Ok(changed) => Some(changed),
+        // One that is built in has no entry, but may have a key.
+        Err(error) if error.is(ErrorKind::NotFound) => None,
         Err(error) => return Err(hinted(error)),
     };
     let key = daemon.call::<SetKey>(SetKeyParams { provider: name.clone(), key: None }).await?;
-    let config = match removed {
-        Ok(config) => config,
-        // A provider that is built in has nothing but a key.
-        Err(_) if key.had_key => config,
-        Err(error) => {
-            return Err(error.hinted("`abide provider list` shows what there is"));
-        }
-    };
-    report_removal(&name, is_default, &config, &key, json)
-}
-
-fn report_removal(
-    name: &str,
-    is_default: bool,
-    config: &ConfigReply,
-    key: &SetKeyReply,
-    json: bool,
-) -> Result<Exit, CommandError> {
+    if changed.is_none() && !key.had_key {
+        let words = format!("{} is not set up, and no key of it is stored", text::one_line(&name));
+        return Err(CommandError::failed(words).hinted("`abide provider list` shows what there is"));
+    }
+    let was_default = is_default && changed.is_some();
+    let config = changed.unwrap_or(config);
     if json {
         json::document(&json!({ "removed": name, "key": key, "config": config }))?;
     } else {
-        screen::print(&provider::removed(name, is_default, config, key))?;
+        screen::print(&provider::removed(&name, was_default, &config, &key))?;
     }
     Ok(Exit::Done)
-}
-
-fn provider_of(model: &str) -> &str {
-    model.split_once('/').map_or("", |(provider, _)| provider)
 }
 
 /// A file that is invalid is not changed.
