@@ -4,6 +4,7 @@ mod conversation;
 mod daemon;
 mod duration;
 mod person;
+mod provider;
 mod task;
 mod word;
 
@@ -14,6 +15,7 @@ pub(crate) use self::{
         ManArgs, ModelsArgs, PersonasArgs, PromptsArgs, RulesArgs, RulesCommand, Setting, UninstallArgs,
     },
     person::{AnswerArgs, DecideArgs, RejectArgs},
+    provider::{APIS, AddArgs, ProviderCommand},
     task::{
         AgentArgs, ChangesArgs, ChatArgs, DemoArgs, FilesArgs, InterveneArgs, LiveTaskArgs, OutputArgs,
         PsArgs, RunArgs, ShowArgs, TreeArgs, UndoArgs, WaitArgs, WatchArgs,
@@ -26,6 +28,7 @@ use std::ffi::OsString;
 const EXAMPLES: &str = "\
 Examples:
   abide demo                          see a whole task, no key and no network needed
+  abide provider add                  set up a provider of models
   abide run fix the failing test      give the agent in this folder something to do
   git diff | abide run review this -  the dash: standard input, after the words
   abide ps                            what goes on, and what waits for you
@@ -144,6 +147,9 @@ pub(crate) enum Command {
     Rules(RulesArgs),
     /// List, rename, archive, mute or delete conversations
     Conversations(ConversationsArgs),
+    /// Set up providers of models, list or remove them
+    #[command(subcommand)]
+    Provider(ProviderCommand),
     /// List providers and models, and which one is the default and why
     Models(ModelsArgs),
     /// Store or remove a provider's API key
@@ -154,7 +160,7 @@ pub(crate) enum Command {
     Daemon(DaemonCommand),
     /// Check that everything is well: home, database, configuration, providers, notifications
     Doctor(DoctorArgs),
-    /// Show, change or check the configuration, or print all its keys
+    /// Show, change, edit or check the configuration, or print all its keys
     #[command(subcommand)]
     Config(ConfigCommand),
     /// List the personas that a task can have, or write the built-in ones to edit

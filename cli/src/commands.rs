@@ -22,6 +22,7 @@ mod models;
 mod pause;
 mod personas;
 mod prompts;
+mod provider;
 mod ps;
 mod reject;
 mod resume;
@@ -70,6 +71,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Resume(args) => resume::resume(args, json).await,
         Command::Rules(args) => rules::rules(args, json).await,
         Command::Conversations(args) => conversations::conversations(args, json).await,
+        Command::Provider(command) => Box::pin(provider::provider(command, json)).await,
         Command::Models(args) => models::models(args, json).await,
         Command::Key(command) => key::key(command, json).await,
         Command::Daemon(command) => daemon::daemon(command, json).await,

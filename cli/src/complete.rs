@@ -23,6 +23,7 @@ use abide_client::{
             rule::{ListRulesParams, RememberedRule},
             task::ListTasksParams,
         },
+        provider::{KNOWN, KnownProvider},
     },
 };
 use clap::CommandFactory as _;
@@ -81,6 +82,19 @@ impl Kind {
         }
         offers.into_iter().filter_map(|offer| offer.candidate(typed)).collect()
     }
+}
+
+/// Completes to the names of known providers.
+pub(crate) fn known_providers() -> ArgValueCompleter {
+    let offer = |known: &KnownProvider| Offer {
+        name: known.name.to_owned(),
+        long: None,
+        what: known.title.to_owned(),
+    };
+    ArgValueCompleter::new(move |typed: &OsStr| {
+        let typed = typed.to_str().unwrap_or_default();
+        KNOWN.iter().map(offer).filter_map(|offer| offer.candidate(typed)).collect()
+    })
 }
 
 /// Prints completions if the script asked for them; `false` if it did not.

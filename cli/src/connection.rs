@@ -15,7 +15,7 @@ use abide_client::{
             subscription::Scope,
         },
         notification::DaemonUpdate,
-        provider::ProviderInfo,
+        provider::{ANTHROPIC, KnownProvider, OPENAI, ProviderInfo},
     },
     view::{Connection, OverviewView},
 };
@@ -28,8 +28,8 @@ const ATTEMPTS: usize = 3;
 /// The pause between two attempts to reach a daemon that hands over.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// Variables with API keys that shells usually have, and their providers.
-const KEY_VARIABLES: [(&str, &str); 2] = [("ANTHROPIC_API_KEY", "anthropic"), ("OPENAI_API_KEY", "openai")];
+/// The providers whose variables the daemon reads without a configuration.
+const BUILT_IN: [KnownProvider; 2] = [ANTHROPIC, OPENAI];
 
 /// A connection that is made again if it is found cut before a call.
 pub(crate) struct Daemon {
@@ -148,7 +148,8 @@ impl Daemon {
             screen::note(&status::refused_config(refused))?;
         }
         let in_shell = |variable: &str| std::env::var_os(variable).is_some_and(|key| !key.is_empty());
-        for (variable, provider) in KEY_VARIABLES.into_iter().filter(|(variable, _)| in_shell(variable)) {
+        let variables = BUILT_IN.iter().filter_map(|known| Some((known.key_variable?, known.name)));
+        for (variable, provider) in variables.filter(|(variable, _)| in_shell(variable)) {
             let known = &status.keys;
             if !known.iter().any(|k| k.eq_ignore_ascii_case(variable) || k.eq_ignore_ascii_case(provider)) {
                 screen::note(&status::missing_key(variable, provider))?;

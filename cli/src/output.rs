@@ -19,6 +19,7 @@ pub(crate) mod measure;
 pub(crate) mod message;
 pub(crate) mod models;
 pub(crate) mod pending;
+pub(crate) mod provider;
 pub(crate) mod ps;
 pub(crate) mod retry;
 pub(crate) mod rule;

@@ -1,6 +1,8 @@
 //! The models available under one configuration: from the configuration, the environment, the keys, and the model servers found on
 //! loopback.
 
+mod check;
+
 use crate::{
     config::Config,
     keys::{ConfiguredKeys, KeyStore},

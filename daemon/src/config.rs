@@ -21,8 +21,11 @@ pub use template::{TemplateConfig, TemplateLimits};
 
 use crate::{notify::Quiet, persona::PersonaConfig};
 use abide_engine::default_steps;
-use abide_model::{Api, Prices};
-use abide_protocol::task::{Limits, Mode, RestartPolicy};
+use abide_model::{Api, Prices, UnknownApi};
+use abide_protocol::{
+    provider::ProviderEntry,
+    task::{Limits, Mode, RestartPolicy},
+};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use std::{
     collections::BTreeMap,
@@ -188,6 +191,32 @@ impl Config {
             prices.set(model.clone(), (*price).into());
         }
         prices
+    }
+
+    /// With this entry of `[providers]`, as [`Change`] writes it.
+    ///
+    /// # Errors
+    /// The entry is invalid.
+    pub fn with_provider(&self, entry: &ProviderEntry) -> Result<Self, Problem> {
+        let api = entry.api.parse().map_err(|e: UnknownApi| {
+            Problem::new(format!("providers.{}.api", entry.name), e.to_string(), "correct it")
+        })?;
+        let mut config = self.clone();
+        let provider = config.providers.entry(entry.name.clone()).or_insert(Provider {
+            api,
+            base_url: None,
+            api_key_env: None,
+            max_parallel: None,
+            script: None,
+            stall_timeout_secs: None,
+        });
+        provider.api = api;
+        provider.base_url = Some(entry.base_url.clone());
+        if entry.api_key_env.is_some() {
+            provider.api_key_env.clone_from(&entry.api_key_env);
+        }
+        check::check(&config)?;
+        Ok(config)
     }
 
     /// Parses the file's text.

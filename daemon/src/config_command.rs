@@ -1,4 +1,7 @@
-//! `abided config`: checks the configuration file, or prints the reference.
+//! `abided config`: checks the configuration file, lets a person edit it, or prints the reference.
+
+#[cfg(unix)]
+mod edit;
 
 use crate::{failure, say, usage};
 use abide_client::home::Home;
@@ -16,6 +19,10 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
             Ok(tables) => say(&tables),
             Err(error) => failure::failed(&error.to_string(), true),
         },
+        #[cfg(unix)]
+        ["edit"] => edit::run(false),
+        #[cfg(unix)]
+        ["edit", "--json"] => edit::run(true),
         ["check"] => print_check(false),
         ["check", "--json"] => print_check(true),
         _ => usage(),

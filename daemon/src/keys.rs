@@ -13,6 +13,7 @@ mod keyring;
 pub use configured::ConfiguredKeys;
 
 use abide_model::{Keys, Secret};
+use abide_protocol::provider::is_provider_name;
 use file::KeyFile;
 use keyring::{Keyring, KeyringError};
 use std::{
@@ -172,8 +173,7 @@ impl KeyStore {
 
     /// Stores the provider's key, or removes it.
     async fn set(&self, provider: &str, key: Option<&str>) -> Result<SetKey, KeyError> {
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if provider.is_empty() || provider.len() > 64 || !provider.chars().all(fits) {
+        if !is_provider_name(provider) {
             return Err(KeyError::BadName);
         }
         let _writing = self.writing.lock().await;

@@ -26,7 +26,7 @@ const USAGE: &str = "abided: the Abide daemon. `abide` starts it when it is need
 Usage: abided [--foreground]
        abided doctor [--json] [--rebuild | --backup FILE [--force] | --accept-loss [--yes]]
        abided check
-       abided config check | reference [--json]
+       abided config check | edit | reference [--json]
        abided prompts [--json] [--write]
        abided personas --write [--json]
 

@@ -2,15 +2,11 @@
 
 use crate::{config::Config, keys::KeyOrigin};
 use abide_model::{Api, Place, ProviderConfig};
-use abide_protocol::provider::DefaultModel;
+use abide_protocol::provider::{ANTHROPIC, DefaultModel, KnownProvider, OPENAI};
 use std::{fmt::Write as _, time::Duration};
 
-const ANTHROPIC: &str = "anthropic";
-const ANTHROPIC_URL: &str = vendor_url(Api::ANTHROPIC);
-const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
-const OPENAI: &str = "openai";
-const OPENAI_URL: &str = vendor_url(Api::OPENAI_CHAT);
-const OPENAI_MODEL: &str = "gpt-5.5";
+/// The providers that are there without a configuration, best first. They are the vendors of the APIs.
+pub(crate) const BUILT_IN: [KnownProvider; 2] = [ANTHROPIC, OPENAI];
 
 /// What providers and default model depend on.
 #[derive(Clone, Copy)]
@@ -47,12 +43,17 @@ impl Providers {
         let mut configs: Vec<_> =
             facts.config.providers.iter().map(|(name, entry)| configured(name, entry)).collect();
         let mut built_in = [
-            ProviderConfig::new(ANTHROPIC, Api::ANTHROPIC, ANTHROPIC_URL, source(facts, ANTHROPIC)),
             ProviderConfig::new(
-                OPENAI,
+                ANTHROPIC.name,
+                Api::ANTHROPIC,
+                ANTHROPIC.base_url,
+                source(facts, ANTHROPIC.name),
+            ),
+            ProviderConfig::new(
+                OPENAI.name,
                 Api::OPENAI_CHAT,
-                facts.openai_base_url.unwrap_or(OPENAI_URL),
-                if facts.openai_base_url.is_some() { "environment" } else { source(facts, OPENAI) },
+                facts.openai_base_url.unwrap_or(OPENAI.base_url),
+                if facts.openai_base_url.is_some() { "environment" } else { source(facts, OPENAI.name) },
             ),
         ];
         for vendor in &mut built_in {
@@ -97,18 +98,12 @@ impl Providers {
     }
 }
 
-const fn vendor_url(api: Api) -> &'static str {
-    match api.place() {
-        Place::Address { vendor_url, .. } => vendor_url,
-        Place::File => "",
-    }
-}
-
 fn source(facts: Facts<'_>, name: &str) -> &'static str {
     if matches!((facts.key)(name), Some(KeyOrigin::Environment(_))) { "environment" } else { "built in" }
 }
 
-fn configured(name: &str, entry: &crate::config::Provider) -> ProviderConfig {
+/// The provider of an entry of `[providers]`.
+pub(crate) fn configured(name: &str, entry: &crate::config::Provider) -> ProviderConfig {
     let mut config = match entry.api.place() {
         Place::File => ProviderConfig {
             api: entry.api,
@@ -119,6 +114,9 @@ fn configured(name: &str, entry: &crate::config::Provider) -> ProviderConfig {
         }
     };
     config.wants_key = entry.api_key_env.is_some() || is_vendor(&config.base_url);
+    if KnownProvider::named(name).is_some_and(KnownProvider::is_local) {
+        config = config.of_this_machine();
+    }
     if let Some(calls) = entry.max_parallel {
         config.max_parallel = usize::try_from(calls).unwrap_or(usize::MAX);
     }
@@ -130,8 +128,7 @@ fn configured(name: &str, entry: &crate::config::Provider) -> ProviderConfig {
 
 /// Whether this is a vendor's own address, which needs a key. (A gateway at another address may not.)
 fn is_vendor(base_url: &str) -> bool {
-    let base_url = base_url.trim_end_matches('/').trim_end_matches("/v1");
-    [ANTHROPIC_URL, OPENAI_URL].iter().any(|url| url.trim_end_matches("/v1") == base_url)
+    KnownProvider::at(base_url).is_some_and(|known| !known.is_local())
 }
 
 fn default_model(facts: Facts<'_>, configs: &[ProviderConfig]) -> DefaultModel {
@@ -145,9 +142,9 @@ fn default_model(facts: Facts<'_>, configs: &[ProviderConfig]) -> DefaultModel {
         }
         return chosen(model.clone(), why);
     }
-    for (provider, model) in [(ANTHROPIC, ANTHROPIC_MODEL), (OPENAI, OPENAI_MODEL)] {
-        if let Some(origin) = (facts.key)(provider) {
-            return chosen(format!("{provider}/{model}"), origin.to_string());
+    for vendor in BUILT_IN {
+        if let (Some(origin), Some(model)) = ((facts.key)(vendor.name), vendor.model) {
+            return chosen(format!("{}/{model}", vendor.name), origin.to_string());
         }
     }
     let local = facts.local.iter().find_map(|(config, models)| Some((&config.name, models.first()?)));

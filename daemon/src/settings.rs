@@ -221,7 +221,7 @@ pub enum ChangeError {
     ShuttingDown,
 }
 
-/// Writes the file's new text. Its mode stays, and a symbolic link is followed.
+/// Writes the change into the file.
 fn write(path: &Path, change: &Change) -> Result<String, ChangeError> {
     let before = Config::read(path)?;
     let problem = |problem: Problem| ConfigError::Wrong { path: path.to_owned(), problem };
@@ -229,14 +229,21 @@ fn write(path: &Path, change: &Change) -> Result<String, ChangeError> {
     if before.as_ref() == Some(&text) {
         return Ok(text);
     }
+    replace(path, before.as_deref(), &text)?;
+    Ok(text)
+}
+
+/// Replaces the file's text, which must still be `before`. Its mode stays, and a symbolic link is followed.
+///
+/// # Errors
+/// Another program has changed it, or it cannot be written.
+pub fn replace(path: &Path, before: Option<&str>, text: &str) -> Result<(), ChangeError> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let permissions = fs::metadata(&target).ok().map(|found| found.permissions());
-    if Config::read(path)? != before {
+    if Config::read(path)?.as_deref() != before {
         return Err(ChangeError::Busy(path.to_owned()));
     }
-    replace_file(&target, &text, permissions)
-        .map_err(|source| ChangeError::Write { path: target, source })?;
-    Ok(text)
+    replace_file(&target, text, permissions).map_err(|source| ChangeError::Write { path: target, source })
 }
 
 impl From<&ConfigError> for RefusedConfig {

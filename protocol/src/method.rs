@@ -239,6 +239,9 @@ methods! {
     83 "setKey" Administer Ordinary SetKey(daemon::SetKeyParams) -> daemon::SetKeyReply;
     /// Sends a model a short prompt, to test address, key and model name. It may cost a fraction of a cent.
     84 "checkModel" Administer Ordinary CheckModel(daemon::CheckModelParams) -> daemon::CheckModelReply;
+    /// Asks a provider that need not be configured for its models, or one of them for a few words, to test address, key and model name.
+    /// Nothing is stored.
+    91 "checkProvider" Administer Ordinary CheckProvider(daemon::CheckProviderParams) -> daemon::CheckProviderReply;
     /// Goes over to the program that has replaced the daemon's own on disk, if that cuts nothing off. The reply says how far it is.
     90 "updateDaemon" Administer Ordinary UpdateDaemon(daemon::UpdateDaemonParams) -> daemon::UpdateDaemonReply;
     /// The settings that clients can change.

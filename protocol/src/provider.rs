@@ -1,4 +1,8 @@
-//! Providers and models as `listModels` returns them.
+//! Providers and models.
+
+mod known;
+
+pub use known::{ANTHROPIC, KNOWN, KnownProvider, OPENAI, is_provider_name};
 
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
@@ -19,6 +23,19 @@ pub struct ProviderInfo {
     pub models: Vec<String>,
     /// Why `models` is empty, in words.
     pub problem: Option<String>,
+}
+
+/// A provider's table `[providers.NAME]` in the configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderEntry {
+    pub name: String,
+    /// `openai-chat`, `openai-responses`, `anthropic`.
+    pub api: String,
+    /// What the API's paths are appended to.
+    pub base_url: String,
+    /// The variable of the daemon's environment that holds the key. Absent: as it is in the configuration.
+    pub api_key_env: Option<String>,
 }
 
 /// What the daemon knows of a provider's key. Never the key.

@@ -73,6 +73,11 @@ impl ModelServer {
         self.exchange.set_script("", script.into());
     }
 
+    /// Requests without this API key are refused with a 401.
+    pub fn require_key(&self, key: &str) {
+        self.exchange.require_key(key);
+    }
+
     /// The requests of a conversation so far.
     #[must_use]
     pub fn requests(&self, key: &str) -> Vec<Seen> {

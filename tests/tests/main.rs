@@ -9,10 +9,12 @@
 )]
 
 mod home {
+    mod config_edit;
     mod configuration;
     mod doctor;
     mod hidden;
     mod one_daemon;
+    mod providers;
     mod secrets;
     mod settings;
     mod unreadable;
@@ -169,6 +171,7 @@ mod terminal {
     mod demo;
     mod high_risk;
     mod look;
+    mod provider;
     mod rules;
 }
 mod window {

@@ -38,6 +38,8 @@ pub(crate) struct DoctorArgs {
 pub(crate) enum ConfigCommand {
     /// Read it as the daemon does, and say what is wrong with it
     Check,
+    /// Edit a copy of the file in your editor ($VISUAL, $EDITOR); it takes the file's place when it is valid
+    Edit,
     /// Print every key with its type, default and meaning
     Reference,
     /// Print the settings that `abide config set` changes, and the file they are in

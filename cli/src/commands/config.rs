@@ -22,8 +22,9 @@ const ANSWER_TIME: Duration = Duration::from_secs(3);
 pub(crate) async fn config(command: ConfigCommand, json: bool) -> Result<Exit, CommandError> {
     match command {
         // The daemon's program does these without a running daemon.
-        ConfigCommand::Check => become_config("check", json),
-        ConfigCommand::Reference => become_config("reference", json),
+        ConfigCommand::Check => of_daemon("check", json),
+        ConfigCommand::Edit => of_daemon("edit", json),
+        ConfigCommand::Reference => of_daemon("reference", json),
         ConfigCommand::Show => {
             let reply = Daemon::started().await?.call::<GetConfig>(GetConfigParams::default()).await?;
             print_settings(&reply, json)
@@ -46,9 +47,9 @@ pub(crate) async fn config(command: ConfigCommand, json: bool) -> Result<Exit, C
     }
 }
 
-fn become_config(what: &str, json: bool) -> Result<Exit, CommandError> {
-    let arguments: Vec<&OsStr> =
-        ["config", what].into_iter().chain(json.then_some("--json")).map(OsStr::new).collect();
+fn of_daemon(command: &str, json: bool) -> Result<Exit, CommandError> {
+    let flag = json.then_some("--json");
+    let arguments: Vec<&OsStr> = ["config", command].into_iter().chain(flag).map(OsStr::new).collect();
     become_daemon(&arguments)
 }
 

@@ -43,15 +43,16 @@ pub(crate) async fn key(command: KeyCommand, json: bool) -> Result<Exit, Command
 }
 
 /// Reads the key without echo at a terminal, else from standard input. Never from the command line, which other users can see.
-async fn read(provider: &str) -> Result<String, CommandError> {
+pub(super) async fn read(provider: &str) -> Result<String, CommandError> {
     let typed = if let Some(terminal) = Terminal::open() {
-        let mut screen = screen::Screen::new();
-        screen.prompt(&format!("API key of {} (not shown): ", text::one_line(provider)))?;
+        let label = format!("API key of {} (not shown): ", text::one_line(provider));
         let typed = tokio::select! {
-            typed = terminal.secret() => typed?,
-            _ = tokio::signal::ctrl_c() => None,
+            typed = terminal.secret(&label) => typed?,
+            _ = tokio::signal::ctrl_c() => {
+                screen::note("")?;
+                None
+            }
         };
-        screen.note("")?;
         typed.unwrap_or_default()
     } else {
         piped::text(MAX_KEY).await?
@@ -59,7 +60,7 @@ async fn read(provider: &str) -> Result<String, CommandError> {
     check(&typed).map(str::to_owned)
 }
 
-fn check(typed: &str) -> Result<&str, CommandError> {
+pub(super) fn check(typed: &str) -> Result<&str, CommandError> {
     let key = typed.trim();
     if key.is_empty() {
         return Err(CommandError::usage("no key was given, nothing is changed"));

@@ -23,7 +23,7 @@ impl Terminal {
         match self.0 {}
     }
 
-    pub(crate) async fn secret(&self) -> io::Result<Option<String>> {
+    pub(crate) async fn secret(&self, _: &str) -> io::Result<Option<String>> {
         match self.0 {}
     }
 

@@ -41,9 +41,15 @@ impl Terminal {
     }
 
     /// A line without echo.
-    pub(crate) async fn secret(&self) -> io::Result<Option<String>> {
+    pub(crate) async fn secret(&self, label: &str) -> io::Result<Option<String>> {
         let _mode = InputMode::without(LocalModes::ECHO)?;
-        self.line().await
+        // The label is shown only now: a person who sees it may type.
+        let mut terminal = anstream::stderr();
+        write!(terminal, "{label}")?;
+        terminal.flush()?;
+        let line = self.line().await;
+        writeln!(terminal)?;
+        line
     }
 
     /// One key, also if Enter follows at once: some people finish every answer with it. Ctrl-C still interrupts.

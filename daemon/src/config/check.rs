@@ -3,6 +3,7 @@
 use super::{Config, Problem, Provider};
 use crate::persona::{PersonaConfig, is_name};
 use abide_model::Place;
+use abide_protocol::provider::is_provider_name;
 
 pub(super) fn check(config: &Config) -> Result<(), Problem> {
     if let Some(model) = &config.model.default {
@@ -68,8 +69,7 @@ fn model_name(key: &str, model: &str) -> Result<(), Problem> {
 }
 
 fn provider_name(name: &str) -> Result<(), Problem> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if !name.is_empty() && name.len() <= 64 && name.chars().all(fits) {
+    if is_provider_name(name) {
         return Ok(());
     }
     Err(Problem::new(

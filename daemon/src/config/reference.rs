@@ -51,7 +51,8 @@ const TABLES: &[Table] = &[
     Table {
         header: "providers.NAME",
         meaning: "A model provider. NAME is the part of PROVIDER/MODEL before the slash, of the characters `a-z A-Z 0-9 - _ .`; \
-            `openai`, `anthropic`, `ollama`, `llama-server` and `demo` replace the built-in ones.",
+            `openai`, `anthropic`, `ollama`, `llama-server` and `demo` replace the built-in ones. `abide provider add` writes such a \
+            table and tests it, and knows the addresses of the usual providers.",
         applies: NEXT_CALL,
         keys: &[
             Key {
@@ -86,7 +87,8 @@ const TABLES: &[Table] = &[
                 kind: "whole number, 1 or more",
                 default: "8",
                 example: "2",
-                meaning: "Model calls at the same time; more wait. The default for `scripted` is 256.",
+                meaning: "Model calls at the same time; more wait. The default for `ollama`, `llama-server` and `lmstudio` is 4, that for \
+                    `scripted` is 256.",
             },
             Key {
                 name: "script",
@@ -101,7 +103,8 @@ const TABLES: &[Table] = &[
                 kind: "whole number of seconds, 1 or more",
                 default: "180",
                 example: "600",
-                meaning: "An attempt that receives nothing for this long counts as stalled.",
+                meaning: "An attempt that receives nothing for this long counts as stalled. The default for `ollama`, `llama-server` and \
+                    `lmstudio` is 600.",
             },
         ],
     },
@@ -666,7 +669,8 @@ const INTRODUCTION: &str = "\
 The daemon reads it again when it has changed: no restart is needed. An invalid file is refused with its line and key, and the
 previous configuration stays in force, also when the daemon starts again; `abide daemon status`, `abide doctor`, `abide models` and
 `abide run` report it.
-`abide config check` checks it without a daemon. API keys do not belong here: `abide key set PROVIDER` stores them.
+`abide config check` checks it without a daemon, and `abide config edit` lets you edit a copy that takes its place only when it is valid.
+API keys do not belong here: `abide key set PROVIDER` stores them.
 
 This page is what `abide config reference` prints.
 ";

@@ -51,7 +51,7 @@ fn default_model(listed: &ListModelsReply) -> Diagnosis {
         if listed.providers.iter().any(is_usable) {
             return Diagnosis::noted(ABOUT, words);
         }
-        return Diagnosis::noted(ABOUT, format!("{words}; `abide key set PROVIDER` gives the daemon a key"));
+        return Diagnosis::noted(ABOUT, format!("{words}; `abide provider add` sets up another one"));
     }
     if !provider.models.contains(&default.model) {
         return Diagnosis::noted(ABOUT, format!("{words}; {name} does not list it, and may not have it"));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_proposed_only_if_no_other_provider_is_set_up() {
+    fn another_provider_is_proposed_only_if_none_is_set_up() {
         let demo = ProviderInfo {
             name: "demo".to_owned(),
             api: "scripted".to_owned(),
@@ -105,7 +105,7 @@ mod tests {
         let keyless = ProviderInfo { key: KeyState::Missing, ..configured() };
         for (other, proposed) in [(configured(), false), (keyless, true)] {
             let found = of_default("demo/demo", vec![demo.clone(), other]);
-            assert_eq!((found.health, found.words.contains("abide key set")), (Health::Noted, proposed));
+            assert_eq!((found.health, found.words.contains("abide provider add")), (Health::Noted, proposed));
         }
     }
 

@@ -1,5 +1,5 @@
 use super::{KeyError, KeyOrigin, KeyStore, SetKey};
-use crate::config::Config;
+use crate::{config::Config, providers::BUILT_IN};
 use abide_model::{Keys, Secret};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -20,8 +20,8 @@ impl ConfiguredKeys {
     /// Combines the environment, read through `variable`, with the stored keys.
     #[must_use]
     pub fn new(kept: Arc<KeyStore>, config: &Config, variable: &dyn Fn(&str) -> Option<String>) -> Self {
-        let built_in = [("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")];
-        let mut names: BTreeMap<&str, &str> = built_in.into_iter().collect();
+        let built_in = BUILT_IN.iter().filter_map(|known| Some((known.name, known.key_variable?)));
+        let mut names: BTreeMap<&str, &str> = built_in.collect();
         for (name, provider) in &config.providers {
             if let Some(variable) = &provider.api_key_env {
                 names.insert(name, variable);

@@ -101,9 +101,9 @@ fn a_configured_provider_replaces_the_built_in_one() {
     assert_eq!(
         list,
         [
-            ("openai", Api::OPENAI_CHAT, OPENAI_URL, "config"),
+            ("openai", Api::OPENAI_CHAT, OPENAI.base_url, "config"),
             ("tape", Api::SCRIPTED, "", "config"),
-            ("anthropic", Api::ANTHROPIC, ANTHROPIC_URL, "environment"),
+            ("anthropic", Api::ANTHROPIC, ANTHROPIC.base_url, "environment"),
             ("demo", Api::SCRIPTED, "", "built in"),
         ]
     );
@@ -114,7 +114,7 @@ fn a_configured_provider_replaces_the_built_in_one() {
     let openai = of("[providers.openai]\napi = \"openai-responses\"\n", &[], &[], &[]).configs.remove(0);
     assert_eq!(
         (openai.api, openai.base_url.as_str(), openai.wants_key),
-        (Api::OPENAI_RESPONSES, OPENAI_URL, true)
+        (Api::OPENAI_RESPONSES, OPENAI.base_url, true)
     );
 }
 
@@ -132,9 +132,36 @@ fn openai_base_url_sets_the_address() {
 fn only_a_vendors_own_address_needs_a_key() {
     const CONFIG: &str = "[providers.gateway]\napi = \"openai-chat\"\nbase_url = \"https://llm.example/v1\"\n\
         [providers.named]\napi = \"openai-chat\"\nbase_url = \"https://llm.example/v1\"\napi_key_env = \"MY_KEY\"\n\
-        [providers.second]\napi = \"anthropic\"\n";
+        [providers.second]\napi = \"anthropic\"\n\
+        [providers.quick]\napi = \"openai-chat\"\nbase_url = \"https://api.groq.com/openai/v1\"\n\
+        [providers.lmstudio]\napi = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1234/v1\"\n";
     let providers = of(CONFIG, &[], &[], &[("ollama", &["qwen"])]);
     let wanting: Vec<_> =
         providers.configs.iter().filter(|c| c.wants_key).map(|config| config.name.as_str()).collect();
-    assert_eq!(wanting, ["named", "second", "anthropic", "openai"]);
+    assert_eq!(wanting, ["named", "quick", "second", "anthropic", "openai"]);
+}
+
+/// A model that runs here takes longer than a vendor's, whether it was found or set up.
+#[test]
+fn a_provider_of_this_machine_has_time() {
+    const CONFIG: &str = "[providers.lmstudio]\napi = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1234/v1\"\n\
+        [providers.ollama]\napi = \"openai-chat\"\nbase_url = \"http://10.0.0.7:11434/v1\"\nmax_parallel = 2\n";
+    let configs = of(CONFIG, &[], &[], &[]).configs;
+    let limits: Vec<_> =
+        configs.iter().take(2).map(|c| (c.max_parallel, c.stall_timeout.as_secs())).collect();
+    assert_eq!(limits, [(4, 600), (2, 600)]);
+}
+
+#[test]
+fn what_is_known_of_providers_fits_their_apis() {
+    use abide_model::LocalPorts;
+    use abide_protocol::provider::KNOWN;
+    for known in KNOWN {
+        assert!(known.api.parse::<Api>().is_ok_and(|api| api.place() != Place::File), "{known:?}");
+    }
+    let LocalPorts { ollama, llama_server } = LocalPorts::default();
+    for (name, port) in [("ollama", ollama), ("llama-server", llama_server)] {
+        let known = KnownProvider::named(name).map(|known| known.base_url.to_owned());
+        assert_eq!(known, Some(format!("http://127.0.0.1:{port}/v1")));
+    }
 }

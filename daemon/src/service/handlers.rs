@@ -82,6 +82,7 @@ pub(super) async fn handle(
         Request::UpdateDaemon(params) => Reply::UpdateDaemon(daemon::update(service, params).await?),
         Request::SetKey(params) => Reply::SetKey(daemon::set_key(service, params).await?),
         Request::CheckModel(params) => Reply::CheckModel(daemon::check_model(service, params).await),
+        Request::CheckProvider(params) => Reply::CheckProvider(daemon::check_provider(service, params).await),
         Request::ListPersonas(params) => Reply::ListPersonas(catalog::personas(service, params).await?),
         Request::ListTemplates(params) => Reply::ListTemplates(catalog::templates(service, params).await),
         Request::ListTools(params) => Reply::ListTools(catalog::tools(service, params).await?),

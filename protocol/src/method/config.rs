@@ -1,5 +1,5 @@
 use super::daemon::ConfigStatus;
-use crate::provider::DefaultModel;
+use crate::provider::{DefaultModel, ProviderEntry};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
@@ -18,6 +18,20 @@ pub struct UpdateConfigParams {
     pub model: Option<ModelChoice>,
     /// `[notify] enabled`.
     pub notifications: Option<bool>,
+    /// An entry of `[providers]`.
+    pub provider: Option<ProviderChange>,
+}
+
+/// A change of `[providers]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum ProviderChange {
+    /// Adds the entry; if there is one of that name, the keys of it that are given here change.
+    Set(ProviderEntry),
+    /// Removes the entry of that name.
+    Remove(String),
 }
 
 /// The part of the configuration in force that clients can change.

@@ -1,7 +1,7 @@
 use crate::{
     CallId, ConversationId, TaskId, Timestamp,
     notification::DaemonUpdate,
-    provider::{DefaultModel, ProviderInfo},
+    provider::{DefaultModel, ProviderEntry, ProviderInfo},
     record::ModelErrorKind,
     sandbox::SandboxLevel,
     start::StartStatus,
@@ -261,4 +261,34 @@ pub struct CheckFailure {
     pub kind: ModelErrorKind,
     /// What happened, where, and what to do about it.
     pub message: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckProviderParams {
+    /// As it would be in the configuration.
+    pub provider: ProviderEntry,
+    /// Absent: the key that the daemon has for a provider of that name.
+    pub key: Option<String>,
+    /// The model that is sent a short prompt, as `provider/model`. Absent: the provider is asked for its models.
+    pub model: Option<String>,
+}
+
+impl fmt::Debug for CheckProviderParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CheckProviderParams").field("provider", &self.provider).finish_non_exhaustive()
+    }
+}
+
+/// A provider that does not answer, or that the configuration would refuse, is no error: `failure` says why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckProviderReply {
+    /// The models that the provider lists, as `provider/model`; empty if a model was asked.
+    pub models: Vec<String>,
+    /// Until the answer, or the failure, in ms.
+    pub took_ms: u64,
+    pub failure: Option<CheckFailure>,
+    /// After a failure: an address near the one given that does list models.
+    pub base_url: Option<String>,
 }

@@ -13,7 +13,7 @@ use abide_protocol::{
     message::{CallOutcome, Message, MessageKind, Role},
     method::{
         Request,
-        config::ModelChoice,
+        config::{ModelChoice, ProviderChange},
         daemon::CutWork,
         subscription::Scope,
         task::{FileChange, ImportRole},
@@ -125,7 +125,7 @@ macro_rules! list_enums {
 fn variants_keep_their_positions() {
     let enums = list_enums![
         Approvals AtLogin Block CallOutcome CallState ChangeKind CheckpointState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind FileChange Imported ImportRole Incomplete KeyState MessageKind
-        Mode ModelChoice ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase QuestionKind RecordBody RestartPolicy
+        Mode ModelChoice ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase ProviderChange QuestionKind RecordBody RestartPolicy
         Risk Role Scope StartedBy Status StopReason Tier UndoFrom UndoResult UpdateStage Via
     ];
     let now: String =

@@ -99,6 +99,7 @@ fn all_optional_parameters_may_be_absent_together() {
         ("addRule", r#"{"rule":{"text":"shell(ls)","workspace":"/w","effect":"deny"}}"#),
         ("testRule", r#"{"command":"ls","workspace":"/w"}"#),
         ("checkModel", r#"{"model":"a"}"#),
+        ("checkProvider", r#"{"provider":{"name":"a","api":"anthropic","baseUrl":"https://h"}}"#),
         ("getConfig", "null"),
         ("updateConfig", "null"),
         ("listPersonas", "null"),

@@ -25,6 +25,8 @@ struct State {
     talks: BTreeMap<String, Talk>,
     seen: Vec<Seen>,
     violations: Vec<String>,
+    /// The API key without which nothing is answered.
+    api_key: Option<String>,
 }
 
 /// A conversation.
@@ -66,6 +68,19 @@ pub(super) struct Ticket {
 impl Exchange {
     pub(super) fn set_script(&self, key: &str, script: Script) {
         self.lock().scripts.insert(key.to_owned(), script);
+    }
+
+    pub(super) fn require_key(&self, key: &str) {
+        self.lock().api_key = Some(key.to_owned());
+    }
+
+    /// Whether a request with these headers may be answered.
+    pub(super) fn lets_in(&self, headers: &[(String, String)]) -> bool {
+        let Some(key) = self.lock().api_key.clone() else { return true };
+        let bearer = format!("Bearer {key}");
+        headers.iter().any(|(name, value)| {
+            (name == "authorization" && *value == bearer) || (name == "x-api-key" && *value == key)
+        })
     }
 
     pub(super) fn changes(&self) -> watch::Receiver<()> {

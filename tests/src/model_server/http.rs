@@ -63,6 +63,14 @@ pub(super) async fn serve(stream: TokioIo<TcpStream>, exchange: Arc<Exchange>) {
 
 async fn answer(request: Request<Incoming>, exchange: &Arc<Exchange>) -> io::Result<Response<Play>> {
     let path = request.uri().path().to_owned();
+    let headers = request
+        .headers()
+        .iter()
+        .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+        .collect::<Vec<_>>();
+    if !exchange.lets_in(&headers) {
+        return respond(401, None, "application/json", openai::error(401, "no such key"));
+    }
     let wire = match path.as_str() {
         "/v1/models" => {
             let model =
@@ -86,11 +94,6 @@ async fn answer(request: Request<Incoming>, exchange: &Arc<Exchange>) -> io::Res
             );
         }
     };
-    let headers = request
-        .headers()
-        .iter()
-        .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
-        .collect::<Vec<_>>();
     let body = text_of(request.into_body()).await?;
     let at = Instant::now();
     let view = match wire {

@@ -11,14 +11,14 @@ use crate::{
     sse::Events,
     wire::{Place, Server, Wire},
 };
-use abide_protocol::transcript::Reply;
+use abide_protocol::{provider, transcript::Reply};
 use futures_util::future::BoxFuture;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 pub(crate) const WIRE: Wire = Wire {
     name: "anthropic",
     place: Place::Address {
-        vendor_url: "https://api.anthropic.com",
+        vendor_url: provider::ANTHROPIC.base_url,
         is_imitated: false,
         base_url: "It is what comes before /v1/messages",
     },

@@ -107,6 +107,12 @@ impl ProviderConfig {
         }
     }
 
+    /// With the limits of a model that runs on this machine: it may take minutes to read a long prompt before its first token.
+    #[must_use]
+    pub fn of_this_machine(self) -> Self {
+        Self { stall_timeout: Duration::from_secs(600), max_parallel: 4, ..self }
+    }
+
     /// A provider that plays a script; absent: the built-in demo.
     #[must_use]
     pub fn scripted(name: impl Into<String>, script: Option<PathBuf>, source: impl Into<String>) -> Self {

@@ -68,15 +68,6 @@ async fn ask(http: &Http, port: u16, path: &str) -> Result<Value, ModelError> {
 }
 
 fn found(name: &str, port: u16) -> ProviderConfig {
-    ProviderConfig {
-        // A local model may take minutes to read a long prompt before its first token.
-        stall_timeout: Duration::from_secs(600),
-        max_parallel: 4,
-        ..ProviderConfig::new(
-            name,
-            Api::OPENAI_CHAT,
-            format!("http://127.0.0.1:{port}/v1"),
-            "found on loopback",
-        )
-    }
+    ProviderConfig::new(name, Api::OPENAI_CHAT, format!("http://127.0.0.1:{port}/v1"), "found on loopback")
+        .of_this_machine()
 }

@@ -11,7 +11,7 @@ use crate::{
     sse::Events,
     wire::{Place, Server, Wire},
 };
-use abide_protocol::{shape::OutputSchema, transcript::Reply};
+use abide_protocol::{provider, shape::OutputSchema, transcript::Reply};
 use futures_util::future::BoxFuture;
 use reqwest::{
     Response,
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) const WIRE: Wire = Wire {
     name: "openai-chat",
     place: Place::Address {
-        vendor_url: "https://api.openai.com/v1",
+        vendor_url: provider::OPENAI.base_url,
         is_imitated: true,
         base_url: "It is what comes before /chat/completions, and mostly ends in /v1",
     },

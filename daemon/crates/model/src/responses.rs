@@ -13,7 +13,10 @@ use crate::{
     wire::{Place, Server, Wire},
     written::Written,
 };
-use abide_protocol::transcript::{Entry, Reply};
+use abide_protocol::{
+    provider,
+    transcript::{Entry, Reply},
+};
 use futures_util::future::BoxFuture;
 use reqwest::{
     Response,
@@ -28,7 +31,7 @@ use std::{
 pub(crate) const WIRE: Wire = Wire {
     name: "openai-responses",
     place: Place::Address {
-        vendor_url: "https://api.openai.com/v1",
+        vendor_url: provider::OPENAI.base_url,
         is_imitated: true,
         base_url: "It is what comes before /responses, and mostly ends in /v1",
     },

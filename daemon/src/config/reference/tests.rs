@@ -118,7 +118,12 @@ fn the_defaults_match_the_code() {
     assert_eq!(default("providers", "max_parallel"), provider.max_parallel.to_string());
     assert_eq!(default("providers", "stall_timeout_secs"), provider.stall_timeout.as_secs().to_string());
     let scripted = ProviderConfig::scripted("x", None, "").max_parallel;
-    assert!(key("providers", "max_parallel").meaning.ends_with(&format!(" for `scripted` is {scripted}.")));
+    let parallel = key("providers", "max_parallel").meaning;
+    assert!(parallel.ends_with(&format!(" for `scripted` is {scripted}.")), "{parallel}");
+    let local = ProviderConfig::new("x", Api::OPENAI_CHAT, "", "").of_this_machine();
+    assert!(parallel.contains(&format!("`lmstudio` is {},", local.max_parallel)), "{parallel}");
+    let stall = key("providers", "stall_timeout_secs").meaning;
+    assert!(stall.ends_with(&format!("`lmstudio` is {}.", local.stall_timeout.as_secs())), "{stall}");
     let price: Price = toml::from_str("input = 3\noutput = 1\n").unwrap();
     let price = abide_model::Price::from(price);
     assert_eq!((price.cache_read, price.cache_write), (price.input, price.input));

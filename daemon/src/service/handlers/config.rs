@@ -7,7 +7,7 @@ use crate::{
 };
 use abide_protocol::{
     Error, ErrorKind,
-    method::config::{ConfigReply, ModelChoice, UpdateConfigParams},
+    method::config::{ConfigReply, ModelChoice, ProviderChange, UpdateConfigParams},
 };
 
 pub(super) async fn get(service: &Service) -> ConfigReply {
@@ -20,11 +20,19 @@ pub(super) async fn update(
     params: UpdateConfigParams,
 ) -> Result<ConfigReply, RequestError> {
     let settings = &service.settings;
-    if let Some(ModelChoice::Named(model)) = &params.model {
+    let UpdateConfigParams { model, notifications, provider } = params;
+    if let Some(ProviderChange::Remove(name)) = &provider
+        && !settings.now().await.config().providers.contains_key(name)
+    {
+        let words = format!("the configuration sets up no provider {name:?}");
+        return Err(Error::new(ErrorKind::NotFound, words).about(name).into());
+    }
+    if let Some(ModelChoice::Named(model)) = &model
+        && !adds_its_provider(model, provider.as_ref())
+    {
         choose_model(&settings.now().await, Some(model), None).await?;
     }
-    let UpdateConfigParams { model, notifications } = params;
-    settings.change(Change { model, notifications }).await.map_err(|e| {
+    settings.change(Change { model, notifications, provider }).await.map_err(|e| {
         let kind = match e {
             ChangeError::Refused(_) | ChangeError::Write { .. } => ErrorKind::IllegalState,
             ChangeError::Busy(_) => ErrorKind::Overloaded,
@@ -33,6 +41,11 @@ pub(super) async fn update(
         Error::new(kind, e.to_string())
     })?;
     Ok(in_force(settings).await)
+}
+
+fn adds_its_provider(model: &str, change: Option<&ProviderChange>) -> bool {
+    let provider = model.split_once('/').map(|(provider, _)| provider);
+    matches!(change, Some(ProviderChange::Set(entry)) if Some(&*entry.name) == provider)
 }
 
 async fn in_force(settings: &Settings) -> ConfigReply {

@@ -8,8 +8,9 @@ use abide_client::login;
 use abide_protocol::{
     Error, ErrorKind,
     method::daemon::{
-        CheckFailure, CheckModelParams, CheckModelReply, SandboxStatus, SetKeyParams, SetKeyReply,
-        ShutdownParams, ShutdownReply, StatusReply, UpdateDaemonParams, UpdateDaemonReply,
+        CheckFailure, CheckModelParams, CheckModelReply, CheckProviderParams, CheckProviderReply,
+        SandboxStatus, SetKeyParams, SetKeyReply, ShutdownParams, ShutdownReply, StatusReply,
+        UpdateDaemonParams, UpdateDaemonReply,
     },
     start::StartStatus,
 };
@@ -105,7 +106,17 @@ pub(super) async fn check_model(service: &Service, params: CheckModelParams) -> 
     let (model, failure) = service.settings.now().await.check(&params.model).await;
     CheckModelReply {
         model,
-        took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        took_ms: ms_since(began),
         failure: failure.map(|e| CheckFailure { kind: e.kind, message: e.message }),
     }
+}
+
+pub(super) async fn check_provider(service: &Service, params: CheckProviderParams) -> CheckProviderReply {
+    let began = Instant::now();
+    let checked = service.settings.now().await.check_provider(params).await;
+    CheckProviderReply { took_ms: ms_since(began), ..checked }
+}
+
+fn ms_since(began: Instant) -> u64 {
+    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

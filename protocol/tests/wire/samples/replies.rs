@@ -12,9 +12,9 @@ use abide_protocol::{
             ConversationReply, DeleteConversationReply, FocusReply, ListConversationsReply, ListMessagesReply,
         },
         daemon::{
-            CheckFailure, CheckModelReply, ConfigStatus, CutCall, CutOff, CutWork, ListModelsReply,
-            ModeSteps, RefusedConfig, SandboxStatus, SetKeyReply, ShutdownReply, StatusReply, TaskCounts,
-            UpdateDaemonReply,
+            CheckFailure, CheckModelReply, CheckProviderReply, ConfigStatus, CutCall, CutOff, CutWork,
+            ListModelsReply, ModeSteps, RefusedConfig, SandboxStatus, SetKeyReply, ShutdownReply,
+            StatusReply, TaskCounts, UpdateDaemonReply,
         },
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
         rule::{
@@ -218,6 +218,15 @@ fn rest() -> Vec<Reply> {
                 kind: ModelErrorKind::Auth,
                 message: "local: HTTP 401: no such key".to_owned(),
             }),
+        }),
+        Reply::CheckProvider(CheckProviderReply {
+            models: vec!["corp/big".to_owned()],
+            took_ms: 12,
+            failure: Some(CheckFailure {
+                kind: ModelErrorKind::NotFound,
+                message: "corp: https://llm.example has no list of models (404)".to_owned(),
+            }),
+            base_url: text("https://llm.example/v1"),
         }),
         Reply::ListPersonas(ListPersonasReply {
             personas: vec![PersonaInfo {

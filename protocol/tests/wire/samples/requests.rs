@@ -5,14 +5,14 @@ use abide_protocol::{
     method::{
         Request,
         catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
-        config::{GetConfigParams, ModelChoice, UpdateConfigParams},
+        config::{GetConfigParams, ModelChoice, ProviderChange, UpdateConfigParams},
         conversation::{
             ArchiveConversationParams, ConversationParams, CreateConversationParams, FocusParams,
             ListConversationsParams, ListMessagesParams, MarkReadParams, UpdateConversationParams,
         },
         daemon::{
-            CheckModelParams, ListModelsParams, SetKeyParams, ShutdownParams, StatusParams,
-            UpdateDaemonParams,
+            CheckModelParams, CheckProviderParams, ListModelsParams, SetKeyParams, ShutdownParams,
+            StatusParams, UpdateDaemonParams,
         },
         inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
         rule::{AddRuleParams, ForgetRuleParams, ListRulesParams, TestRuleParams},
@@ -23,6 +23,7 @@ use abide_protocol::{
             ListTasksParams, StartTaskParams, TaskChangesParams, TaskParams,
         },
     },
+    provider::ProviderEntry,
     task::{Approvals, LimitsRequest, Mode, RestartPolicy},
 };
 
@@ -207,6 +208,11 @@ fn rest() -> Vec<Request> {
         Request::UpdateDaemon(UpdateDaemonParams { patience_ms: Some(1500) }),
         Request::SetKey(SetKeyParams { provider: "anthropic".to_owned(), key: text("a-key") }),
         Request::CheckModel(CheckModelParams { model: "local/smollm2".to_owned() }),
+        Request::CheckProvider(CheckProviderParams {
+            provider: entry(),
+            key: text("a-key"),
+            model: text("corp/big"),
+        }),
         Request::ListPersonas(ListPersonasParams { name: text("reviewer") }),
         Request::ListTools(ListToolsParams { mode: Some(Mode::Roa) }),
         Request::ListTemplates(ListTemplatesParams { name: text("review") }),
@@ -214,8 +220,18 @@ fn rest() -> Vec<Request> {
         Request::UpdateConfig(UpdateConfigParams {
             model: Some(ModelChoice::Named("local/smollm2".to_owned())),
             notifications: Some(false),
+            provider: Some(ProviderChange::Set(entry())),
         }),
     ]
+}
+
+fn entry() -> ProviderEntry {
+    ProviderEntry {
+        name: "corp".to_owned(),
+        api: "openai-chat".to_owned(),
+        base_url: "https://llm.example/v1".to_owned(),
+        api_key_env: text("CORP_API_KEY"),
+    }
 }
 
 /// Only the parameters that are required.
@@ -237,6 +253,7 @@ fn sparse() -> Vec<(&'static str, Request)> {
             Request::UpdateConfig(UpdateConfigParams {
                 model: Some(ModelChoice::Automatic),
                 notifications: None,
+                provider: Some(ProviderChange::Remove("corp".to_owned())),
             }),
         ),
         (".remove", Request::SetKey(SetKeyParams { provider: "anthropic".to_owned(), key: None })),

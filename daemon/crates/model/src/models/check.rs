@@ -11,28 +11,35 @@ use abide_protocol::{record::ModelErrorKind, shape::RequestShape, transcript::En
 use std::{sync::Arc, time::Duration};
 use tokio::sync::oneshot;
 
-/// Longer than for a loaded model: the server may have to load this one first.
-const TIMEOUT: Duration = Duration::from_secs(60);
+/// Longer than for a loaded model: the server may have to load this one first. Shorter than the 60 s that a client waits for a reply.
+const TIMEOUT: Duration = Duration::from_secs(50);
 /// Models that reason need some tokens before any text; the request is dropped at the first delta.
 const MAX_TOKENS: u32 = 64;
 
 impl Models {
-    /// The first model that a provider lists, as `provider/model`.
+    /// The models that a provider lists, as `provider/model`.
     ///
     /// # Errors
-    /// There is no such provider, it cannot be asked, or it has no models.
-    pub async fn first_of(&self, provider: &str) -> Result<String, ModelError> {
-        let no_model = |words: String| ModelError::new(ModelErrorKind::NotFound, words).unsent();
-        let shown = crate::quote::quote(provider);
+    /// There is no such provider, or it cannot be asked.
+    pub async fn models_of(&self, provider: &str) -> Result<Vec<String>, ModelError> {
         let Some(found) = self.providers.iter().find(|p| p.config.name == provider) else {
-            return Err(no_model(format!(
-                "there is no provider `{shown}`; `abide models` lists those there are"
-            )));
+            let shown = crate::quote::quote(provider);
+            let words = format!("there is no provider `{shown}`; `abide models` lists those there are");
+            return Err(ModelError::new(ModelErrorKind::NotFound, words).unsent());
         };
-        let names = self.names(found).await?;
-        let first =
-            names.first().ok_or_else(|| no_model(format!("{shown}: it lists no models; name one")))?;
-        Ok(format!("{provider}/{first}"))
+        Ok(self.names(found).await?.iter().map(|model| format!("{provider}/{model}")).collect())
+    }
+
+    /// The first of [`Self::models_of`].
+    ///
+    /// # Errors
+    /// As there, or it has no models.
+    pub async fn first_of(&self, provider: &str) -> Result<String, ModelError> {
+        let none = || {
+            let words = format!("{}: it lists no models; name one", crate::quote::quote(provider));
+            ModelError::new(ModelErrorKind::NotFound, words).unsent()
+        };
+        self.models_of(provider).await?.into_iter().next().ok_or_else(none)
     }
 
     /// Sends a short prompt and drops the request when the first delta comes. A provider that needs a key and has none is not
