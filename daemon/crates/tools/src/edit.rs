@@ -6,14 +6,14 @@ mod preview;
 pub(crate) use overlay::Overlay;
 pub(crate) use preview::preview;
 
-use crate::workspace::{PathError, Spot, Workspace};
+use crate::workspace::{Found, PathError, Spot, Workspace};
 use abide_protocol::record::EditHashes;
 use sha2::{Digest as _, Sha256};
 
-/// A file's content, before and after.
+/// A file before, and its content after.
 pub(crate) struct Edit {
     pub(crate) spot: Spot,
-    pub(crate) before: Option<Vec<u8>>,
+    pub(crate) before: Option<Found>,
     pub(crate) after: Vec<u8>,
 }
 
@@ -40,10 +40,26 @@ impl Edit {
     pub(crate) fn hashes(&self) -> EditHashes {
         EditHashes {
             path: self.spot.relative.to_string_lossy().into_owned(),
-            before: self.before.as_deref().map(hash),
+            before: self.before.as_ref().map(|found| hash(&found.content)),
             after: hash(&self.after),
             bytes: Some(self.after.len() as u64),
         }
+    }
+
+    /// Why a person decides about the edit, whatever the content; in a sentence without a full stop.
+    pub(crate) fn why_it_asks(&self) -> Option<String> {
+        let found = self.before.as_ref()?;
+        let read_only =
+            found.mode.is_read_only().then(|| format!("the file is read-only (mode {})", found.mode));
+        let links = (found.links > 1).then(|| {
+            let other = if found.links == 2 { "the other keeps" } else { "the others keep" };
+            format!(
+                "the file has {} names (hard links): this one gets the new content, {other} the old",
+                found.links
+            )
+        });
+        let why: Vec<String> = read_only.into_iter().chain(links).collect();
+        (!why.is_empty()).then(|| why.join("; "))
     }
 }
 
@@ -62,19 +78,19 @@ pub(crate) fn apply<E: From<EditError>>(
     if spot.relative.to_string_lossy() != hashes.path {
         return Err(changed().into());
     }
-    let (before, mode) = workspace.read(spot).map_err(EditError::Path)?.unzip();
-    let found = before.as_deref().map(hash);
+    let before = workspace.read(spot).map_err(EditError::Path)?;
+    let found = before.as_ref().map(|found| hash(&found.content));
     if found.as_ref() == Some(&hashes.after) {
         return Ok(Applied::Already);
     }
     if found != hashes.before {
         return Err(changed().into());
     }
-    let after = content(before.as_deref())?;
+    let after = content(before.as_ref().map(|found| &*found.content))?;
     if hash(&after) != hashes.after {
         return Err(changed().into());
     }
-    workspace.replace(spot, &after, mode, mark).map_err(EditError::Path)?;
+    workspace.replace(spot, &after, before.map(|found| found.mode), mark).map_err(EditError::Path)?;
     Ok(Applied::Written)
 }
 

@@ -6,7 +6,7 @@ mod file;
 
 pub(crate) use closed::Closed;
 pub(crate) use error::PathError;
-pub(crate) use file::MAX_FILE;
+pub(crate) use file::{Found, MAX_FILE};
 
 use crate::folders;
 use cap_std::{ambient_authority, fs::Dir};

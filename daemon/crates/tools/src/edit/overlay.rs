@@ -1,4 +1,5 @@
-use crate::workspace::{PathError, Spot, Workspace};
+use super::Edit;
+use crate::workspace::{Found, PathError, Spot, Workspace};
 use std::{
     collections::{HashMap, HashSet},
     path::{Path, PathBuf},
@@ -8,15 +9,15 @@ use std::{
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
     /// By real path.
-    files: HashMap<PathBuf, Vec<u8>>,
+    files: HashMap<PathBuf, Found>,
     folders: HashSet<PathBuf>,
 }
 
 impl Overlay {
-    /// The file's content after the calls assessed so far; `None` if there will be no file, but a folder to hold it.
-    pub(crate) fn content(&self, workspace: &Workspace, spot: &Spot) -> Result<Option<Vec<u8>>, PathError> {
-        if let Some(content) = self.files.get(&spot.real) {
-            return Ok(Some(content.clone()));
+    /// The file after the calls assessed so far; `None` if there will be no file, but a folder to hold it.
+    pub(crate) fn file(&self, workspace: &Workspace, spot: &Spot) -> Result<Option<Found>, PathError> {
+        if let Some(file) = self.files.get(&spot.real) {
+            return Ok(Some(file.clone()));
         }
         if self.folders.contains(&spot.real) {
             return Err(PathError::IsFolder(spot.relative.clone()));
@@ -25,16 +26,16 @@ impl Overlay {
         if spot.missing > 1 && !self.folders.contains(parent) {
             return Err(PathError::NoFolder(spot.relative.parent().unwrap_or(Path::new(".")).to_owned()));
         }
-        Ok(workspace.read(spot)?.map(|(content, _)| content))
+        workspace.read(spot)
     }
 
     /// The content that the calls assessed so far write to the file at this path; `None` if they leave it as it is.
     pub(crate) fn written(&self, real: &Path) -> Option<&[u8]> {
-        self.files.get(real).map(Vec::as_slice)
+        self.files.get(real).map(|file| &*file.content)
     }
 
-    pub(crate) fn write(&mut self, spot: &Spot, content: Vec<u8>) {
-        self.files.insert(spot.real.clone(), content);
+    pub(crate) fn write(&mut self, Edit { spot, before, after }: Edit) {
+        self.files.insert(spot.real, Found::written(after, before.as_ref()));
     }
 
     /// Adds a folder and those above it.

@@ -13,7 +13,7 @@ const TIMEOUT: Duration = Duration::from_millis(300);
 /// The preview of an edit, for people.
 pub(crate) fn preview(edit: &Edit) -> Preview {
     let path = edit.spot.relative.to_string_lossy().into_owned();
-    let before = edit.before.as_deref().unwrap_or_default();
+    let before = edit.before.as_ref().map(|found| &*found.content).unwrap_or_default();
     let (diff, changed) = match (text(before), text(&edit.after)) {
         (Some(before), Some(after)) => {
             let old = if edit.before.is_some() { format!("a/{path}") } else { "/dev/null".to_owned() };

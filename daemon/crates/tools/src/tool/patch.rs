@@ -53,7 +53,7 @@ pub(super) fn tool() -> Tool {
         "new": {"type": "string", "description": "What takes its place."},
         "all": {"type": "boolean", "default": false, "description": "Replace every occurrence."},
     });
-    let description = "Replaces a piece of a text file in the workspace by another.";
+    let description = "Replaces a piece of a text file in the workspace by another. Other hard links of the file keep the old content.";
     Tool::of::<Patch>(super::spec(
         "patch",
         EffectClass::Verifiable,
@@ -76,8 +76,8 @@ impl Call for Patch {
 
     fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError> {
         let spot = site.workspace.resolve(&self.path)?;
-        let before = site.overlay.content(site.workspace, &spot)?;
-        let after = self.apply(before.as_deref())?;
+        let before = site.overlay.file(site.workspace, &spot)?;
+        let after = self.apply(before.as_ref().map(|found| &*found.content))?;
         outlook.edit = Some(Edit { spot, before, after });
         Ok(())
     }

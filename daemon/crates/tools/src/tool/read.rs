@@ -1,7 +1,7 @@
 use super::{Call, CallError, Outlook, Site, Subject, Tool, Work};
 use crate::{
     text::RESULT_CHARS,
-    workspace::{PathError, Workspace},
+    workspace::{Found, PathError, Workspace},
 };
 use abide_protocol::transcript::{EffectClass, ToolResult};
 use serde::Deserialize;
@@ -55,7 +55,7 @@ impl Call for Read {
 impl Read {
     fn run(&self, workspace: &Workspace) -> Result<ToolResult, PathError> {
         let spot = workspace.resolve(&self.path)?;
-        let Some((content, _)) = workspace.read(&spot)? else {
+        let Some(Found { content, .. }) = workspace.read(&spot)? else {
             return Err(PathError::Missing(spot.relative));
         };
         let path = spot.relative.to_string_lossy();

@@ -18,7 +18,7 @@ pub(super) fn tool() -> Tool {
         "path": {"type": "string", "minLength": 1, "description": "A file in the workspace; its folder must exist."},
         "content": {"type": "string", "description": "The whole content."},
     });
-    let description = "Creates a file in the workspace, or replaces the whole of one. To change a part of a file, use patch.";
+    let description = "Creates a file in the workspace, or replaces the whole of one. To change a part of a file, use patch. Other hard links of a file keep the old content.";
     Tool::of::<Write>(super::spec(
         "write",
         EffectClass::Verifiable,
@@ -39,7 +39,7 @@ impl Call for Write {
 
     fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError> {
         let spot = site.workspace.resolve(&self.path)?;
-        let before = site.overlay.content(site.workspace, &spot)?;
+        let before = site.overlay.file(site.workspace, &spot)?;
         outlook.edit = Some(Edit { spot, before, after: self.content.clone().into_bytes() });
         Ok(())
     }
