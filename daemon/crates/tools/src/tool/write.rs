@@ -15,10 +15,10 @@ struct Write {
 
 pub(super) fn tool() -> Tool {
     let properties = json!({
-        "path": {"type": "string", "minLength": 1, "description": "A file in the workspace; its folder must exist."},
+        "path": {"type": "string", "minLength": 1, "description": "A file in the workspace."},
         "content": {"type": "string", "description": "The whole content."},
     });
-    let description = "Creates a file in the workspace, or replaces the whole of one. To change a part of a file, use patch. Other hard links of a file keep the old content.";
+    let description = "Creates a file in the workspace, with the folders above it that are missing, or replaces the whole of one. To change a part of a file, use patch. Other hard links of a file keep the old content.";
     Tool::of::<Write>(super::spec(
         "write",
         EffectClass::Verifiable,

@@ -73,7 +73,7 @@ impl Workspace {
     }
 
     /// Replaces a file as a whole: readers see the old or the new content, also after a crash. Other names of the file keep the old
-    /// one.
+    /// one. Folders that are missing above it are made.
     ///
     /// `mark` is unique to the attempt.
     pub(crate) fn replace(
@@ -83,6 +83,9 @@ impl Workspace {
         mode: Option<Mode>,
         mark: &str,
     ) -> Result<(), PathError> {
+        if spot.missing > 1 {
+            self.create_folder(&above(spot))?;
+        }
         let (folder, name) = self.folder_and_name(spot)?;
         let new = new_name(mark);
         let placed = write_new(&folder, &new, content, mode).and_then(|()| {
@@ -107,17 +110,19 @@ impl Workspace {
 
     /// The open folder of the spot, and the spot's name in it.
     fn folder_and_name(&self, spot: &Spot) -> Result<(Dir, OsString), PathError> {
-        let (Some(parent), Some(name)) = (spot.relative.parent(), spot.relative.file_name()) else {
+        let Some(name) = spot.relative.file_name() else {
             return Err(PathError::IsFolder(spot.relative.clone()));
         };
-        if spot.missing > 1 {
-            return Err(PathError::NoFolder(parent.to_owned()));
-        }
-        let relative = super::or_dot(parent.to_owned());
-        let real = spot.real.parent().unwrap_or(Path::new("/")).to_owned();
-        let folder = self.folder(&Spot { relative, real, missing: 0 })?;
+        let folder = self.folder(&Spot { missing: 0, ..above(spot) })?;
         Ok((folder, name.to_owned()))
     }
+}
+
+/// The folder of a file.
+fn above(spot: &Spot) -> Spot {
+    let relative = super::or_dot(spot.relative.parent().unwrap_or(Path::new("")).to_owned());
+    let real = spot.real.parent().unwrap_or(Path::new("/")).to_owned();
+    Spot { relative, real, missing: spot.missing.saturating_sub(1) }
 }
 
 fn check(metadata: &Metadata, path: &Path) -> Result<(), PathError> {

@@ -112,9 +112,6 @@ async fn an_edit_whose_content_is_there_already_is_a_success() {
 #[tokio::test(flavor = "multi_thread")]
 async fn folders_are_made_by_their_own_tool() {
     let ground = Ground::new();
-    let assessed = ground.assess_one("write", json!({"path": "a/b/f", "content": "x"}));
-    let why = "the folder a/b does not exist; create it with create_dir first";
-    assert_eq!(assessed.permission, Permission::Denied(why.to_owned()));
     for words in ["the folder a/b is created", "the folder a/b already exists"] {
         let finished = ground.call("create_dir", json!({"path": "a/b"})).await;
         assert_eq!((finished.result.ok, finished.result.message.as_str()), (true, words));
@@ -122,6 +119,27 @@ async fn folders_are_made_by_their_own_tool() {
     fs::write(ground.path("file"), "").unwrap();
     let finished = ground.call("create_dir", json!({"path": "file"})).await;
     assert_eq!((finished.result.ok, finished.result.message.as_str()), (false, "file is not a folder"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_file_brings_the_folders_above_it() {
+    let ground = Ground::new();
+    let written = ground.call("write", json!({"path": "a/b/f", "content": "x"})).await;
+    assert_eq!((written.result.ok, written.result.message.as_str()), (true, "a/b/f written (1 line)"));
+    assert_eq!(ground.text("a/b/f"), "x");
+    fs::write(ground.path("file"), "").unwrap();
+    let denied: Vec<bool> = ground
+        .assess(&[
+            ("write", json!({"path": "file/f", "content": "x"})),
+            ("write", json!({"path": "c/d", "content": "x"})),
+            ("write", json!({"path": "c/d/f", "content": "x"})),
+            ("write", json!({"path": "c", "content": "x"})),
+            ("patch", json!({"path": "c/e", "old": "x", "new": "y"})),
+        ])
+        .iter()
+        .map(|assessed| matches!(assessed.permission, Permission::Denied(_)))
+        .collect();
+    assert_eq!(denied, [true, false, true, true, true]);
 }
 
 /// Where an edit would not ask otherwise.
