@@ -1,12 +1,19 @@
 //! Edits of files: computes the new content, and writes it only if the file has not changed since.
 
+mod line_ends;
 mod overlay;
 mod preview;
+mod rewrite;
 
+pub(crate) use line_ends::{LineEnds, to_crlf};
 pub(crate) use overlay::Overlay;
 pub(crate) use preview::preview;
+pub(crate) use rewrite::rewrite;
 
-use crate::workspace::{Found, PathError, Spot, Workspace};
+use crate::{
+    text::Encoding,
+    workspace::{Found, PathError, Spot, Workspace},
+};
 use abide_protocol::record::EditHashes;
 use sha2::{Digest as _, Sha256};
 
@@ -17,13 +24,25 @@ pub(crate) struct Edit {
     pub(crate) after: Vec<u8>,
 }
 
-/// Why an assessed edit was not written.
+/// Why an edit was not written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EditError {
     #[error(
         "{0} was changed since the edit was proposed, perhaps by another task; nothing was written. Read it and try again"
     )]
     Changed(String),
+    #[error(
+        "{path} is not text: a binary file of {bytes} bytes. Only text is edited; to replace the file, remove it first"
+    )]
+    NotText { path: String, bytes: usize },
+    #[error(
+        "{path} has bytes that are not {encoding} or that an edit would not keep; nothing was written. Change it with a command"
+    )]
+    Damaged { path: String, encoding: Encoding },
+    #[error(
+        "{path} is {encoding}, which cannot hold {character} in line {line}; nothing was written. Use other characters, or convert the file with a command first"
+    )]
+    NotHeld { path: String, encoding: Encoding, character: String, line: usize },
     #[error(transparent)]
     Path(#[from] PathError),
 }
