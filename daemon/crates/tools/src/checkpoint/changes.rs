@@ -1,7 +1,7 @@
 //! Shows what a task has changed.
 
 use super::{
-    Checkpoints, NoCheckpoint, Place,
+    Checkpoints, NoCheckpoint, Place, diff_text,
     plan::{Change, FilePath, Planned, plan},
     repository::Repository,
 };
@@ -108,7 +108,7 @@ impl Repository<'_> {
             }
         };
         let files = planned.iter().map(file).collect();
-        Ok(Changes { files, diff: String::from_utf8_lossy(&diff).into_owned(), is_cut })
+        Ok(Changes { files, diff: diff_text::text(&diff), is_cut })
     }
 
     /// A tree with just these files.
