@@ -182,7 +182,7 @@ pub struct WiderRule {
 pub struct Preview {
     /// Relative to the workspace.
     pub path: String,
-    /// A unified diff, possibly cut.
+    /// A unified diff, possibly cut. What its lines do not show (encoding, line ends) is in notes before them, which begin with `\`.
     pub diff: String,
     /// All added and removed lines, including those cut from `diff`. Absent if the file is no text, and in records of older
     /// versions.

@@ -14,7 +14,7 @@ use ruling::{Programs, Ruling};
 
 use crate::{
     Checkpoints, Scope,
-    edit::{self, Overlay},
+    edit::{self, Edit, Overlay},
     named::{Ground, Named},
     run::Runner,
     sandbox::Sandbox,
@@ -99,7 +99,8 @@ impl<'a> Assessor<'a> {
         }
         let call = self.runner.registry.parse(&block.tool, arguments)?;
         assessed.summary = one_line(&call.summary(), SUMMARY);
-        let Looked { outlook, ruling, sandbox, bounds, named, is_broad } = self.look(spec, &*call)?;
+        let Looked { outlook, ruling, sandbox, bounds, named, is_ordinary, is_broad } =
+            self.look(spec, &*call)?;
         let Outlook { effect, risk, tier, edit } = outlook;
         (assessed.effect, assessed.risk) = (effect, risk);
         // What leaves the sandbox is not approved in passing, however harmless it looks.
@@ -110,7 +111,7 @@ impl<'a> Assessor<'a> {
         if let Some(edit) = edit {
             assessed.preview = Some(Box::new(edit::preview(&edit)));
             assessed.edit = Some(edit.hashes());
-            self.overlay.write(&edit.spot, edit.after);
+            self.overlay.write(edit);
         }
         let tier = if is_broad { Tier::Ask } else { tier };
         // What was allowed once and for all was other content, or may be.
@@ -123,7 +124,7 @@ impl<'a> Assessor<'a> {
                 assessed.wider = self.offers(&*call);
             }
             // In passing, a person reads no more than the summary.
-            let is_told = one_line(&call.summary(), 2 * SUMMARY) == assessed.summary;
+            let is_told = is_ordinary && one_line(&call.summary(), 2 * SUMMARY) == assessed.summary;
             assessed.in_passing = is_told
                 && !is_broad
                 && assessed.risk < Risk::High
@@ -180,7 +181,9 @@ impl<'a> Assessor<'a> {
             path: self.scope.path,
             repository: OnceCell::new(),
         };
-        let (sandbox, bounds) = place.of(call);
+        let why_it_asks = outlook.edit.as_ref().and_then(Edit::why_it_asks);
+        let is_ordinary = why_it_asks.is_none();
+        let (sandbox, bounds) = place.of(call, why_it_asks);
         let named = match bounds {
             Bounds::Leaves(_) => Named::of(
                 call,
@@ -195,7 +198,8 @@ impl<'a> Assessor<'a> {
             ),
             _ => Named::default(),
         };
-        Ok(Looked { outlook, ruling, sandbox, bounds, named, is_broad: workspace.is_broad() })
+        let is_broad = workspace.is_broad();
+        Ok(Looked { outlook, ruling, sandbox, bounds, named, is_ordinary, is_broad })
     }
 }
 
@@ -206,6 +210,8 @@ struct Looked {
     sandbox: Sandbox,
     bounds: Bounds,
     named: Named,
+    /// It is not the edit of a file that asks for itself.
+    is_ordinary: bool,
     /// The workspace is so broad that even reading needs approval.
     is_broad: bool,
 }

@@ -8,6 +8,7 @@
 //! Everything here is blocking, and waits for whatever else is done with the same work tree.
 
 mod changes;
+mod diff_text;
 mod error;
 mod forget;
 mod found;

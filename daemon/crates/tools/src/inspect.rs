@@ -80,7 +80,7 @@ fn file_state(workspace: &Workspace, hashes: &EditHashes, mark: &str) -> EditSta
     let Ok(spot) = workspace.resolve(&hashes.path) else { return EditState::Unknown };
     workspace.clean_up(&spot, mark);
     let Ok(content) = workspace.read(&spot) else { return EditState::Unknown };
-    let found = content.map(|(content, _)| edit::hash(&content));
+    let found = content.map(|found| edit::hash(&found.content));
     if found.as_ref() == Some(&hashes.after) {
         EditState::Done
     } else if found == hashes.before {

@@ -30,6 +30,7 @@ mod command;
 mod edit;
 pub mod environment;
 mod error;
+mod folders;
 mod guard;
 pub mod helper;
 mod inspect;

@@ -6,14 +6,15 @@ mod file;
 
 pub(crate) use closed::Closed;
 pub(crate) use error::PathError;
-pub(crate) use file::MAX_FILE;
+pub(crate) use file::{Found, MAX_FILE};
 
+use crate::folders;
 use cap_std::{ambient_authority, fs::Dir};
 use rustix::fs::{Mode, OFlags, openat};
 use std::{
     fs, io,
     os::{
-        fd::{AsRawFd as _, OwnedFd},
+        fd::{AsFd as _, AsRawFd as _, OwnedFd},
         unix::ffi::OsStrExt as _,
     },
     path::{Component, Path, PathBuf},
@@ -216,7 +217,8 @@ impl Workspace {
     /// Creates the folder at a spot and the missing ones above it. Returns whether there was one to create.
     pub(crate) fn create_folder(&self, spot: &Spot) -> Result<bool, PathError> {
         if spot.missing > 0 {
-            self.root.create_dir_all(&spot.relative).map_err(|e| PathError::of(&spot.relative, e))?;
+            let made = folders::make(self.root.as_fd(), &spot.relative);
+            made.map_err(|error| PathError::of(&spot.relative, error.into()))?;
         }
         self.folder(&Spot { missing: 0, ..spot.clone() })?;
         Ok(spot.missing > 0)

@@ -64,14 +64,14 @@ impl Bounds {
 }
 
 impl Place<'_> {
-    /// The sandbox that a call gets, and what it means for the decision.
-    pub(super) fn of(&self, call: &dyn Call) -> (Sandbox, Bounds) {
+    /// The sandbox that a call gets, and what it means for the decision. `why_it_asks`: the file that it edits is not an ordinary one.
+    pub(super) fn of(&self, call: &dyn Call, why_it_asks: Option<String>) -> (Sandbox, Bounds) {
         match call.subject() {
             Subject::Read(_) if self.workspace.is_broad() => {
                 (Sandbox::NONE, Bounds::Asks("this folder holds more than one project".to_owned()))
             }
             Subject::Nothing | Subject::Read(_) => (Sandbox::NONE, Bounds::Reads),
-            Subject::Edit(path) => (Sandbox::NONE, self.of_edit(path)),
+            Subject::Edit(path) => (Sandbox::NONE, self.of_edit(path, why_it_asks)),
             Subject::Line(line) => self.of_command(call.outside(), Some(line)),
             Subject::Code => self.of_command(call.outside(), None),
         }
@@ -107,14 +107,18 @@ impl Place<'_> {
         (sandbox, bounds)
     }
 
-    fn of_edit(&self, path: &str) -> Bounds {
+    fn of_edit(&self, path: &str, why_it_asks: Option<String>) -> Bounds {
+        let with = |why: String| why_it_asks.iter().cloned().chain([why]).collect::<Vec<_>>().join("; ");
         if self.is_protected(path) {
-            return Bounds::Leaves("other programs take from this file what they run".to_owned());
+            return Bounds::Leaves(with("other programs take from this file what they run".to_owned()));
         }
         if self.settings.edits == Unasked::Nothing {
-            return Bounds::Asks("`[policy] edits` is `ask`".to_owned());
+            return Bounds::Asks(with("`[policy] edits` is `ask`".to_owned()));
         }
-        self.not_contained().map_or(Bounds::Contained, Bounds::Asks)
+        match self.not_contained() {
+            Some(why) => Bounds::Asks(with(why)),
+            None => why_it_asks.map_or(Bounds::Contained, Bounds::Asks),
+        }
     }
 
     /// Whether programs outside of the sandbox take what they run from this file.

@@ -8,12 +8,13 @@ use super::{
     take::changed_at,
     undo::{CHANGED, COLLECTED},
 };
+use crate::folders;
 use abide_fail_point::{Point, pass};
 use abide_protocol::checkpoint::KeptFile;
 use rustix::{
     fs::{
-        AtFlags, FileType, Mode, OFlags, RawMode, RenameFlags, ResolveFlags, fchmod, mkdirat, openat,
-        openat2, renameat_with, statat, symlinkat, syncfs, unlinkat,
+        AtFlags, FileType, Mode, OFlags, RawMode, RenameFlags, fchmod, openat, renameat_with, statat,
+        symlinkat, syncfs, unlinkat,
     },
     io::Errno,
 };
@@ -22,10 +23,8 @@ use std::{
     ffi::{OsStr, OsString},
     fs::File,
     io::{self, BufRead as _, BufReader, Read, Write as _},
-    os::{
-        fd::{BorrowedFd, OwnedFd},
-        unix::ffi::OsStrExt as _,
-    },
+    os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
+    path::Path,
 };
 
 /// Why one file was not restored.
@@ -194,29 +193,15 @@ impl Repository<'_> {
         let end = path.iter().rposition(|byte| *byte == b'/');
         let (folder, file) = end.map_or((&b""[..], path), |end| (&path[..end], &path[end + 1..]));
         let file = OsStr::from_bytes(file).to_owned();
-        if makes {
-            for above in above(path).into_iter().rev() {
-                match mkdirat(self.root(), OsStr::from_bytes(above), Mode::from_raw_mode(0o777)) {
-                    Ok(()) | Err(Errno::EXIST) => {}
-                    Err(error) => return Err(error.into()),
-                }
-                // Opened before the next is made in it, so that none is made through a link.
-                open_folder(self.root(), above)?;
-            }
-        }
-        match open_folder(self.root(), folder) {
+        let folder = Path::new(OsStr::from_bytes(folder));
+        let opened =
+            if makes { folders::make(self.root(), folder) } else { folders::open(self.root(), folder) };
+        match opened {
             Ok(folder) => Ok(Some((folder, file))),
             Err(Errno::NOENT | Errno::NOTDIR) if !makes => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
-}
-
-fn open_folder(root: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
-    let path = if path.is_empty() { OsStr::new(".") } else { OsStr::from_bytes(path) };
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    openat2(root, path, flags, Mode::empty(), resolve)
 }
 
 /// The folders of a path, the deepest first.

@@ -1,4 +1,5 @@
-use crate::workspace::{PathError, Spot, Workspace};
+use super::Edit;
+use crate::workspace::{Found, PathError, Spot, Workspace};
 use std::{
     collections::{HashMap, HashSet},
     path::{Path, PathBuf},
@@ -8,42 +9,52 @@ use std::{
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
     /// By real path.
-    files: HashMap<PathBuf, Vec<u8>>,
+    files: HashMap<PathBuf, Found>,
     folders: HashSet<PathBuf>,
 }
 
 impl Overlay {
-    /// The file's content after the calls assessed so far; `None` if there will be no file, but a folder to hold it.
-    pub(crate) fn content(&self, workspace: &Workspace, spot: &Spot) -> Result<Option<Vec<u8>>, PathError> {
-        if let Some(content) = self.files.get(&spot.real) {
-            return Ok(Some(content.clone()));
+    /// The file after the calls assessed so far; `None` if there will be no file.
+    pub(crate) fn file(&self, workspace: &Workspace, spot: &Spot) -> Result<Option<Found>, PathError> {
+        if let Some(file) = self.files.get(&spot.real) {
+            return Ok(Some(file.clone()));
         }
         if self.folders.contains(&spot.real) {
             return Err(PathError::IsFolder(spot.relative.clone()));
         }
-        let parent = spot.real.parent().unwrap_or(Path::new("/"));
-        if spot.missing > 1 && !self.folders.contains(parent) {
-            return Err(PathError::NoFolder(spot.relative.parent().unwrap_or(Path::new(".")).to_owned()));
-        }
-        Ok(workspace.read(spot)?.map(|(content, _)| content))
+        self.has_room_for(&new_folders(spot))?;
+        workspace.read(spot)
     }
 
     /// The content that the calls assessed so far write to the file at this path; `None` if they leave it as it is.
     pub(crate) fn written(&self, real: &Path) -> Option<&[u8]> {
-        self.files.get(real).map(Vec::as_slice)
+        self.files.get(real).map(|file| &*file.content)
     }
 
-    pub(crate) fn write(&mut self, spot: &Spot, content: Vec<u8>) {
-        self.files.insert(spot.real.clone(), content);
+    /// Adds an edit and the folders that are made for it.
+    pub(crate) fn write(&mut self, Edit { spot, before, after }: Edit) {
+        self.folders.extend(new_folders(&spot));
+        self.files.insert(spot.real, Found::written(after, before.as_ref()));
     }
 
     /// Adds a folder and those above it.
     pub(crate) fn create_folder(&mut self, spot: &Spot) -> Result<(), PathError> {
-        let new = spot.real.ancestors().take(spot.missing);
-        if let Some(file) = new.clone().find(|path| self.files.contains_key(*path)) {
-            return Err(PathError::NotAFolder(file.to_owned()));
-        }
-        self.folders.extend(new.map(Path::to_owned));
+        let new: Vec<PathBuf> = spot.real.ancestors().take(spot.missing).map(Path::to_owned).collect();
+        self.has_room_for(&new)?;
+        self.folders.extend(new);
         Ok(())
     }
+
+    /// None of these folders will be a file.
+    fn has_room_for(&self, folders: &[PathBuf]) -> Result<(), PathError> {
+        match folders.iter().find(|folder| self.files.contains_key(*folder)) {
+            Some(file) => Err(PathError::NotAFolder(file.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The folders that do not exist yet, above a file.
+fn new_folders(spot: &Spot) -> Vec<PathBuf> {
+    spot.real.ancestors().take(spot.missing).skip(1).map(Path::to_owned).collect()
 }

@@ -1,3 +1,5 @@
+mod replace;
+
 use super::{Call, CallError, Outlook, Proposal, Site, Subject, Tool, Work};
 use crate::{
     edit::{self, Edit},
@@ -5,6 +7,7 @@ use crate::{
     workspace::Workspace,
 };
 use abide_protocol::transcript::{EffectClass, ToolResult};
+use replace::replace;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -22,8 +25,6 @@ struct Patch {
 pub(crate) enum PatchError {
     #[error("{0} does not exist; to create a file, use write")]
     NoFile(String),
-    #[error("{0} is not UTF-8 text")]
-    NotText(String),
     #[error("`old` and `new` are the same: nothing would change")]
     Same,
     #[error("`old` does not occur in {path}{}", Self::hint(.nearest.as_ref()))]
@@ -53,7 +54,7 @@ pub(super) fn tool() -> Tool {
         "new": {"type": "string", "description": "What takes its place."},
         "all": {"type": "boolean", "default": false, "description": "Replace every occurrence."},
     });
-    let description = "Replaces a piece of a text file in the workspace by another.";
+    let description = "Replaces a piece of a text file in the workspace by another. The file keeps its encoding, byte order mark and line ends: `\\n` in `old` matches each kind, and in `new` it becomes the one of its place; other hard links keep the old content.";
     Tool::of::<Patch>(super::spec(
         "patch",
         EffectClass::Verifiable,
@@ -76,8 +77,8 @@ impl Call for Patch {
 
     fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError> {
         let spot = site.workspace.resolve(&self.path)?;
-        let before = site.overlay.content(site.workspace, &spot)?;
-        let after = self.apply(before.as_deref())?;
+        let before = site.overlay.file(site.workspace, &spot)?;
+        let after = self.apply(before.as_ref().map(|found| &*found.content))?;
         outlook.edit = Some(Edit { spot, before, after });
         Ok(())
     }
@@ -90,39 +91,26 @@ impl Call for Patch {
 impl Patch {
     fn run(&self, workspace: &Workspace, proposal: &Proposal) -> Result<ToolResult, CallError> {
         let spot = workspace.resolve(&self.path)?;
-        let content = |before: Option<&[u8]>| Ok(self.apply(before)?);
-        let applied =
-            edit::apply::<CallError>(workspace, &spot, proposal.hashes()?, &proposal.mark, content)?;
+        let content = |before: Option<&[u8]>| self.apply(before);
+        let applied = edit::apply(workspace, &spot, proposal.hashes()?, &proposal.mark, content)?;
         Ok(ToolResult::success(super::applied(&spot, "patched", applied), None))
     }
 
     /// The new content, from the old.
-    fn apply(&self, before: Option<&[u8]>) -> Result<Vec<u8>, PatchError> {
+    fn apply(&self, before: Option<&[u8]>) -> Result<Vec<u8>, CallError> {
         let path = one_line(&self.path, 200);
-        let Some(before) = before else { return Err(PatchError::NoFile(path)) };
-        let Ok(text) = std::str::from_utf8(before) else { return Err(PatchError::NotText(path)) };
+        let Some(before) = before else { return Err(PatchError::NoFile(path).into()) };
+        edit::rewrite(&self.path, before, |found| Ok(self.applied(&found.text, path)?))
+    }
+
+    fn applied(&self, text: &str, path: String) -> Result<String, PatchError> {
         if self.old == self.new {
             return Err(PatchError::Same);
         }
-        let (old, new) = self.with_line_ends_of(text);
-        match text.matches(&*old).count() {
-            0 => Err(PatchError::NotFound { path, nearest: nearest(text, &old) }),
-            1 => Ok(text.replacen(&*old, &new, 1).into_bytes()),
-            _ if self.all => Ok(text.replace(&*old, &new).into_bytes()),
-            count => Err(PatchError::Several { path, count }),
-        }
-    }
-
-    /// Models write `
-    /// `; in a file with `\r
-    /// ` they mean that.
-    fn with_line_ends_of(&self, text: &str) -> (String, String) {
-        let to_crlf = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
-        if text.contains("\r\n") && !text.contains(&self.old) {
-            (to_crlf(&self.old), to_crlf(&self.new))
-        } else {
-            (self.old.clone(), self.new.clone())
-        }
+        replace(text, &self.old, &self.new, self.all).map_err(|count| match count {
+            0 => PatchError::NotFound { path, nearest: nearest(text, &self.old) },
+            count => PatchError::Several { path, count },
+        })
     }
 }
 
@@ -184,15 +172,10 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_are_kept() {
-        assert_eq!(patch("a\nb", "c\nd", false, "a\r\nb\r\n").unwrap(), "c\r\nd\r\n");
-        assert_eq!(patch("a\r\nb", "c", false, "a\r\nb\r\n").unwrap(), "c\r\n");
-    }
-
-    #[test]
     fn only_text_that_is_there() {
         let patch = Patch { path: "f".to_owned(), old: "a".to_owned(), new: "b".to_owned(), all: false };
-        assert_eq!(patch.apply(None), Err(PatchError::NoFile("f".to_owned())));
-        assert_eq!(patch.apply(Some(b"a\xff")), Err(PatchError::NotText("f".to_owned())));
+        let words = |before| patch.apply(before).unwrap_err().to_string();
+        assert_eq!(words(None), "f does not exist; to create a file, use write");
+        assert!(words(Some(b"a\0")).starts_with("f is not text: a binary file of 2 bytes"));
     }
 }

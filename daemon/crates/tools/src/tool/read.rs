@@ -1,6 +1,6 @@
 use super::{Call, CallError, Outlook, Site, Subject, Tool, Work};
 use crate::{
-    text::RESULT_CHARS,
+    text::{Decoded, RESULT_CHARS, decode},
     workspace::{PathError, Workspace},
 };
 use abide_protocol::transcript::{EffectClass, ToolResult};
@@ -21,8 +21,7 @@ pub(super) fn tool() -> Tool {
         "offset": {"type": "integer", "minimum": 1, "description": "The first line to read; 1 if absent."},
         "limit": {"type": "integer", "minimum": 1, "description": "How many lines; all if absent."},
     });
-    let description =
-        "Reads a text file of the workspace, whole or from a line on. Long files come in parts.";
+    let description = "Reads a text file of the workspace, whole or from a line on. Long files come in parts. An encoding other than UTF-8 is named in the result.";
     Tool::of::<Read>(super::spec("read", EffectClass::Pure, description, &properties, &["path"]))
 }
 
@@ -55,15 +54,28 @@ impl Call for Read {
 impl Read {
     fn run(&self, workspace: &Workspace) -> Result<ToolResult, PathError> {
         let spot = workspace.resolve(&self.path)?;
-        let Some((content, _)) = workspace.read(&spot)? else {
+        let Some(found) = workspace.read(&spot)? else {
             return Err(PathError::Missing(spot.relative));
         };
         let path = spot.relative.to_string_lossy();
-        if content.contains(&0) {
-            let words = format!("{path} is not text: a binary file of {} bytes", content.len());
+        let Some(Decoded { text, encoding, is_damaged }) = decode(&found.content) else {
+            let words = format!("{path} is not text: a binary file of {} bytes", found.content.len());
             return Ok(ToolResult::failure(words));
+        };
+        if encoding.is_plain() && !is_damaged {
+            return Ok(self.part(&path, &text));
         }
-        Ok(self.part(&path, &String::from_utf8_lossy(&content)))
+        let mut result = self.part(&format!("{path} ({encoding})"), &text);
+        if is_damaged {
+            let words = format!(
+                "bytes that are not {encoding} are shown as U+FFFD; write and patch refuse this file"
+            );
+            result.diagnostics.push(words);
+        } else if encoding.is_guess() {
+            let words = format!("nothing in the file says that it is {encoding}; write and patch keep it so");
+            result.diagnostics.push(words);
+        }
+        Ok(result)
     }
 
     fn part(&self, path: &str, text: &str) -> ToolResult {

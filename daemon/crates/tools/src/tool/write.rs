@@ -1,6 +1,6 @@
 use super::{Call, CallError, Outlook, Proposal, Site, Subject, Tool, Work};
 use crate::{
-    edit::{self, Edit},
+    edit::{self, Edit, EditError, LineEnds},
     workspace::Workspace,
 };
 use abide_protocol::transcript::{EffectClass, ToolResult};
@@ -15,10 +15,10 @@ struct Write {
 
 pub(super) fn tool() -> Tool {
     let properties = json!({
-        "path": {"type": "string", "minLength": 1, "description": "A file in the workspace; its folder must exist."},
+        "path": {"type": "string", "minLength": 1, "description": "A file in the workspace."},
         "content": {"type": "string", "description": "The whole content."},
     });
-    let description = "Creates a file in the workspace, or replaces the whole of one. To change a part of a file, use patch.";
+    let description = "Creates a file in the workspace, with the folders above it that are missing, or replaces the whole of one. To change a part of a file, use patch. A file keeps its encoding and byte order mark, and its CRLF if all its lines end so; other hard links keep the old content.";
     Tool::of::<Write>(super::spec(
         "write",
         EffectClass::Verifiable,
@@ -39,8 +39,9 @@ impl Call for Write {
 
     fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError> {
         let spot = site.workspace.resolve(&self.path)?;
-        let before = site.overlay.content(site.workspace, &spot)?;
-        outlook.edit = Some(Edit { spot, before, after: self.content.clone().into_bytes() });
+        let before = site.overlay.file(site.workspace, &spot)?;
+        let after = self.bytes(before.as_ref().map(|found| &*found.content))?;
+        outlook.edit = Some(Edit { spot, before, after });
         Ok(())
     }
 
@@ -54,11 +55,24 @@ impl Write {
         super::counted(self.content.lines().count(), "line", "lines")
     }
 
+    /// The new content of the file, in the form that the old has.
+    fn bytes(&self, before: Option<&[u8]>) -> Result<Vec<u8>, EditError> {
+        let Some(before) = before else { return Ok(self.content.clone().into_bytes()) };
+        edit::rewrite(&self.path, before, |old| {
+            let text = match old.encoding.has_bom() {
+                true => self.content.strip_prefix('\u{feff}').unwrap_or(&self.content),
+                false => &self.content,
+            };
+            let is_crlf = LineEnds::of(&old.text) == LineEnds::CrLf;
+            Ok(if is_crlf { edit::to_crlf(text) } else { text.to_owned() })
+        })
+    }
+
     fn run(self, workspace: &Workspace, proposal: &Proposal) -> Result<ToolResult, CallError> {
         let (spot, size) = (workspace.resolve(&self.path)?, self.size());
-        let content = |_: Option<&[u8]>| Ok(self.content.into_bytes());
-        let applied =
-            edit::apply::<CallError>(workspace, &spot, proposal.hashes()?, &proposal.mark, content)?;
+        let content = |before: Option<&[u8]>| self.bytes(before);
+        let applied = edit::apply(workspace, &spot, proposal.hashes()?, &proposal.mark, content)
+            .map_err(CallError::Edit)?;
         let message = format!("{} ({size})", super::applied(&spot, "written", applied));
         Ok(ToolResult::success(message, None))
     }

@@ -34,8 +34,6 @@ pub(crate) enum PathError {
     Closed(PathBuf),
     #[error("{} does not exist", shown(.0))]
     Missing(PathBuf),
-    #[error("the folder {} does not exist; create it with create_dir first", shown(.0))]
-    NoFolder(PathBuf),
     #[error("{} is a link that leads to nothing", shown(.0))]
     Dangling(PathBuf),
     #[error("{} is a folder, not a file", shown(.0))]

@@ -1,9 +1,12 @@
 use super::{PathError, Spot, Workspace};
 use abide_fail_point::{Point, pass};
-use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
+use cap_std::fs::{
+    Dir, File, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
+};
 use rustix::fs::OFlags;
 use std::{
     ffi::{OsStr, OsString},
+    fmt,
     io::{self, Read as _, Write as _},
     path::Path,
 };
@@ -15,9 +18,38 @@ pub(crate) const MAX_FILE: u64 = 10 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mode(u32);
 
+impl Mode {
+    /// Its owner may not write to it.
+    pub(crate) const fn is_read_only(self) -> bool {
+        self.0 & 0o200 == 0
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:03o}", self.0)
+    }
+}
+
+/// A file that is there.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) content: Vec<u8>,
+    pub(crate) mode: Mode,
+    /// How many names it has, in all folders.
+    pub(crate) links: u64,
+}
+
+impl Found {
+    /// The file after a write in the place of another, or of none.
+    pub(crate) fn written(content: Vec<u8>, before: Option<&Self>) -> Self {
+        Self { content, mode: before.map_or(Mode(0o600), |before| before.mode), links: 1 }
+    }
+}
+
 impl Workspace {
-    /// A file's content and mode; `None` if there is no file.
-    pub(crate) fn read(&self, spot: &Spot) -> Result<Option<(Vec<u8>, Mode)>, PathError> {
+    /// The file; `None` if there is none.
+    pub(crate) fn read(&self, spot: &Spot) -> Result<Option<Found>, PathError> {
         if spot.missing > 0 {
             return Ok(None);
         }
@@ -36,10 +68,12 @@ impl Workspace {
         if content.len() as u64 > MAX_FILE {
             return Err(PathError::TooBig { path: spot.relative.clone(), size: metadata.len() });
         }
-        Ok(Some((content, Mode(metadata.permissions().mode() & 0o777))))
+        let mode = Mode(metadata.permissions().mode() & 0o777);
+        Ok(Some(Found { content, mode, links: metadata.nlink() }))
     }
 
-    /// Replaces a file as a whole: readers see the old or the new content, also after a crash.
+    /// Replaces a file as a whole: readers see the old or the new content, also after a crash. Other names of the file keep the old
+    /// one. Folders that are missing above it are made.
     ///
     /// `mark` is unique to the attempt.
     pub(crate) fn replace(
@@ -49,6 +83,9 @@ impl Workspace {
         mode: Option<Mode>,
         mark: &str,
     ) -> Result<(), PathError> {
+        if spot.missing > 1 {
+            self.create_folder(&above(spot))?;
+        }
         let (folder, name) = self.folder_and_name(spot)?;
         let new = new_name(mark);
         let placed = write_new(&folder, &new, content, mode).and_then(|()| {
@@ -73,17 +110,19 @@ impl Workspace {
 
     /// The open folder of the spot, and the spot's name in it.
     fn folder_and_name(&self, spot: &Spot) -> Result<(Dir, OsString), PathError> {
-        let (Some(parent), Some(name)) = (spot.relative.parent(), spot.relative.file_name()) else {
+        let Some(name) = spot.relative.file_name() else {
             return Err(PathError::IsFolder(spot.relative.clone()));
         };
-        if spot.missing > 1 {
-            return Err(PathError::NoFolder(parent.to_owned()));
-        }
-        let relative = super::or_dot(parent.to_owned());
-        let real = spot.real.parent().unwrap_or(Path::new("/")).to_owned();
-        let folder = self.folder(&Spot { relative, real, missing: 0 })?;
+        let folder = self.folder(&Spot { missing: 0, ..above(spot) })?;
         Ok((folder, name.to_owned()))
     }
+}
+
+/// The folder of a file.
+fn above(spot: &Spot) -> Spot {
+    let relative = super::or_dot(spot.relative.parent().unwrap_or(Path::new("")).to_owned());
+    let real = spot.real.parent().unwrap_or(Path::new("/")).to_owned();
+    Spot { relative, real, missing: spot.missing.saturating_sub(1) }
 }
 
 fn check(metadata: &Metadata, path: &Path) -> Result<(), PathError> {

@@ -312,6 +312,16 @@ fn a_task_s_changes_are_shown_and_taken_back_and_a_person_s_are_kept() {
 }
 
 #[test]
+fn a_diff_shows_the_text_of_a_file_that_is_not_utf8() {
+    let mut site = Site::repository();
+    fs::write(site.path("a"), b"caf\xe9\n").unwrap();
+    site.begin();
+    site.step(1, |site| fs::write(site.path("a"), b"th\xe9\n").unwrap());
+    let diff = site.changes().diff;
+    assert!(diff.ends_with("+++ b/a\n\\ The file is ISO-8859-1\n@@ -1 +1 @@\n-café\n+thé\n"), "{diff}");
+}
+
+#[test]
 fn only_the_later_steps_are_taken_back() {
     let mut site = Site::repository();
     site.begin();

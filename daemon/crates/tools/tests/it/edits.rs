@@ -1,7 +1,7 @@
 //! Edits are assessed against a file, and made only if the file has not changed.
 
-use crate::ground::Ground;
-use abide_protocol::{inbox::Changed, message::CallOutcome, record::Permission};
+use crate::{ground::Ground, sandbox::repository};
+use abide_protocol::{inbox::Changed, message::CallOutcome, record::Permission, task::Approvals};
 use serde_json::json;
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
@@ -112,9 +112,6 @@ async fn an_edit_whose_content_is_there_already_is_a_success() {
 #[tokio::test(flavor = "multi_thread")]
 async fn folders_are_made_by_their_own_tool() {
     let ground = Ground::new();
-    let assessed = ground.assess_one("write", json!({"path": "a/b/f", "content": "x"}));
-    let why = "the folder a/b does not exist; create it with create_dir first";
-    assert_eq!(assessed.permission, Permission::Denied(why.to_owned()));
     for words in ["the folder a/b is created", "the folder a/b already exists"] {
         let finished = ground.call("create_dir", json!({"path": "a/b"})).await;
         assert_eq!((finished.result.ok, finished.result.message.as_str()), (true, words));
@@ -122,4 +119,58 @@ async fn folders_are_made_by_their_own_tool() {
     fs::write(ground.path("file"), "").unwrap();
     let finished = ground.call("create_dir", json!({"path": "file"})).await;
     assert_eq!((finished.result.ok, finished.result.message.as_str()), (false, "file is not a folder"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_file_brings_the_folders_above_it() {
+    let ground = Ground::new();
+    let written = ground.call("write", json!({"path": "a/b/f", "content": "x"})).await;
+    assert_eq!((written.result.ok, written.result.message.as_str()), (true, "a/b/f written (1 line)"));
+    assert_eq!(ground.text("a/b/f"), "x");
+    fs::write(ground.path("file"), "").unwrap();
+    let denied: Vec<bool> = ground
+        .assess(&[
+            ("write", json!({"path": "file/f", "content": "x"})),
+            ("write", json!({"path": "c/d", "content": "x"})),
+            ("write", json!({"path": "c/d/f", "content": "x"})),
+            ("write", json!({"path": "c", "content": "x"})),
+            ("patch", json!({"path": "c/e", "old": "x", "new": "y"})),
+        ])
+        .iter()
+        .map(|assessed| matches!(assessed.permission, Permission::Denied(_)))
+        .collect();
+    assert_eq!(denied, [true, false, true, true, true]);
+}
+
+/// Where an edit would not ask otherwise.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_only_file_and_one_with_other_names_ask_and_say_why() {
+    let mut ground = repository();
+    fs::write(ground.path("f"), "one").unwrap();
+    fs::hard_link(ground.path("f"), ground.path("other")).unwrap();
+    fs::write(ground.path("locked"), "one").unwrap();
+    fs::set_permissions(ground.path("locked"), fs::Permissions::from_mode(0o444)).unwrap();
+    let calls = [
+        ("write", json!({"path": "f", "content": "two"})),
+        ("patch", json!({"path": "locked", "old": "one", "new": "two"})),
+        // It has one name after the first call.
+        ("patch", json!({"path": "f", "old": "two", "new": "three"})),
+    ];
+    ground.approvals = Approvals::Ask;
+    let asked = ground.assess(&calls);
+    let links = "the file has 2 names (hard links): this one gets the new content, the other keeps the old";
+    for (assessed, why) in asked.iter().zip([links, "the file is read-only (mode 444)"]) {
+        assert_eq!((&assessed.permission, assessed.why.as_deref()), (&Permission::Ask, Some(why)));
+        assert!(!assessed.in_passing, "its summary does not say so");
+    }
+    assert_eq!(asked[2].permission, Permission::Sandbox);
+
+    ground.approvals = Approvals::Allow;
+    for assessed in ground.assess(&calls[..2]) {
+        assert_eq!(assessed.permission, Permission::Yes);
+        assert!(ground.finish(assessed).await.result.ok);
+    }
+    assert_eq!((ground.text("f").as_str(), ground.text("other").as_str()), ("two", "one"));
+    assert_eq!(ground.text("locked"), "two");
+    assert_eq!(fs::metadata(ground.path("locked")).unwrap().permissions().mode() & 0o777, 0o444);
 }

@@ -82,6 +82,13 @@ fn an_edit_is_not_done_done_or_unknown() {
     fs::remove_file(ground.path("new")).unwrap();
     assert_eq!(state(&patch), EditState::Unknown);
 
+    let beneath = ground.assess_one("write", json!({"path": "c/d/new", "content": "x"}));
+    fs::create_dir(ground.path("c")).unwrap();
+    assert_eq!(state(&beneath), EditState::NotDone, "its folders were being made");
+    fs::create_dir(ground.path("c/d")).unwrap();
+    fs::write(ground.path("c/d/new"), "x").unwrap();
+    assert_eq!(state(&beneath), EditState::Done);
+
     let folder = ground.assess_one("create_dir", json!({"path": "a/b"}));
     assert_eq!(state(&folder), EditState::NotDone);
     fs::create_dir_all(ground.path("a/b")).unwrap();

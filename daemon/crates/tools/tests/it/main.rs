@@ -5,6 +5,7 @@
 mod assess;
 mod checkpoints;
 mod edits;
+mod encodings;
 mod fork_server;
 mod ground;
 mod guard;

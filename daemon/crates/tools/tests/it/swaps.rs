@@ -64,7 +64,8 @@ async fn no_call_gets_out_through_a_folder_that_becomes_a_link() {
     let (mut done, mut refused) = (0, 0);
     for number in 0..calls {
         let call = match number % 5 {
-            0 => ("write", json!({ "path": "sub/new", "content": "x" })),
+            0 if number % 2 == 0 => ("write", json!({ "path": "sub/new", "content": "x" })),
+            0 => ("write", json!({ "path": format!("sub/a{number}/b/new"), "content": "x" })),
             1 => ("patch", json!({ "path": "sub/file", "old": "x", "new": "x" })),
             2 => ("create_dir", json!({ "path": format!("sub/dir{number}") })),
             3 => ("read", json!({ "path": "sub/file" })),

@@ -161,6 +161,7 @@ mod tests {
         let below = "@@ -11,3 +11,2 @@\n j\n-k\n l";
         let above = "@@ -1,2 +1,3 @@\n a\n+new\n b";
         assert_eq!(of(&[first]), Some((2, 1)));
+        assert_eq!(of(&["--- a/f\n+++ b/f\n\\ The file is Shift_JIS\n@@ -2 +2 @@\n-b\n+B\n"]), Some((1, 1)));
         assert_eq!(of(&[first, below]), Some((2, 2)));
         assert_eq!(of(&[first, above, "@@ -12,3 +12,2 @@\n j\n-k\n l"]), Some((3, 2)));
         assert_eq!(of(&[first, "@@ -1 +1 @@\n-a\n+A\n@@ -11 +11 @@\n-j\n+J"]), Some((4, 3)));
