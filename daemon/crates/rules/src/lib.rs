@@ -9,6 +9,7 @@ mod book;
 mod git;
 mod hazard;
 mod inner;
+mod leaving;
 mod matching;
 mod named;
 mod options;
@@ -23,6 +24,7 @@ mod wider;
 mod word;
 
 pub use book::{Book, Effect, PathVerdict, Source, Standing, Verdict};
+pub use leaving::must_leave;
 pub use named::Named;
 pub use path::{PROTECTED, is_protected};
 pub use plain::{Output, Plain, Stderr};

@@ -2,5 +2,6 @@
 
 mod corpus;
 mod language;
+mod leaving;
 mod verdicts;
 mod witness;
