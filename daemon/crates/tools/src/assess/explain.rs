@@ -2,7 +2,7 @@
 
 use super::ruling::{NotAllowed, Programs, line_offers, named};
 use crate::{SandboxSettings, Tools, UnusablePath, workspace::Workspace};
-use abide_protocol::{inbox::RuleEffect, method::rule::TestRuleReply};
+use abide_protocol::{inbox::RuleEffect, method::rule::TestRuleReply, sandbox::SandboxLevel};
 use abide_rules::{Book, Plain, Source, Standing, Verdict};
 use std::sync::Arc;
 
@@ -27,11 +27,19 @@ impl Tools {
         let RuleQuestion { command, workspace, path, rules, sandbox } = *question;
         let workspace = &Workspace::open(workspace, Arc::clone(&self.runner.closed)).map_err(UnusablePath)?;
         let programs = Programs { path, workspace, writable: &sandbox.writable };
-        Ok(TestRuleReply { wider: line_offers(command, &programs), ..verdict(command, rules, &programs) })
+        let is_confined = self.runner.sandbox_level().level > SandboxLevel::None;
+        let must_leave = Some(command).filter(|_| is_confined).and_then(abide_rules::must_leave);
+        let wider = if must_leave.is_none() { line_offers(command, &programs) } else { Vec::new() };
+        Ok(TestRuleReply { wider, ..verdict(command, rules, &programs, must_leave) })
     }
 }
 
-fn verdict(command: &str, rules: &Book, programs: &Programs<'_>) -> TestRuleReply {
+fn verdict(
+    command: &str,
+    rules: &Book,
+    programs: &Programs<'_>,
+    must_leave: Option<String>,
+) -> TestRuleReply {
     match rules.shell(command) {
         Verdict::Deny(standing) => by(standing, RuleEffect::Deny, matches(standing)),
         Verdict::MayDeny(standing, why) => {
@@ -44,6 +52,10 @@ fn verdict(command: &str, rules: &Book, programs: &Programs<'_>) -> TestRuleRepl
         Verdict::Ask(standing, Some(why)) => {
             by(standing, RuleEffect::Ask, format!("whether the rule matches is not known: {why}"))
         }
+        Verdict::Allow(standing, _) if let Some(why) = must_leave => none(format!(
+            "{} does not count: the command must leave the sandbox, for which no rule suffices: {why}",
+            named(standing)
+        )),
         Verdict::Allow(standing, plain) => match programs.allowed(&plain) {
             Ok(program) => {
                 let why = format!("{}; it is executed without a shell, as {program}", matches(standing));
