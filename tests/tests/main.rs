@@ -11,6 +11,7 @@
 mod home {
     mod configuration;
     mod doctor;
+    mod environment;
     mod hidden;
     mod one_daemon;
     mod secrets;

@@ -6,6 +6,7 @@
 //! * [`Live`]: a subscription that survives cut connections and restarts, with no gap and no repeat
 //! * [`view`]: the pure fold from [`Live`]'s updates to what a person sees
 //! * [`login`]: what starts the daemon at login
+//! * [`environment`]: what of this process's environment its tasks get
 //! * [`choice`]: which of a question's choices a typed answer means
 //! * [`text`]: makes text of models and tools safe for a terminal
 //!
@@ -22,6 +23,7 @@ mod choice;
 mod client;
 mod connect;
 mod connector;
+pub mod environment;
 pub mod framing;
 pub mod home;
 mod live;
@@ -30,6 +32,7 @@ mod options;
 pub mod program;
 mod replace_file;
 mod request_id;
+mod run_within;
 mod sandbox;
 pub mod text;
 pub mod view;

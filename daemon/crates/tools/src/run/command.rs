@@ -171,7 +171,12 @@ impl Runner {
         };
         let spot = workspace.resolve(command.working_dir.as_deref().unwrap_or("."))?;
         let directory = workspace.folder(&spot)?.into_std_file().into();
-        let mut environment = environment::allowed(run.environment);
+        let mut environment = match plan.confinement {
+            Confinement::None => environment::outside(run.environment),
+            Confinement::Landlock(_) | Confinement::Full(_) => {
+                environment::inside(run.environment, &settings.environment)
+            }
+        };
         let (mut arguments, mut redirect) = (command.arguments, Redirect::default());
         let program = match command.program {
             Program::At(path) => path.to_owned(),
