@@ -356,7 +356,8 @@ const TABLES: &[Table] = &[
             but no variable that by its name holds a secret (`GITHUB_TOKEN`, `AWS_SECRET_ACCESS_KEY`, `PGPASSWORD` and their like), no \
             address with a password, and nothing of the client's terminal: those are never sent nor recorded. In the sandbox a command has \
             the usual part of that: `PATH`, `HOME`, language, time zone, folders of toolchains, proxies. A window that was started from a \
-            menu and a job of cron have the environment of the login shell. `abide doctor` names what is left out.",
+            menu and a job of cron have the environment of the login shell. `abide doctor` names what is left out. Nobody sits in front \
+            of a command: editors fail and say what to do instead, and programs are told not to ask.",
         applies: NEXT_CALL,
         keys: &[Key {
             name: "environment",

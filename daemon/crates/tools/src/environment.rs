@@ -1,5 +1,7 @@
 //! The environment of a command. In the sandbox it gets the usual variables, and those that a person configures; outside of it the whole
-//! environment of the task, which has no secrets.
+//! environment of the task, which has no secrets. Either way nobody sits in front of it.
+
+mod unattended;
 
 use abide_protocol::environment::Environment;
 use std::collections::BTreeMap;
@@ -72,11 +74,17 @@ const USUAL: &[&str] = &[
 /// The environment of a command outside of a sandbox.
 pub(crate) fn outside(task: BTreeMap<String, String>) -> BTreeMap<String, String> {
     // An older task, or a client of another version, may know less about secrets.
-    Environment::of(task).variables
+    let mut environment = Environment::of(task).variables;
+    unattended::set(&mut environment, true);
+    environment
 }
 
 /// The environment of a command in a sandbox; `further`: names, or beginnings of names with a `*`, that a person configures.
-pub(crate) fn inside(task: BTreeMap<String, String>, further: &[String]) -> BTreeMap<String, String> {
+pub(crate) fn inside(
+    task: BTreeMap<String, String>,
+    further: &[String],
+    has_network: bool,
+) -> BTreeMap<String, String> {
     let is_further = |name: &str| {
         further.iter().any(|further| match further.strip_suffix('*') {
             Some(beginning) => name.starts_with(beginning),
@@ -85,6 +93,7 @@ pub(crate) fn inside(task: BTreeMap<String, String>, further: &[String]) -> BTre
     };
     let mut environment = Environment::of(task).variables;
     environment.retain(|name, _| USUAL.contains(&name.as_str()) || is_further(name));
+    unattended::set(&mut environment, has_network);
     environment
 }
 
@@ -109,13 +118,17 @@ mod tests {
             ("MY_FLAGS", [false, true]),
             ("DBUS_SESSION_BUS_ADDRESS", [false, true]),
             ("XDG_RUNTIME_DIR", [false, true]),
+            // Of a person's terminal.
+            ("GIT_EDITOR", [false, false]),
         ];
         let task: BTreeMap<String, String> =
             given.iter().map(|(name, _)| ((*name).to_owned(), "x".to_owned())).collect();
         let further = ["MY_FLAG", "RAILS_*", "OPENAI_API_KEY"].map(str::to_owned);
-        let kept = [inside(task.clone(), &further), outside(task)];
+        let kept = [inside(task.clone(), &further, false), outside(task)];
         for (name, expected) in given {
             assert_eq!([0, 1].map(|place: usize| kept[place].contains_key(name)), expected, "{name}");
         }
+        assert!(kept.iter().all(|kept| kept["EDITOR"].contains("no terminal")));
+        assert!(kept[0].contains_key("CARGO_NET_RETRY") && !kept[1].contains_key("CARGO_NET_RETRY"));
     }
 }

@@ -78,10 +78,12 @@ impl Runner {
             _ => CallOutcome::Done,
         };
         let mut result = tool::command_result(&ended, began.elapsed(), limit);
-        if plan.confinement != Confinement::None {
-            result.diagnostics.extend(tool::maybe_refused(&ended));
+        let mut hint = tool::maybe_unattended(&ended);
+        if let Confinement::Landlock(view) | Confinement::Full(view) = &plan.confinement {
+            hint = hint.or_else(|| tool::maybe_refused(&ended, view.network));
             result.diagnostics.extend(tool::maybe_limited(&ended));
         }
+        result.diagnostics.extend(hint);
         if let Some(before) = before {
             result.diagnostics.extend(self.set_aside(before, ordered.run).await);
         }
@@ -174,7 +176,7 @@ impl Runner {
         let mut environment = match plan.confinement {
             Confinement::None => environment::outside(run.environment),
             Confinement::Landlock(_) | Confinement::Full(_) => {
-                environment::inside(run.environment, &settings.environment)
+                environment::inside(run.environment, &settings.environment, sandbox.network == Network::Host)
             }
         };
         let (mut arguments, mut redirect) = (command.arguments, Redirect::default());

@@ -35,7 +35,7 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
 }
 
 /// A ground whose workspace is a git work tree with a commit.
-fn repository() -> Ground {
+pub(crate) fn repository() -> Ground {
     commit_in(Ground::new())
 }
 
