@@ -20,6 +20,7 @@ mod runs;
 mod script;
 mod shell;
 mod subscript;
+mod terminal;
 mod wider;
 mod word;
 
@@ -30,5 +31,6 @@ pub use path::{PROTECTED, is_protected};
 pub use plain::{Output, Plain, Stderr};
 pub use rule::{Rule, RuleError};
 pub use script::{Redirect, Script, Simple, Target, Unclear};
+pub use terminal::waits_at_terminal;
 pub use wider::{Offer, wider, wider_edit};
 pub use word::Word;

@@ -3,5 +3,6 @@
 mod corpus;
 mod language;
 mod leaving;
+mod terminal;
 mod verdicts;
 mod witness;
