@@ -87,7 +87,7 @@ async fn a_stopped_command_outside_of_the_sandbox_has_time_to_clean_up() {
          read -t 0.05 <> <(:); done"
     );
     for stop in ["stop", "timeout"] {
-        let timeout = if stop == "timeout" { 1 } else { 600 };
+        let timeout = if stop == "timeout" { 3 } else { 600 };
         let leaving = serde_json::json!({ "command": command, "outside": true, "reason": "to test it", "timeout_secs": timeout });
         let running = ground.start_run(ground.run(ground.assess_one("shell", leaving)));
         wait_until("the trap is set", || running.output().contains("ready")).await;
