@@ -9,6 +9,7 @@ use crate::{
     pages,
 };
 use abide_client::{
+    environment::for_tasks,
     protocol::{
         ConversationId,
         limits::MAX_PROMPT,
@@ -20,7 +21,7 @@ use abide_client::{
     },
     request_id,
 };
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 /// Starts a task. Each request has its own id, so that sending it again after a cut connection starts nothing twice.
 pub(crate) async fn start(
@@ -55,7 +56,7 @@ pub(crate) fn params(
         },
         approvals: args.approvals(),
         client_message_id: Some(request_id()),
-        environment: environment(),
+        environment: for_tasks().variables.clone(),
         ..StartTaskParams::default()
     })
 }
@@ -111,11 +112,4 @@ pub(crate) fn absolute(path: &Path) -> Result<String, CommandError> {
         .into_os_string()
         .into_string()
         .map_err(|path| CommandError::usage(format!("the path of the file is not text: {}", path.display())))
-}
-
-/// This shell's environment. The daemon keeps only the variables on its allow-list.
-pub(crate) fn environment() -> BTreeMap<String, String> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
 }

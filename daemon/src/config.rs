@@ -9,6 +9,7 @@ pub mod prompts;
 mod reference;
 mod sandbox;
 mod template;
+mod tools;
 
 pub use edit::Change;
 pub use error::{ConfigError, Problem};
@@ -18,6 +19,7 @@ pub use prompts::PromptsConfig;
 pub use reference::{reference, reference_json};
 pub use sandbox::SandboxConfig;
 pub use template::{TemplateConfig, TemplateLimits};
+pub use tools::ToolsConfig;
 
 use crate::{notify::Quiet, persona::PersonaConfig};
 use abide_engine::default_steps;
@@ -47,6 +49,7 @@ pub struct Config {
     pub task: TaskConfig,
     pub policy: PolicyConfig,
     pub sandbox: SandboxConfig,
+    pub tools: ToolsConfig,
     pub notify: NotifyConfig,
     pub daemon: DaemonConfig,
     /// By `provider/model`; an entry overrides the built-in price.

@@ -4,6 +4,7 @@
 
 mod accept_loss;
 mod backup;
+mod environment;
 mod examine;
 mod models;
 mod prompts;

@@ -17,11 +17,12 @@ use crate::{
     persona::{Persona, Personas},
     settings::Settings,
 };
-use abide_client::home::Home;
+use abide_client::{environment::for_tasks, home::Home};
 use abide_engine::{control, prompt};
 use abide_protocol::{
     JsonText,
     conversation::Conversation,
+    environment::Environment,
     limits::MAX_PROMPT,
     record::{By, ClientMessage, TaskStarted},
     task::{Approvals, Limits, LimitsRequest, Mode, RestartPolicy},
@@ -59,7 +60,7 @@ pub struct LaunchRequest {
     pub metadata: Option<JsonText>,
     pub client_message: Option<ClientMessage>,
     pub external_id: Option<String>,
-    /// The client's environment; if empty, the daemon's. Tools get the allow-listed part of it.
+    /// The client's environment; if empty, the daemon's.
     pub environment: BTreeMap<String, String>,
     /// Who starts the task.
     pub by: By,
@@ -96,7 +97,7 @@ impl Launcher {
     ) -> Result<Launch, LaunchError> {
         let catalog = self.settings.now().await;
         let config = catalog.config();
-        let request = LaunchRequest { environment: environment(request.environment), ..request };
+        let request = LaunchRequest { environment: environment(request.environment).await?, ..request };
         let template = match &request.template {
             Some(name) => config.templates.get(name).ok_or_else(|| no_template(name, &catalog))?,
             None => &TemplateConfig::default(),
@@ -323,14 +324,11 @@ fn no_template(name: &str, catalog: &Catalog) -> LaunchError {
     LaunchError::NoTemplate { name: name.to_owned(), known }
 }
 
-/// The allow-listed part of the client's environment (of the daemon's, if the client sent none). Keys are never in it.
-fn environment(sent: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let all = if sent.is_empty() {
-        std::env::vars_os()
-            .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
-            .collect()
-    } else {
-        sent
-    };
-    abide_tools::environment::allowed(all)
+/// The client's environment for tools, or the daemon's if the client sent none. Keys are never in it.
+async fn environment(sent: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, LaunchError> {
+    if !sent.is_empty() {
+        return Ok(Environment::of(sent).variables);
+    }
+    let own = tokio::task::spawn_blocking(|| for_tasks().variables.clone()).await;
+    own.map_err(|_| LaunchError::ShuttingDown)
 }

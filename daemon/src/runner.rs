@@ -20,7 +20,7 @@ use tokio::sync::{oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// How long cancelled attempts may take to end: longer than processes have to. A disk that hangs must not hold up a stop for ever.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 pub use files::{CheckpointJob, UndoJob, place_of};
 

@@ -96,6 +96,8 @@ fn window(home: Home, wanted: Wanted, is_new: bool, is_service: bool) -> Result<
         Claim::Open(bus) => {
             check_display()?;
             let _entered = runtime.enter();
+            // It may take a while, and is there then for the first task.
+            drop(runtime.spawn_blocking(abide_client::environment::for_tasks));
             run(home, wanted, bus).map_err(|error| error.to_string())
         }
     }

@@ -3,7 +3,7 @@
 //! * data: [`conversation`], [`task`], [`message`], [`event`], [`agent_update`], [`inbox`], [`transcript`], [`shape`], [`record`]
 //! * requests: [`method`] (one table), [`error`]
 //! * notifications: [`notification`]
-//! * [`limits`]
+//! * [`limits`], [`environment`]
 //! * encoding: [`hello`], then [`codec`]
 //!
 //! Rules that keep both codecs honest (`tests/wire` enforces them): plain structs and externally tagged enums, variants are
@@ -14,6 +14,7 @@ pub mod agent_update;
 pub mod checkpoint;
 pub mod codec;
 pub mod conversation;
+pub mod environment;
 pub mod error;
 pub mod event;
 pub mod hello;

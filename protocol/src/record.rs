@@ -147,7 +147,7 @@ pub struct TaskStarted {
     pub system_prompt: String,
     pub tools: Vec<ToolSpec>,
     pub workspace: String,
-    /// The allow-listed part of the client's environment, for tools.
+    /// The client's environment without what looks like a secret, for tools. (Of older records: what commands in the sandbox get.)
     pub environment: BTreeMap<String, String>,
     pub limits: Limits,
     pub approvals: Approvals,

@@ -322,6 +322,8 @@ impl TestDaemon {
             ("PATH".to_owned(), std::env::var("PATH").unwrap_or_else(|_| "/usr/bin:/bin".to_owned())),
             ("HOME".to_owned(), path(self.user_home())),
             ("LANG".to_owned(), "C.UTF-8".to_owned()),
+            // As in a terminal: the login shell of whoever runs the tests is not asked.
+            ("TERM".to_owned(), "dumb".to_owned()),
             ("ABIDE_HOME".to_owned(), path(self.abide_home())),
             ("ABIDE_DAEMON".to_owned(), path(self.program.clone())),
         ]);

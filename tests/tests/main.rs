@@ -12,6 +12,7 @@ mod home {
     mod config_edit;
     mod configuration;
     mod doctor;
+    mod environment;
     mod hidden;
     mod one_daemon;
     mod providers;

@@ -7,6 +7,7 @@ use crate::{
     request,
 };
 use abide_client::{
+    environment::for_tasks,
     protocol::{
         method::{subscription::Scope, task::StartTaskParams},
         task::Mode,
@@ -38,7 +39,7 @@ pub(crate) async fn demo(mode: Mode, json: bool) -> Result<Exit, CommandError> {
         mode: Some(mode),
         model: Some(MODEL.to_owned()),
         client_message_id: Some(request_id()),
-        environment: request::environment(),
+        environment: for_tasks().variables.clone(),
         ..StartTaskParams::default()
     };
     let started = request::start(&mut daemon, params).await?;

@@ -17,6 +17,7 @@ pub(super) fn check(config: &Config) -> Result<(), Problem> {
         model_name(&format!("prices.\"{model}\""), model)?;
     }
     config.sandbox.check()?;
+    config.tools.check()?;
     for (name, persona) in &config.personas {
         task_name("personas", name)?;
         check_persona(name, persona)?;
@@ -124,7 +125,7 @@ fn check_provider(name: &str, provider: &Provider) -> Result<(), Problem> {
     Ok(())
 }
 
-fn variable_name(text: &str) -> bool {
+pub(super) fn variable_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

@@ -359,6 +359,23 @@ const TABLES: &[Table] = &[
         ],
     },
     Table {
+        header: "tools",
+        meaning: "What tools get. A command outside of the sandbox has the environment of the client that started its task, as it was then, \
+            but no variable that by its name holds a secret (`GITHUB_TOKEN`, `AWS_SECRET_ACCESS_KEY`, `PGPASSWORD` and their like), no \
+            address with a password, and nothing of the client's terminal: those are never sent nor recorded. In the sandbox a command has \
+            the usual part of that: `PATH`, `HOME`, language, time zone, folders of toolchains, proxies. A window that was started from a \
+            menu and a job of cron have the environment of the login shell. `abide doctor` names what is left out. Nobody sits in front \
+            of a command: editors fail and say what to do instead, and programs are told not to ask.",
+        applies: NEXT_CALL,
+        keys: &[Key {
+            name: "environment",
+            kind: "list of names, or of beginnings of names with a `*`",
+            default: "none",
+            example: "[\"RAILS_ENV\", \"MYAPP_*\"]",
+            meaning: "Further variables of that environment that commands in the sandbox get.",
+        }],
+    },
+    Table {
         header: "policy",
         meaning: "Rules about calls, for every workspace. A rule is `shell(cargo test *)`, `edit(src/**)` or `read(**/.env)`. What is \
             denied does not run; what asks asks, unless the task was started with `--yes`; what is allowed runs without asking. Deny \
@@ -399,8 +416,9 @@ const TABLES: &[Table] = &[
                 default: "\"sandboxed\"",
                 example: "\"ask\"",
                 meaning: "With `sandboxed`, commands in the full sandbox run without asking in a git work tree or in a folder that Abide \
-                    made, where what they do can be undone. A few ask all the same: `git push`, `git reset --hard`, `git clean`, `git \
-                    branch -D`, and `rm -r` of what no build makes again.",
+                    made, where what they do can be undone. A few ask all the same: `git reset --hard`, `git clean`, `git branch -D`, and `rm \
+                    -r` of what no build makes again. What must leave the sandbox to work asks to run outside of it: `git push`, `fetch`, \
+                    `pull` and `clone` (not from a path), `ssh`, `scp`, `gh`, `npm publish`, `docker`, `kubectl`, `sudo` and their like.",
             },
             Key {
                 name: "edits",

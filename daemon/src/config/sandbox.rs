@@ -97,6 +97,7 @@ impl Config {
             protect: protect.clone(),
             // Those of the rules depend on the workspace.
             unreadable: usual.unreadable,
+            environment: self.tools.environment.clone(),
             limits: CommandLimits {
                 processes: max_processes.unwrap_or(usual.limits.processes),
                 memory: max_memory.map_or(usual.limits.memory, bytes),
@@ -138,6 +139,7 @@ mod tests {
             hidden: vec!["/home/me/notes".into()],
             protect: vec!["scripts/release.sh".into()],
             unreadable: Vec::new(),
+            environment: Vec::new(),
             limits: CommandLimits { processes: 9000, memory: 512 << 20, tmp: 1 << 30 },
             shell: Unasked::Nothing,
             edits: Unasked::Sandboxed,

@@ -27,7 +27,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const LITTLE_ROOM: u64 = 256 * 1024 * 1024;
 
 /// Checks everything that a daemon of this home needs, reading the whole database. Changes nothing, and starts nothing but
-/// `helper`, the command of [`abide_tools::helper`].
+/// `helper`, the command of [`abide_tools::helper`], and the user's login shell.
 pub fn examine(home: &Home, helper: Vec<OsString>) -> LocalBoxFuture<'_, Vec<Diagnosis>> {
     // Boxed, like [`crate::daemon::run`].
     Box::pin(look(home, helper))
@@ -48,6 +48,7 @@ async fn look(home: &Home, helper: Vec<OsString>) -> Vec<Diagnosis> {
     diagnoses.extend(models(home, config, &daemon).await);
     diagnoses.push(notifications(wants_notifications).await);
     diagnoses.extend(programs());
+    diagnoses.push(super::environment::diagnosis().await);
     diagnoses.push(sandbox(&daemon, helper).await);
     diagnoses
 }

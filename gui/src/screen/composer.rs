@@ -19,16 +19,19 @@ use crate::{
     undo::Undo,
     words::{expanded, home},
 };
-use abide_client::protocol::{
-    ConversationId, QuestionId, TaskId,
-    inbox::Question,
-    method::task::StartTaskParams,
-    task::{AgentTask, LimitsRequest, Mode},
+use abide_client::{
+    environment::for_tasks,
+    protocol::{
+        ConversationId, QuestionId, TaskId,
+        inbox::Question,
+        method::task::StartTaskParams,
+        task::{AgentTask, LimitsRequest, Mode},
+    },
 };
 use attached::{Attached, MAX_FILES};
 use iced::widget::text_editor;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, fmt};
+use std::fmt;
 
 /// The written text, and the settings chosen for the next task.
 #[derive(Debug, Default)]
@@ -547,7 +550,7 @@ impl Composer {
             tools: self.setup.tools.clone(),
             limits: LimitsRequest { max_steps: self.max_steps.parse().ok(), ..LimitsRequest::default() },
             client_message_id: Some(id),
-            environment: environment(),
+            environment: for_tasks().variables.clone(),
             ..StartTaskParams::default()
         }
     }
@@ -647,11 +650,4 @@ pub struct About<'a> {
     pub escape_stops: bool,
     /// One more Escape stops the task.
     pub is_stop_armed: bool,
-}
-
-/// This window's environment. The daemon keeps only the variables on its allow-list.
-pub fn environment() -> BTreeMap<String, String> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
 }

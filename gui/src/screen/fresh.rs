@@ -18,6 +18,7 @@ use crate::{
     words,
 };
 use abide_client::{
+    environment::for_tasks,
     protocol::{conversation::Conversation, method::task::StartTaskParams, task::Mode},
     text::visible_line,
 };
@@ -114,7 +115,7 @@ impl Screen {
                 mode: Some(mode),
                 model: Some(DEMO_MODEL.to_owned()),
                 client_message_id: Some(abide_client::request_id()),
-                environment: composer::environment(),
+                environment: for_tasks().variables.clone(),
                 ..StartTaskParams::default()
             })))],
         }

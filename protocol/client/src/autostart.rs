@@ -3,6 +3,8 @@
 mod spawn;
 mod window;
 
+#[cfg(unix)]
+pub(crate) use spawn::new_session;
 pub use window::{Started, WindowError, window};
 
 use crate::{Client, ConnectError, Home, Options, home};

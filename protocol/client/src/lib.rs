@@ -7,6 +7,7 @@
 //! * [`view`]: the pure fold from [`Live`]'s updates to what a person sees
 //! * [`fresh`]: what daemon and window do not keep of the process that starts them
 //! * [`login`]: what starts the daemon at login
+//! * [`environment`]: what of this process's environment its tasks get
 //! * [`choice`]: which of a question's choices a typed answer means
 //! * [`text`]: makes text of models and tools safe for a terminal
 //!
@@ -23,6 +24,7 @@ mod choice;
 mod client;
 mod connect;
 mod connector;
+pub mod environment;
 pub mod framing;
 #[cfg(unix)]
 pub mod fresh;
@@ -33,6 +35,7 @@ mod options;
 pub mod program;
 mod replace_file;
 mod request_id;
+mod run_within;
 mod sandbox;
 pub mod text;
 pub mod view;

@@ -34,7 +34,7 @@ pub struct StartTaskParams {
     pub metadata: Option<JsonText>,
     /// Globally unique: the same again with the same payload starts nothing twice.
     pub client_message_id: Option<String>,
-    /// The client's environment; tools get the allow-listed part.
+    /// The client's environment, for tools; variables that look like secrets are left out. Absent: the daemon's.
     pub environment: BTreeMap<String, String>,
     /// The message takes the place of `{input}` in this template's prompt.
     pub template: Option<String>,

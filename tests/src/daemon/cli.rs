@@ -49,6 +49,12 @@ impl Cli {
         self
     }
 
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.variables.remove(name);
+        self
+    }
+
     /// Runs it to its end.
     ///
     /// # Panics

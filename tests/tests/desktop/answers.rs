@@ -130,7 +130,8 @@ async fn what_leaves_the_sandbox_or_is_risky_can_only_be_opened_and_says_why() {
     let hook = Turn::new().call("write", json!({ "path": ".envrc", "content": "true\n" }));
     let calls = [
         (Turn::outside("true"), "it leaves the sandbox; the agent says: “The test wants it so.”"),
-        (Turn::shell("git push --force"), "its risk is high"),
+        (Turn::shell("git push --force"), "it must leave the sandbox: `git push` reaches another machine"),
+        (Turn::shell("git reset --hard"), "its risk is high"),
         (Turn::shell(&format!("true {}", "and more ".repeat(20))), "To decide, open it: "),
         (hook, "other programs take from this file what they run"),
         (python, "To decide, open it: "),

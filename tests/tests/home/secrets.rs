@@ -1,6 +1,9 @@
 //! Keys reach their provider only; prompts stay out of the log.
 
-use abide_client::protocol::method::{self, daemon::SetKeyParams, task::StartTaskParams};
+use abide_client::protocol::{
+    method::{self, daemon::SetKeyParams, task::StartTaskParams},
+    task::Approvals,
+};
 use abide_tests::{
     daemon::{Config, TestDaemon, WIRES},
     model_server::{ModelServer, Turn},
@@ -68,6 +71,23 @@ async fn a_key_reaches_its_provider_and_no_log_no_database_no_tool() {
     for request in [world.model.requests("keyed"), world.model.requests("stored")].concat() {
         assert!(!request.text().contains("sk-canary"), "a tool saw a key and told the model");
     }
+}
+
+#[tokio::test]
+async fn outside_of_the_sandbox_a_command_has_the_clients_environment_and_its_secrets_are_nowhere() {
+    let world = World::start().await;
+    let mut environment = world.daemon.variables();
+    environment.extend(
+        [("GITHUB_TOKEN", "canary-of-the-client"), ("DISPLAY", ":of-the-client")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned())),
+    );
+    world.model.script("client", [Turn::outside("env"), Turn::done("Done.")]);
+    let approvals = Approvals::AllowAll;
+    let task = world.begin(StartTaskParams { environment, approvals, ..world.task("client") }).await;
+    world.wait_end(task).await;
+    let told = world.model.last_request("client").unwrap().text();
+    assert!(told.contains("DISPLAY=:of-the-client") && !told.contains("canary"), "{told}");
+    assert_eq!(files_with(world.daemon.root(), "canary-of-the-client"), Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What leaves the sandbox runs with the files that the person was asked about, or not at all.
+//! What leaves the sandbox can do its work, with the files that the person was asked about, or does nothing.
 
 use crate::undo::repository::Repository;
 use abide_client::{
@@ -72,4 +72,26 @@ async fn a_script_that_is_rewritten_while_its_approval_is_open_does_not_run() {
     world.decide(deploys, Decision::AllowOnce).await;
     world.wait_end(deploys).await;
     assert!(owned.exists());
+}
+
+#[tokio::test]
+async fn an_approved_push_reaches_its_remote() {
+    let world = World::start().await;
+    let repository = Repository::new(&world.daemon);
+    let remote = world.daemon.root().join("remote.git").display().to_string();
+    repository.git(&["init", "-q", "--bare", &remote]);
+    repository.git(&["remote", "add", "origin", &remote]);
+    let task = world.run_asking("pushes", [Turn::shell("git push origin main"), Turn::done("Done.")]).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    let asked = approval(&world, task).await;
+    let why = asked.why.unwrap();
+    assert!(why.starts_with("it must leave the sandbox: `git push` reaches another machine"), "{why}");
+    let inbox = world.daemon.cli().ok(&["inbox"]).await;
+    assert!(inbox.contains("outside: true") && inbox.contains("it can do all that you can"), "{inbox}");
+    world.decide(task, Decision::AllowOnce).await;
+    world.wait_end(task).await;
+    assert_eq!(
+        repository.git(&["ls-remote", "origin", "main"]).split('\t').next(),
+        Some(repository.git(&["rev-parse", "main"]).trim())
+    );
 }

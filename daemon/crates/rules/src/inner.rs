@@ -15,12 +15,19 @@ const MAX_WORDS: usize = 256;
 
 /// All commands that a line would run, as far as it shows them.
 pub(crate) struct Inner {
-    /// Each is the words from a position on.
-    commands: Vec<(Rc<[Word]>, usize)>,
+    commands: Vec<Command>,
     /// The scripts of shells, each before those within it.
     pub(crate) scripts: Vec<Script>,
     /// Why there may be others.
     pub(crate) unclear: Option<String>,
+}
+
+struct Command {
+    words: Rc<[Word]>,
+    /// Where it begins among these.
+    from: usize,
+    /// See [`Place::is_near`].
+    is_near: bool,
 }
 
 /// Where a command stands.
@@ -41,7 +48,12 @@ impl Inner {
     }
 
     pub(crate) fn commands(&self) -> impl Iterator<Item = &[Word]> {
-        self.commands.iter().filter_map(|(words, from)| words.get(*from..))
+        self.commands.iter().filter_map(Command::words)
+    }
+
+    /// Without those that may be mere words of another command.
+    pub(crate) fn likely(&self) -> impl Iterator<Item = &[Word]> {
+        self.commands.iter().filter(|command| command.is_near).filter_map(Command::words)
     }
 
     fn add(&mut self, script: &Script, shells: u32) {
@@ -87,10 +99,11 @@ impl Inner {
             if is_read && !is_run {
                 continue;
             }
-            self.commands.push((Rc::clone(&shared), at));
+            let is_near = place.is_near || is_run_by_find;
+            self.commands.push(Command { words: Rc::clone(&shared), from: at, is_near });
             let Some(text) = word.literal() else { continue };
             let program = name_of(text);
-            place.is_near |= is_run_by_find;
+            place.is_near = is_near;
             self.program(program, &words[at + 1..], place);
             if let Some((name, value)) = text.split_once('=') {
                 self.variable(name, Some(value), shells);
@@ -166,7 +179,9 @@ impl Inner {
         let push = Some("push").filter(|push| *push != command && git::is_push(command, words));
         for command in push.into_iter().chain([command]) {
             let program = ["git", command].map(|word| Word::Literal(word.to_owned()));
-            self.commands.push((program.into_iter().chain(words.iter().cloned()).collect(), 0));
+            let words = program.into_iter().chain(words.iter().cloned()).collect();
+            // The command of `git` is one that is near itself, if it is.
+            self.commands.push(Command { words, from: 0, is_near: false });
         }
     }
 
@@ -220,8 +235,14 @@ impl Inner {
     }
 }
 
+impl Command {
+    fn words(&self) -> Option<&[Word]> {
+        self.words.get(self.from..)
+    }
+}
+
 /// A program's name without its folder.
-fn name_of(program: &str) -> &str {
+pub(crate) fn name_of(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 

@@ -19,7 +19,7 @@ use crate::{
     run::Runner,
     sandbox::Sandbox,
     text::one_line,
-    tool::{Call, CallError, Outlook, Registry, Site},
+    tool::{Call, CallError, Outlook, Registry, Site, Subject},
     workspace::Workspace,
 };
 use abide_protocol::{
@@ -91,16 +91,28 @@ impl<'a> Assessor<'a> {
         assessed: &mut CallAssessed,
     ) -> Result<Permission, CallError> {
         let Some(spec) = spec else { return Err(CallError::unknown(&block.tool, self.scope.allowed)) };
-        let arguments = arguments(&block.arguments)?;
+        let mut arguments = arguments(&block.arguments)?;
         self.schemas.check(spec, &arguments)?;
         if spec.effect == EffectClass::Control {
             assessed.summary = one_line(&control_summary(&block.tool, &arguments), SUMMARY);
             return Ok(Permission::Tier);
         }
-        let call = self.runner.registry.parse(&block.tool, arguments)?;
+        let call = self.runner.registry.parse(&block.tool, arguments.clone())?;
         assessed.summary = one_line(&call.summary(), SUMMARY);
         let Looked { outlook, ruling, sandbox, bounds, named, is_ordinary, is_broad } =
             self.look(spec, &*call)?;
+        let must_leave = matches!(call.subject(), Subject::Line(_))
+            && call.outside().is_none()
+            && sandbox == Sandbox::NONE
+            && matches!(bounds, Bounds::Leaves(_));
+        // What is denied stays denied.
+        let refused = must_leave.then(|| self.remembered(assessed)).flatten().filter(|allows| !allows);
+        if must_leave {
+            // From here on it is a call that is marked to leave: what is decided about it, and remembered, is about that.
+            arguments["outside"] = Value::Bool(true);
+            assessed.arguments = arguments.to_string();
+            assessed.digest = digest(&block.tool, &assessed.arguments, self.scope.workspace);
+        }
         let Outlook { effect, risk, tier, edit } = outlook;
         (assessed.effect, assessed.risk) = (effect, risk);
         // What leaves the sandbox is not approved in passing, however harmless it looks.
@@ -115,7 +127,8 @@ impl<'a> Assessor<'a> {
         }
         let tier = if is_broad { Tier::Ask } else { tier };
         // What was allowed once and for all was other content, or may be.
-        let remembered = self.remembered(block).filter(|allows| !allows || named.only_once.is_none());
+        let remembered = refused.or_else(|| self.remembered(assessed));
+        let remembered = remembered.filter(|allows| !allows || named.only_once.is_none());
         assessed.rule = ruling.rule().map(str::to_owned);
         let permission = permission::decide(remembered, &ruling, self.scope.approvals, tier, &bounds);
         if permission == Permission::Ask {
@@ -140,9 +153,9 @@ impl<'a> Assessor<'a> {
     }
 
     /// A person's remembered decision on the call.
-    fn remembered(&self, block: &CallBlock) -> Option<bool> {
-        let arguments = JsonText::parse(block.arguments.clone()).unwrap_or_else(|_| JsonText::empty());
-        let rule = Rule::of(&block.tool, &arguments, self.scope.workspace);
+    fn remembered(&self, call: &CallAssessed) -> Option<bool> {
+        let arguments = JsonText::parse(call.arguments.clone()).unwrap_or_else(|_| JsonText::empty());
+        let rule = Rule::of(&call.tool, &arguments, self.scope.workspace);
         (self.scope.remembered)(&rule).or_else(|| {
             // An older version remembered a reason too.
             let has_reason = rule.arguments != arguments;

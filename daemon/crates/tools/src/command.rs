@@ -37,7 +37,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// The helper gives a stopped command 300 ms. If it has not reported after this, the helper itself is taken for lost.
+/// A helper that has not reported so long after the time that a stopped command has is itself taken for lost.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long the pipes are read after all processes have ended.
@@ -95,6 +95,7 @@ pub(crate) async fn follow(
     mut show: Box<dyn FnMut(&str) + Send>,
 ) -> Ended {
     let Link { stdout, stderr, line, connection, mut spool, call, identity, live, needs } = link;
+    let grace = needs.0.confinement.grace();
     let (read, mut write) = connection.into_split();
     let mut reports = BufReader::new(read.take(MAX_REPORT)).lines();
     let mut stdout = Output::new(Some(stdout));
@@ -127,7 +128,7 @@ pub(crate) async fn follow(
         if end.is_some() {
             stop = end;
             line.close();
-            time = TimeLimit::of(PATIENCE);
+            time = TimeLimit::of(grace + PATIENCE);
             // What offends must not go on for the time that others get to clean up.
             let _ = write.write_all(&[if stop == Some(Stop::Offended) { KILL } else { STOP }]).await;
         }

@@ -1,8 +1,13 @@
-//! The environment of a tool: an allow-list, less any value that looks like a secret.
+//! The environment of a command. In the sandbox it gets the usual variables, and those that a person configures; outside of it the whole
+//! environment of the task, which has no secrets. Either way nobody sits in front of it.
 
+mod unattended;
+
+use abide_protocol::environment::Environment;
 use std::collections::BTreeMap;
 
-const ALLOWED: &[&str] = &[
+/// What a command in the sandbox gets, if the task has it.
+const USUAL: &[&str] = &[
     "HOME",
     "LANG",
     "LANGUAGE",
@@ -66,26 +71,30 @@ const ALLOWED: &[&str] = &[
     "SSL_CERT_FILE",
 ];
 
-/// Longer values are dropped, in bytes.
-const MAX_VALUE: usize = 32 * 1024;
-
-/// The part of an environment that a tool gets.
-#[must_use]
-pub fn allowed(mut environment: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    environment.retain(|name, value| {
-        ALLOWED.contains(&name.as_str())
-            && value.len() <= MAX_VALUE
-            && !value.contains('\0')
-            && !has_login(value)
-    });
+/// The environment of a command outside of a sandbox.
+pub(crate) fn outside(task: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    // An older task, or a client of another version, may know less about secrets.
+    let mut environment = Environment::of(task).variables;
+    unattended::set(&mut environment, true);
     environment
 }
 
-/// Whether the value is a URL with a user or a password, as proxies have.
-fn has_login(value: &str) -> bool {
-    value
-        .split_once("://")
-        .is_some_and(|(_, rest)| rest.split('/').next().is_some_and(|host| host.contains('@')))
+/// The environment of a command in a sandbox; `further`: names, or beginnings of names with a `*`, that a person configures.
+pub(crate) fn inside(
+    task: BTreeMap<String, String>,
+    further: &[String],
+    has_network: bool,
+) -> BTreeMap<String, String> {
+    let is_further = |name: &str| {
+        further.iter().any(|further| match further.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => name == further,
+        })
+    };
+    let mut environment = Environment::of(task).variables;
+    environment.retain(|name, _| USUAL.contains(&name.as_str()) || is_further(name));
+    unattended::set(&mut environment, has_network);
+    environment
 }
 
 #[cfg(test)]
@@ -93,28 +102,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_listed_and_no_secret() {
+    fn in_the_sandbox_what_is_usual_or_configured_and_outside_all_but_secrets() {
         let given = [
-            ("PATH", "/bin", true),
-            ("LC_ALL", "C.UTF-8", true),
-            ("VIRTUAL_ENV", "/v", true),
-            ("HTTPS_PROXY", "http://proxy:3128/", true),
-            ("https_proxy", "http://me:word@proxy:3128", false),
-            ("LC_API_KEY", "x", false),
-            ("OPENAI_API_KEY", "x", false),
-            ("AWS_SECRET_ACCESS_KEY", "x", false),
-            ("GITHUB_TOKEN", "x", false),
-            ("SSH_AUTH_SOCK", "/x", false),
-            ("DBUS_SESSION_BUS_ADDRESS", "x", false),
-            ("XDG_RUNTIME_DIR", "/run/user/0", false),
-            ("LD_PRELOAD", "/x.so", false),
-            ("BASH_ENV", "/x", false),
-            ("TZ", "a\0b", false),
+            ("PATH", [true, true]),
+            ("LC_ALL", [true, true]),
+            ("VIRTUAL_ENV", [true, true]),
+            ("MY_FLAG", [true, true]),
+            ("RAILS_ENV", [true, true]),
+            ("RAILS_MASTER_KEY", [false, false]),
+            ("LC_API_KEY", [false, false]),
+            ("OPENAI_API_KEY", [false, false]),
+            ("SSH_AUTH_SOCK", [false, true]),
+            ("KUBECONFIG", [false, true]),
+            ("DISPLAY", [false, true]),
+            ("MY_FLAGS", [false, true]),
+            ("DBUS_SESSION_BUS_ADDRESS", [false, true]),
+            ("XDG_RUNTIME_DIR", [false, true]),
+            // Of a person's terminal.
+            ("GIT_EDITOR", [false, false]),
         ];
-        let all = given.iter().map(|(name, value, _)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let kept = allowed(all);
-        for (name, _, expected) in given {
-            assert_eq!(kept.contains_key(name), expected, "{name}");
+        let task: BTreeMap<String, String> =
+            given.iter().map(|(name, _)| ((*name).to_owned(), "x".to_owned())).collect();
+        let further = ["MY_FLAG", "RAILS_*", "OPENAI_API_KEY"].map(str::to_owned);
+        let kept = [inside(task.clone(), &further, false), outside(task)];
+        for (name, expected) in given {
+            assert_eq!([0, 1].map(|place: usize| kept[place].contains_key(name)), expected, "{name}");
         }
+        assert!(kept.iter().all(|kept| kept["EDITOR"].contains("no terminal")));
+        assert!(kept[0].contains_key("CARGO_NET_RETRY") && !kept[1].contains_key("CARGO_NET_RETRY"));
     }
 }

@@ -130,7 +130,10 @@ fn help(daemon: &UnixStream, groundwork: Groundwork, ready: Result<Ready, Failur
     // The output ends when the last writer of its pipes closes them, so this process must not keep one open.
     drop(fittings);
     let report = match started {
-        Ok(command) => Tree::new(command, ends, daemon, Limited::of(&confinement)).watch(),
+        Ok(command) => {
+            let (limited, grace) = (Limited::of(&confinement), confinement.grace());
+            Tree::new(command, ends, daemon, limited, grace).watch()
+        }
         Err(error) => Report::of(CommandEnd::NotStarted(error.to_string())),
     };
     // If the daemon has ended, nobody reads the report.

@@ -28,7 +28,7 @@ mod assess;
 mod checkpoint;
 mod command;
 mod edit;
-pub mod environment;
+mod environment;
 mod error;
 mod folders;
 mod guard;

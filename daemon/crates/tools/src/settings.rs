@@ -20,6 +20,8 @@ pub struct SandboxSettings {
     pub protect: Vec<PathBuf>,
     /// The rules that deny reading in the workspace, as `read(**/.env)`: commands cannot open these files either.
     pub unreadable: Vec<String>,
+    /// Further variables that commands in the sandbox get: names, or beginnings of names with a `*`.
+    pub environment: Vec<String>,
     pub limits: CommandLimits,
     pub shell: Unasked,
     pub edits: Unasked,
@@ -54,6 +56,7 @@ impl Default for SandboxSettings {
             hidden: Vec::new(),
             protect: Vec::new(),
             unreadable: Vec::new(),
+            environment: Vec::new(),
             limits: CommandLimits::default(),
             shell: Unasked::Sandboxed,
             edits: Unasked::Sandboxed,

@@ -11,7 +11,9 @@ mod registry;
 mod shell;
 mod write;
 
-pub(crate) use command::{Command, Program, maybe_limited, maybe_refused, result as command_result};
+pub(crate) use command::{
+    Command, Program, maybe_limited, maybe_refused, maybe_unattended, result as command_result,
+};
 pub(crate) use error::CallError;
 pub(crate) use registry::Registry;
 

@@ -81,7 +81,7 @@ pub struct Run {
     pub attempt: u32,
     pub assessed: CallAssessed,
     pub workspace: String,
-    /// For processes; variables that are not on the allow-list are dropped.
+    /// The task's, for processes: in the sandbox they get a part of it.
     pub environment: BTreeMap<String, String>,
     /// No process runs longer than this, whatever the call says.
     pub max_secs: Option<u64>,

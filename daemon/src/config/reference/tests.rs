@@ -1,7 +1,7 @@
 use super::*;
 use crate::config::{
     Config, ModelConfig, NotifyConfig, Price, PromptsConfig, Provider, RoaConfig, SandboxConfig, TaskConfig,
-    TemplateConfig, TemplateLimits,
+    TemplateConfig, TemplateLimits, ToolsConfig,
 };
 use crate::persona::PersonaConfig;
 use abide_model::{Api, ProviderConfig};
@@ -81,6 +81,7 @@ fn every_key_that_the_parser_accepts_is_in_the_reference_and_no_other() {
         ("task", accepted::<TaskConfig>()),
         ("task.roa", accepted::<RoaConfig>()),
         ("sandbox", accepted::<SandboxConfig>()),
+        ("tools", accepted::<ToolsConfig>()),
         ("notify", accepted::<NotifyConfig>()),
         ("prices", accepted::<Price>()),
         ("personas", accepted::<PersonaConfig>()),

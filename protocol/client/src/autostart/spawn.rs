@@ -1,14 +1,13 @@
 use super::{CHECK_TIME, Checked, Start, StartError};
 #[cfg(unix)]
 use crate::fresh;
-use crate::{ConnectError, Home, login, program, text};
+use crate::{ConnectError, Home, login, program, run_within::run_within, text};
 use std::{
     fs::File,
     io::{self, Read, Seek as _, SeekFrom},
     path::{Path, PathBuf},
-    process::{self, Command, ExitStatus, Output, Stdio},
+    process::{Command, ExitStatus, Output, Stdio},
     thread,
-    time::{Duration, Instant},
 };
 use tokio::sync::oneshot;
 
@@ -18,8 +17,6 @@ const MAX_LOG: u64 = 256 * 1024;
 const SHOWN_BYTES: u64 = 4096;
 const SHOWN_LINES: usize = 20;
 
-/// The pause between two looks at a program that is run to its end.
-const LOOK_AGAIN: Duration = Duration::from_millis(2);
 /// The exit code of an older program, which does not know the argument for a check.
 const USAGE: i32 = 2;
 
@@ -27,7 +24,7 @@ pub(super) async fn check(home: &Home, start: &Start) -> Result<Checked, StartEr
     let program = start.program.clone().or_else(program::daemon).ok_or(StartError::NotFound)?;
     let mut command = command(&program, home, Stdio::piped());
     command.arg("check").stdout(Stdio::piped());
-    let run = tokio::task::spawn_blocking(move || run_within(command, CHECK_TIME));
+    let run = tokio::task::spawn_blocking(move || run_within(command, CHECK_TIME, SHOWN_BYTES));
     let run = run.await.map_err(io::Error::other).and_then(|run| run);
     let Output { status, stdout, stderr } = match run {
         Ok(Some(output)) => output,
@@ -44,73 +41,6 @@ pub(super) async fn check(home: &Home, start: &Start) -> Result<Checked, StartEr
     let why = said(&stderr);
     let why = why.strip_prefix("error: ").unwrap_or(&why);
     Err(StartError::Refused { said: if why.is_empty() { status.to_string() } else { why.to_owned() } })
-}
-
-/// Runs a program to its end, with the beginnings of its output; what it has started ends with it. `None`: it took longer than that, and was
-/// killed.
-fn run_within(mut command: Command, time: Duration) -> io::Result<Option<Output>> {
-    let deadline = Instant::now() + time;
-    let mut child = command.spawn()?;
-    let in_time = loop {
-        if has_ended(&mut child)? {
-            break true;
-        }
-        if Instant::now() >= deadline {
-            break false;
-        }
-        thread::park_timeout(LOOK_AGAIN);
-    };
-    let killed = end_group(&mut child);
-    if !in_time {
-        killed?;
-    }
-    let status = child.wait()?;
-    if !in_time {
-        return Ok(None);
-    }
-    let (stdout, stderr) = (child.stdout.take().map(beginning), child.stderr.take().map(beginning));
-    Ok(Some(Output { status, stdout: stdout.unwrap_or_default(), stderr: stderr.unwrap_or_default() }))
-}
-
-/// Whether the process has ended. On Unix it is not waited for, so that its id, which is also that of its group, stays its own.
-fn has_ended(child: &mut process::Child) -> io::Result<bool> {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
-    }
-    #[cfg(not(unix))]
-    Ok(child.try_wait()?.is_some())
-}
-
-/// Kills a process, unless it has ended, and all of its group: all that it has started, unless that has made itself a group of its own.
-fn end_group(child: &mut process::Child) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, Signal, kill_process_group};
-        Ok(kill_process_group(Pid::from_child(child), Signal::KILL)?)
-    }
-    #[cfg(not(unix))]
-    child.kill()
-}
-
-/// What can be read at once of a pipe whose writer has ended: another process may still have it open.
-#[cfg(unix)]
-fn beginning(pipe: impl std::os::fd::AsFd + Read) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if rustix::io::ioctl_fionbio(&pipe, true).is_ok() {
-        // It ends with an error if the pipe is still open; what was read is there.
-        let _ = pipe.take(SHOWN_BYTES).read_to_end(&mut bytes);
-    }
-    bytes
-}
-
-#[cfg(not(unix))]
-fn beginning(pipe: impl Read) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let _ = pipe.take(SHOWN_BYTES).read_to_end(&mut bytes);
-    bytes
 }
 
 /// A daemon that was started and may not answer yet.
@@ -179,7 +109,7 @@ pub(super) fn command(program: &Path, home: &Home, stderr: impl Into<Stdio>) -> 
 
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "std has no other way to a new session; setsid(2) is async-signal-safe")]
-fn new_session(command: &mut Command) {
+pub(crate) fn new_session(command: &mut Command) {
     use std::os::unix::process::CommandExt as _;
     // SAFETY: between fork and exec there are only system calls: no allocation, no lock, nothing of this process is touched.
     unsafe {

@@ -2,5 +2,7 @@
 
 mod corpus;
 mod language;
+mod leaving;
+mod terminal;
 mod verdicts;
 mod witness;

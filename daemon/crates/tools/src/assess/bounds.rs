@@ -85,8 +85,13 @@ impl Place<'_> {
             );
             return (Sandbox::NONE, Bounds::Leaves(why));
         }
-        let network = if self.settings.host_network { Network::Host } else { Network::Off };
         let level = self.level();
+        // Where nothing confines it, there is nothing to leave.
+        let must_leave = line.filter(|_| level > SandboxLevel::None).and_then(abide_rules::must_leave);
+        if let Some(why) = must_leave {
+            return (Sandbox::NONE, Bounds::Leaves(format!("it must leave the sandbox: {why}")));
+        }
+        let network = if self.settings.host_network { Network::Host } else { Network::Off };
         let sandbox = Sandbox { level, network };
         let bounds = if level < self.settings.require {
             Bounds::Insufficient(format!(

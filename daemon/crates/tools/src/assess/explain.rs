@@ -7,6 +7,7 @@ use abide_protocol::{
     inbox::RuleEffect,
     method::rule::TestRuleReply,
     record::{CallAssessed, Permission},
+    sandbox::SandboxLevel,
     transcript::CallBlock,
 };
 use abide_rules::{Book, Plain, Source, Standing, Verdict};
@@ -35,16 +36,20 @@ impl Tools {
             let asks = why.filter(|_| permission == Permission::Ask);
             (Some(permission), asks)
         });
-        Ok(TestRuleReply {
-            wider: line_offers(command, &programs),
-            permission,
-            asks,
-            ..verdict(command, scope.rules, &programs)
-        })
+        let is_confined = self.runner.sandbox_level().level > SandboxLevel::None;
+        let must_leave = Some(command).filter(|_| is_confined).and_then(abide_rules::must_leave);
+        let wider = if must_leave.is_none() { line_offers(command, &programs) } else { Vec::new() };
+        let verdict = verdict(command, scope.rules, &programs, must_leave);
+        Ok(TestRuleReply { wider, permission, asks, ..verdict })
     }
 }
 
-fn verdict(command: &str, rules: &Book, programs: &Programs<'_>) -> TestRuleReply {
+fn verdict(
+    command: &str,
+    rules: &Book,
+    programs: &Programs<'_>,
+    must_leave: Option<String>,
+) -> TestRuleReply {
     match rules.shell(command) {
         Verdict::Deny(standing) => by(standing, RuleEffect::Deny, matches(standing)),
         Verdict::MayDeny(standing, why) => {
@@ -57,6 +62,10 @@ fn verdict(command: &str, rules: &Book, programs: &Programs<'_>) -> TestRuleRepl
         Verdict::Ask(standing, Some(why)) => {
             by(standing, RuleEffect::Ask, format!("whether the rule matches is not known: {why}"))
         }
+        Verdict::Allow(standing, _) if let Some(why) = must_leave => none(format!(
+            "{} does not count: the command must leave the sandbox, for which no rule suffices: {why}",
+            named(standing)
+        )),
         Verdict::Allow(standing, plain) => match programs.allowed(&plain) {
             Ok(program) => {
                 let why = format!("{}; it is executed without a shell, as {program}", matches(standing));

@@ -13,9 +13,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long processes that are asked to end have to clean up.
-const GRACE: Duration = Duration::from_millis(300);
-
 /// How long processes that a command leaves behind have to end by themselves, such as a `tee` that writes the last lines.
 const LINGER: Patience = Patience {
     idle: Duration::from_millis(100),
@@ -38,6 +35,8 @@ pub(super) struct Tree<'a> {
     ends: ChildEnds,
     daemon: &'a UnixStream,
     limited: Option<Limited>,
+    /// How long processes that are asked to end have to clean up.
+    grace: Duration,
 }
 
 /// What can happen while the tree is watched.
@@ -56,8 +55,9 @@ impl<'a> Tree<'a> {
         ends: ChildEnds,
         daemon: &'a UnixStream,
         limited: Option<Limited>,
+        grace: Duration,
     ) -> Self {
-        Self { command, ending: None, ends, daemon, limited }
+        Self { command, ending: None, ends, daemon, limited, grace }
     }
 
     /// Waits for the command to end or to exceed a limit, or for the daemon to stop it or close the connection. When it returns, no process is left
@@ -100,7 +100,7 @@ impl<'a> Tree<'a> {
 
     /// Waits until all have ended, or the time is over, or the daemon closes the connection.
     fn grace(&mut self) {
-        let until = Instant::now() + GRACE;
+        let until = Instant::now() + self.grace;
         loop {
             self.reap_all();
             if !has_children() {

@@ -78,10 +78,12 @@ impl Runner {
             _ => CallOutcome::Done,
         };
         let mut result = tool::command_result(&ended, began.elapsed(), limit);
-        if plan.confinement != Confinement::None {
-            result.diagnostics.extend(tool::maybe_refused(&ended));
+        let mut hint = tool::maybe_unattended(&ended);
+        if let Confinement::Landlock(view) | Confinement::Full(view) = &plan.confinement {
+            hint = hint.or_else(|| tool::maybe_refused(&ended, view.network));
             result.diagnostics.extend(tool::maybe_limited(&ended));
         }
+        result.diagnostics.extend(hint);
         if let Some(before) = before {
             result.diagnostics.extend(self.set_aside(before, ordered.run).await);
         }
@@ -171,7 +173,12 @@ impl Runner {
         };
         let spot = workspace.resolve(command.working_dir.as_deref().unwrap_or("."))?;
         let directory = workspace.folder(&spot)?.into_std_file().into();
-        let mut environment = environment::allowed(run.environment);
+        let mut environment = match plan.confinement {
+            Confinement::None => environment::outside(run.environment),
+            Confinement::Landlock(_) | Confinement::Full(_) => {
+                environment::inside(run.environment, &settings.environment, sandbox.network == Network::Host)
+            }
+        };
         let (mut arguments, mut redirect) = (command.arguments, Redirect::default());
         let program = match command.program {
             Program::At(path) => path.to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::CommandLimits;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 /// What a helper does to itself before it takes an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +32,15 @@ impl Confinement {
             Self::None | Self::Landlock(_) => Place::Host,
             Self::Full(View { network: Network::Host, .. }) => Place::Networked,
             Self::Full(View { network: Network::Off, .. }) => Place::Apart,
+        }
+    }
+
+    /// How long the processes of a command that is stopped have to clean up. One that nothing confines may be in the middle of a change of
+    /// the machine, as an installation is.
+    pub(crate) const fn grace(&self) -> Duration {
+        match self {
+            Self::None => Duration::from_secs(10),
+            Self::Landlock(_) | Self::Full(_) => Duration::from_millis(300),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::counted;
 use crate::{
     command::{Ended, How},
+    sandbox::Network,
     text::RESULT_CHARS,
 };
 use abide_protocol::{
@@ -148,7 +149,7 @@ pub(crate) fn result(ended: &Ended, took: Duration, limit: Duration) -> ToolResu
 }
 
 /// What programs print when a sandbox refuses something. Each has other causes, too.
-const REFUSALS: [&str; 8] = [
+const REFUSALS: [&str; 10] = [
     "Read-only file system",
     "Operation not permitted",
     "Permission denied",
@@ -157,24 +158,47 @@ const REFUSALS: [&str; 8] = [
     "Temporary failure in name resolution",
     "Name or service not known",
     "getaddrinfo",
+    "\"no new privileges\" flag is set",
+    "Cannot connect to the Docker daemon",
 ];
 
 /// A hint for the model if the sandbox may be why a confined command failed. It is never certain.
-pub(crate) fn maybe_refused(ended: &Ended) -> Option<String> {
-    let is_refusal = match &ended.how {
-        How::Exited(0)
-        | How::NotStarted(_)
-        | How::TimedOut
-        | How::Cancelled
-        | How::Offended
-        | How::HelperLost
-        | How::Exceeded(_) => false,
-        How::Killed(signal) => *signal == libc::SIGSYS,
-        How::Exited(_) => has_printed(ended, &REFUSALS),
+pub(crate) fn maybe_refused(ended: &Ended, network: Network) -> Option<String> {
+    let what = match &ended.how {
+        How::TimedOut if network == Network::Off => {
+            "it ran in the sandbox, where there is no network: what waits for another machine or a service waits in vain"
+        }
+        How::Killed(libc::SIGSYS) => REFUSED,
+        How::Exited(code) if *code != 0 && has_printed(ended, &REFUSALS) => REFUSED,
+        _ => return None,
     };
-    is_refusal.then(|| {
-        "the sandbox may have refused this: it has no network, and only the workspace and temporary folders can be written. If it \
-         must leave the sandbox, call shell with `outside` and a `reason`; the user is asked"
+    Some(format!(
+        "{what}. If it must leave the sandbox, call shell with `outside` and a `reason`; the user is asked"
+    ))
+}
+
+const REFUSED: &str = "the sandbox may have refused this: it has no network, and only the workspace and temporary folders can be written";
+
+/// What programs print when they want a terminal, or an answer on one. Each has other causes, too.
+const NO_TERMINAL: [&str; 10] = [
+    "not a terminal",
+    "not from a terminal",
+    "terminal is required",
+    "terminal prompts disabled",
+    "not a TTY",
+    "non TTY",
+    "tty get",
+    "/dev/tty",
+    "Inappropriate ioctl for device",
+    "Host key verification failed",
+];
+
+/// A hint if a command may have failed because nobody sits in front of it. It is never certain.
+pub(crate) fn maybe_unattended(ended: &Ended) -> Option<String> {
+    let has_failed = matches!(ended.how, How::Exited(1..) | How::TimedOut);
+    (has_failed && has_printed(ended, &NO_TERMINAL)).then(|| {
+        "it may have wanted a terminal, or somebody's answer, and there is neither: use options that make it ask nothing, give it its input \
+         with a pipe, or let the user do it"
             .to_owned()
     })
 }

@@ -36,6 +36,10 @@ pub(crate) enum CallError {
     Start(io::Error),
     #[error("`outside` needs a `reason` for the user; or leave it out, and the command runs in the sandbox")]
     NoReason,
+    #[error(
+        "`{0}` waits for somebody at a terminal, and there is none; change files with `patch` or `write`, or with a command that asks nothing"
+    )]
+    WaitsAtTerminal(String),
     #[error("{0}; nothing ran")]
     Sandbox(#[from] PlanError),
     #[error(

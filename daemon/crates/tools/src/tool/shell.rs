@@ -58,6 +58,9 @@ impl Call for Shell {
         if self.outside && self.reason.trim().is_empty() {
             return Err(CallError::NoReason);
         }
+        if let Some(program) = abide_rules::waits_at_terminal(&self.command) {
+            return Err(CallError::WaitsAtTerminal(program));
+        }
         if let Some(dir) = &self.working_dir {
             site.workspace.resolve(dir)?;
         }

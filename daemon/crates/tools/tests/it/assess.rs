@@ -39,6 +39,12 @@ fn invalid_calls_are_denied_with_helpful_words() {
             "the arguments do not fit: Additional properties are not allowed ('file' was unexpected)",
         ),
         ("shell", r#"{"command": "  "}"#, "the command is empty"),
+        (
+            "shell",
+            r#"{"command": "vim notes.txt"}"#,
+            "`vim` waits for somebody at a terminal, and there is none; change files with `patch` or `write`, or with a command that asks \
+             nothing",
+        ),
         ("shell", r#"{"command": "a\u0000b"}"#, "the command holds a NUL character"),
         ("python", r#"{"code": "\n "}"#, "the code is empty"),
         (

@@ -24,3 +24,4 @@ mod shell;
 mod sub_tasks;
 mod swaps;
 mod tree;
+mod unattended;

@@ -2,11 +2,13 @@
 
 use crate::ground::{Ground, home_of_its_own};
 use abide_protocol::{
+    inbox::RuleEffect,
     record::{CallAssessed, Permission},
     task::Approvals,
     transcript::Risk,
 };
 use abide_rules::{Book, Effect, Rule, Source, Standing};
+use abide_tools::Scope;
 use serde_json::json;
 use std::{fs, os::unix::fs::symlink, sync::Arc};
 
@@ -180,6 +182,30 @@ async fn an_approval_says_which_rule_makes_it_ask() {
     };
     ground.rules = Book::new(vec![standing((Effect::Ask, "shell(rm *)"))]);
     assert!(why(shell(&ground, "rm a")).starts_with("the rule `shell(rm *)` of this folder asks"));
+}
+
+/// Neither assessed nor tested.
+#[tokio::test]
+async fn a_rule_that_allows_does_not_let_out_a_command_that_must_leave() {
+    let ground = ground(&[(Effect::Allow, "shell(git push *)"), (Effect::Allow, "shell(git status *)")]);
+    let assessed = shell(&ground, "git push");
+    assert_eq!((assessed.permission, assessed.wider), (Permission::Ask, Vec::new()));
+    let workspace = ground.workspace();
+    let test = |command| {
+        let scope = Scope {
+            workspace: &workspace,
+            path: Some("/usr/bin:/bin"),
+            allowed: &ground.tools.specs(None),
+            approvals: Approvals::Ask,
+            remembered: &|_| None,
+            rules: &ground.rules,
+            sandbox: &ground.sandbox,
+        };
+        ground.tools.test_rules(&scope, command).unwrap()
+    };
+    let reply = test("git push");
+    assert!(reply.effect.is_none() && reply.why.contains("must leave the sandbox"), "{reply:?}");
+    assert_eq!(test("git status").effect, Some(RuleEffect::Allow));
 }
 
 /// What leaves the sandbox is never approved by one key.

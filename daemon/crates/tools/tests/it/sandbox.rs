@@ -2,6 +2,8 @@
 
 use crate::ground::{CONVERSATION, Ground, block, data, home_of_its_own};
 use abide_protocol::{
+    JsonText,
+    inbox::Rule,
     message::CallOutcome,
     record::{CallAssessed, Permission},
     sandbox::SandboxLevel,
@@ -525,7 +527,13 @@ async fn what_runs_without_asking_and_what_asks() {
     let edit = json!({ "path": "new", "content": "x" });
     assert_eq!(permission(&ground, "write", edit.clone()).0, Permission::Sandbox);
     for (tool, arguments, sandbox, why) in [
-        ("shell", json!({ "command": "git push" }), "full", "publishes"),
+        (
+            "shell",
+            json!({ "command": "git push" }),
+            "none",
+            "it must leave the sandbox: `git push` reaches another machine",
+        ),
+        ("shell", json!({ "command": "git reset --hard" }), "full", "throws away"),
         ("shell", json!({ "command": "rm -rf src" }), "full", "deletes"),
         (
             "shell",
@@ -578,6 +586,7 @@ async fn what_a_person_may_decide_in_passing() {
         // Its risk is high.
         ("shell", command("make"), false),
         ("shell", command("git push --force"), false),
+        ("shell", command("git clean -f"), false),
         // The summary does not tell all of it.
         ("shell", command(&long), false),
         ("python", json!({ "code": "print(1)" }), false),
@@ -612,17 +621,58 @@ async fn yes_is_not_about_leaving_the_sandbox_and_below_what_is_required_everyth
         assert_eq!(ground.assess_one("shell", out.clone()).permission, expected, "{approvals:?}");
     }
     ground.approvals = Approvals::Allow;
-    assert_eq!(shell(&ground, "git push").permission, Permission::Yes);
+    assert_eq!(shell(&ground, "git push").permission, Permission::Ask);
+    assert_eq!(shell(&ground, "git clean -f").permission, Permission::Yes);
     ground.sandbox.host_network = true;
     assert_eq!(
         (shell(&ground, "make").permission, &*shell(&ground, "make").sandbox),
         (Permission::Ask, "full, network")
     );
+    assert_eq!(shell(&ground, "git push").sandbox, "none");
     let mut none = Ground::unconfined();
     assert_eq!(shell(&none, "make").permission, Permission::Yes);
+    // There is nothing to leave.
+    assert_eq!(shell(&none, "git push").permission, Permission::Yes);
     none.sandbox.require = SandboxLevel::Landlock;
     none.approvals = Approvals::AllowAll;
     assert_eq!(shell(&none, "make").permission, Permission::Ask);
+}
+
+/// What was remembered of it while it could not leave does not let it out.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_must_leave_is_assessed_as_if_it_were_marked_to() {
+    let ground = asking(repository());
+    let marked = json!({ "reason": "to publish", "command": "git push", "outside": true });
+    let rule = |assessed: &CallAssessed| {
+        let arguments = JsonText::parse(assessed.arguments.clone()).unwrap();
+        Rule::of("shell", &arguments, &ground.workspace())
+    };
+    for unmarked in [json!({ "command": "git push" }), json!({ "outside": false, "command": "git push" })] {
+        let assessed = ground.assess_one("shell", unmarked.clone());
+        assert_eq!(rule(&assessed), rule(&ground.assess_one("shell", marked.clone())));
+        let plain = Rule::of("shell", &(&unmarked).into(), &ground.workspace());
+        let call = [block("shell", &unmarked.to_string())];
+        let permission = |remembered: &Rule, allows: bool| {
+            let decide = |asked: &Rule| (asked == remembered).then_some(allows);
+            ground.assess_in(&ground.workspace(), &call, &decide).remove(0).permission
+        };
+        assert_eq!(permission(&rule(&assessed), true), Permission::Rule);
+        assert_eq!(permission(&plain, true), Permission::Ask);
+        for remembered in [&plain, &rule(&assessed)] {
+            assert!(matches!(permission(remembered, false), Permission::Denied(_)));
+        }
+    }
+    // It can do what the sandbox does not let it do, with the files that the person was asked about.
+    let beside = ground.root().join("beside").display().to_string();
+    let pushes = format!("git push {beside} HEAD:main; cat file");
+    git(ground.root(), &["init", "-q", "--bare", "beside"]);
+    let finished = ground.finish(shell(&ground, &pushes)).await;
+    assert!(finished.result.ok, "{}", finished.result.text());
+    assert!(git(Path::new(&beside), &["log", "--format=%s", "main"]).contains("first"));
+    let asked = shell(&ground, &pushes);
+    fs::write(ground.path("file"), "two\n").unwrap();
+    let finished = ground.finish(asked).await;
+    assert!(finished.result.text().contains("`file` was changed"), "{}", finished.result.text());
 }
 
 #[tokio::test(flavor = "multi_thread")]

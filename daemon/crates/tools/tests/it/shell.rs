@@ -112,9 +112,11 @@ async fn a_command_gets_three_descriptors_and_no_secret() {
         .split_terminator('\0')
         .map(|entry| entry.split_once('=').unwrap().0.to_owned())
         .collect();
-    // The shell sets the last four itself.
-    let expected = ["ABIDE_CALL_ID", "LANG", "PATH", "OLDPWD", "PWD", "SHLVL", "_"];
-    assert!(names.iter().all(|name| expected.contains(&name.as_str())), "{names:?}");
+    // The shell sets the first four itself; the rest tells programs that nobody sits in front of them.
+    let expected = "OLDPWD PWD SHLVL _ ABIDE_CALL_ID LANG PATH CARGO_NET_RETRY DEBIAN_FRONTEND EDITOR GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 \
+                    GIT_CONFIG_VALUE_0 GIT_PAGER GIT_TERMINAL_PROMPT PAGER PIP_RETRIES VISUAL npm_config_fetch_retries";
+    let is_expected = |name: &String| expected.split(' ').any(|expected| expected == name);
+    assert!(names.iter().all(is_expected), "{names:?}");
     assert!(names.contains("ABIDE_CALL_ID") && names.contains("LANG"));
     let limits = fs::read_to_string(format!("{process}/limits")).unwrap();
     let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
@@ -149,6 +151,8 @@ async fn time_is_limited() {
     assert_eq!(finished.result.message, "timed out after 3 s and was ended; what it did until then is done");
     assert_eq!(data(&finished)["stdout"], "begun\n");
     assert_eq!(data(&finished)["exit_code"], Value::Null);
+    let hint = finished.result.diagnostics.join("; ");
+    assert!(hint.contains("no network") && hint.contains("`outside`"), "{hint}");
     assert_eq!(processes(&token), Vec::<u32>::new());
 
     let assessed = ground.assess_one("shell", json!({"command": "sleep 600", "timeout_secs": 600}));

@@ -78,6 +78,26 @@ async fn a_stopped_command_may_clean_up() {
     assert_eq!(ground.text("cleaned"), "clean\n");
 }
 
+/// Outside of the sandbox it may be in the middle of an installation. What it does meanwhile is done when the call ends.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_command_outside_of_the_sandbox_has_time_to_clean_up() {
+    let (ground, token) = (Ground::new(), token());
+    let command = format!(
+        "trap 'read -t 1 <> <(:); echo clean > cleaned; exit' TERM; (trap '' TERM; exec sleep {token}) & echo ready; while :; do \
+         read -t 0.05 <> <(:); done"
+    );
+    for stop in ["stop", "timeout"] {
+        let timeout = if stop == "timeout" { 3 } else { 600 };
+        let leaving = serde_json::json!({ "command": command, "outside": true, "reason": "to test it", "timeout_secs": timeout });
+        let running = ground.start_run(ground.run(ground.assess_one("shell", leaving)));
+        wait_until("the trap is set", || running.output().contains("ready")).await;
+        let finished = if stop == "timeout" { running.end().await } else { running.cancel().await };
+        assert_eq!(ground.text("cleaned"), "clean\n", "{stop}: {:?}", finished.result);
+        assert_eq!(processes(&token), Vec::<u32>::new(), "{stop}");
+        std::fs::remove_file(ground.path("cleaned")).unwrap();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn killing_the_helper_does_not_free_a_command() {
     let (ground, token) = (Ground::unconfined(), token());
