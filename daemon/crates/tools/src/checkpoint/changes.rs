@@ -28,7 +28,7 @@ impl Checkpoints {
     /// # Errors
     /// It cannot be found out, and why.
     pub fn changes(&self, place: &Place, chain: &Chain, from: usize) -> Result<Changes, NoCheckpoint> {
-        let repository = self.repository(place)?;
+        let repository = self.repository(place, Some(&chain.base))?;
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         let now = repository.current_tree(&mut index, false)?;
