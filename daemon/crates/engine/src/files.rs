@@ -22,6 +22,7 @@ use abide_protocol::{
     checkpoint::{
         CheckpointState, Checkpointed, SavedTree, UndoBegun, UndoEnded, UndoFrom, UndoResult, UndoneFiles,
     },
+    inbox::Decision,
     measure::counted,
     record::{CallAssessed, Interruption, NewRecord, Permission, RecordBody},
     task::Approvals,
@@ -42,6 +43,8 @@ pub(crate) struct Files {
     failed: Option<String>,
     /// An undo that has begun.
     undo: Option<UndoBegun>,
+    /// A person has allowed for the task what could not be undone.
+    is_undo_waived: bool,
 }
 
 /// The checkpoint before the task's first change.
@@ -86,6 +89,11 @@ impl Files {
     /// The undo that has begun.
     pub(crate) const fn undo(&self) -> Option<&UndoBegun> {
         self.undo.as_ref()
+    }
+
+    /// Whether a person has allowed for the task what could not be undone.
+    pub(crate) const fn is_undo_waived(&self) -> bool {
+        self.is_undo_waived
     }
 
     /// What a checkpoint begins with: the one before, and when the task may have changed files since.
@@ -133,6 +141,9 @@ impl Files {
                 self.ran(step, at).are_edits = false;
             }
             RecordBody::Checkpointed(checkpointed) => self.checkpointed(checkpointed),
+            RecordBody::ApprovalDecided(decided) if decided.decision == Decision::AllowForTask => {
+                self.is_undo_waived = true;
+            }
             RecordBody::UndoBegun(begun) => self.undo = Some(begun.clone()),
             RecordBody::UndoEnded(ended) => {
                 self.undo = None;
@@ -232,6 +243,7 @@ pub(crate) fn asks_after_all(history: &History, task: &Task, call: &Call) -> Opt
         && may_change(call)
         && call.assessed.as_ref().is_some_and(is_contained)
         && !call.by_person
+        && !history.files.is_undo_waived
         && task.head.approvals == Approvals::Ask;
     asks.then(|| format!("what is done here could not be undone: {why}"))
 }
