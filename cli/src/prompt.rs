@@ -17,7 +17,10 @@ pub(crate) use none::{Editor, Terminal};
 pub(crate) use draft::Draft;
 pub(crate) use history::History;
 
-use abide_client::protocol::{inbox::Question, transcript::Risk};
+use abide_client::protocol::{
+    inbox::{Approval, Question},
+    transcript::Risk,
+};
 use std::io;
 
 impl Terminal {
@@ -45,6 +48,8 @@ pub(crate) enum Edited {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ApprovalKey {
     Once,
+    /// It, and what else of the task asks for the same reason.
+    ForTask,
     Always,
     Reject,
     Detach,
@@ -52,15 +57,16 @@ pub(crate) enum ApprovalKey {
 
 impl ApprovalKey {
     /// What is before the prompt.
-    pub(crate) const fn label(risk: Risk, only_once: bool) -> &'static str {
-        match (risk, only_once) {
-            (Risk::Low, false) => "y allow once · A always · n reject · d detach: ",
-            (Risk::Low, true) => "y allow once · n reject · d detach: ",
-            (Risk::Medium, false) => "y allow once · A always · n reject · d detach, then Enter: ",
-            (Risk::Medium, true) => "y allow once · n reject · d detach, then Enter: ",
-            (Risk::High, false) => "high risk: write yes, always, no or detach: ",
-            (Risk::High, true) => "high risk: write yes, no or detach: ",
+    pub(crate) fn label(approval: &Approval) -> String {
+        let (is_always, is_task) = (approval.only_once.is_none(), approval.for_task);
+        let offer = |is_there: bool, words: &'static str| if is_there { words } else { "" };
+        if approval.risk == Risk::High {
+            let (task, always) = (offer(is_task, "task, "), offer(is_always, "always, "));
+            return format!("high risk: write yes, {task}{always}no or detach: ");
         }
+        let (task, always) = (offer(is_task, "t for this task · "), offer(is_always, "A always · "));
+        let enter = offer(approval.risk == Risk::Medium, ", then Enter");
+        format!("y allow once · {task}{always}n reject · d detach{enter}: ")
     }
 
     pub(crate) const NOT_A_KEY: &str = "nothing is decided: type one of these letters, then Enter";
@@ -71,6 +77,7 @@ impl ApprovalKey {
     pub(crate) const fn of(key: u8) -> Option<Self> {
         match key {
             b'y' | b'Y' | b'a' => Some(Self::Once),
+            b't' | b'T' => Some(Self::ForTask),
             b'A' => Some(Self::Always),
             b'n' | b'N' | b'r' => Some(Self::Reject),
             b'd' | b'D' | END_OF_INPUT => Some(Self::Detach),
@@ -90,6 +97,7 @@ impl ApprovalKey {
     pub(crate) fn of_word(line: &str) -> Option<Self> {
         match line.trim().to_lowercase().as_str() {
             "yes" => Some(Self::Once),
+            "task" => Some(Self::ForTask),
             "always" => Some(Self::Always),
             "n" | "no" => Some(Self::Reject),
             "d" | "detach" => Some(Self::Detach),
@@ -155,6 +163,7 @@ mod tests {
             (b'Y', Some(K::Once)),
             (b'a', Some(K::Once)),
             (b'A', Some(K::Always)),
+            (b't', Some(K::ForTask)),
             (b'n', Some(K::Reject)),
             (b'r', Some(K::Reject)),
             // The window's key for a lasting rejection, which this prompt does not offer.
@@ -196,10 +205,12 @@ mod tests {
             ("yes", Some(K::Once)),
             (" Yes ", Some(K::Once)),
             ("always", Some(K::Always)),
+            ("task", Some(K::ForTask)),
             ("no", Some(K::Reject)),
             ("n", Some(K::Reject)),
             ("d", Some(K::Detach)),
             ("y", None),
+            ("t", None),
             ("a", None),
             ("", None),
             ("yes please", None),

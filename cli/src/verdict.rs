@@ -53,10 +53,15 @@ impl Verdict {
         now: Timestamp,
     ) -> Self {
         let what = if reply.decision.allows() { "allowed" } else { "rejected" };
-        let kind = if reply.decision.is_always() { ", always" } else { "" };
+        let kind = match reply.decision {
+            Decision::AllowAlways | Decision::RejectAlways => ", always",
+            Decision::AllowForTask => ", for this task",
+            Decision::AllowOnce | Decision::RejectOnce => "",
+        };
         let same = reply.decision.allows() == sent.allows();
+        let is_lasting = |decision: Decision| decision.is_always() || decision == Decision::AllowForTask;
         // If `always` was sent and only `once` counts, nothing is remembered: that is not as asked.
-        let as_asked = same && (reply.decision.is_always() || !sent.is_always());
+        let as_asked = same && (is_lasting(reply.decision) || !is_lasting(sent));
         let words = match since(reply.won, reply.first_at, now) {
             None => {
                 let about = about.map(|about| format!(": {about}")).unwrap_or_default();

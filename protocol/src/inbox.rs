@@ -153,6 +153,9 @@ pub struct Approval {
     /// Why `allow_always` is refused, in a sentence without a full stop; absent: it is not.
     #[serde(default)]
     pub only_once: Option<String>,
+    /// `allow_for_task` is possible: it asks only because what is done here could not be undone. (Older records do not say.)
+    #[serde(default)]
+    pub for_task: bool,
 }
 
 /// A file that a call names, as it was when a person was asked.
@@ -264,12 +267,14 @@ pub enum Decision {
     AllowAlways,
     RejectOnce,
     RejectAlways,
+    /// This call, and all others of its root task and of that task's sub-tasks which ask only because what they do could not be undone.
+    AllowForTask,
 }
 
 impl Decision {
     #[must_use]
     pub const fn allows(self) -> bool {
-        matches!(self, Self::AllowOnce | Self::AllowAlways)
+        matches!(self, Self::AllowOnce | Self::AllowAlways | Self::AllowForTask)
     }
 
     /// Whether the decision is remembered as a rule.

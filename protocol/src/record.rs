@@ -551,6 +551,9 @@ pub struct CallAssessed {
     /// See [`Approval::only_once`].
     #[serde(default)]
     pub only_once: Option<String>,
+    /// See [`Approval::for_task`].
+    #[serde(default)]
+    pub for_task: bool,
 }
 
 /// A command that is executed without a shell.

@@ -44,10 +44,10 @@ impl World {
         Self::of(model, TestDaemon::new(config)).await
     }
 
-    /// With all folders beneath this one, see [`TestDaemon::beneath`].
+    /// With all folders beneath this one, see [`TestDaemon::beneath`], and with the policy that people have by default.
     pub async fn beneath(place: &Path) -> Self {
         let model = ModelServer::start().await;
-        let config = Config::with(&model);
+        let config = Config::with(&model).policy("");
         Self::of(model, TestDaemon::beneath(place, &config)).await
     }
 

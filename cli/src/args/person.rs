@@ -31,6 +31,9 @@ pub(crate) struct DecideArgs {
     /// Remember this rule of those that the approval offers, as shell(cargo test *)
     #[arg(long, value_name = "RULE")]
     pub(crate) rule: Option<String>,
+    /// Allow also what else of the task asks only because it could not be undone
+    #[arg(long, conflicts_with_all = ["always", "rule"])]
+    pub(crate) for_task: bool,
     /// A note to the agent
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,

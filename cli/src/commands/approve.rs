@@ -17,8 +17,13 @@ use abide_client::protocol::{
 const LABEL: &str = "high risk: write yes to allow it: ";
 
 pub(crate) async fn approve(args: DecideArgs, json: bool) -> Result<Exit, CommandError> {
-    let decision =
-        if args.always || args.rule.is_some() { Decision::AllowAlways } else { Decision::AllowOnce };
+    let decision = if args.for_task {
+        Decision::AllowForTask
+    } else if args.always || args.rule.is_some() {
+        Decision::AllowAlways
+    } else {
+        Decision::AllowOnce
+    };
     decide(&args.id, decision, Said { note: args.note, rule: args.rule }, json).await
 }
 

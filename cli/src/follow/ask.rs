@@ -201,8 +201,8 @@ impl Follow<'_> {
         if let Some(end) = self.settle_keys(id).await? {
             return Ok(end);
         }
-        let label = ApprovalKey::label(approval.risk, approval.only_once.is_some());
-        let input = if approval.risk == Risk::Low { Input::Key } else { Input::Line(label) };
+        let label = ApprovalKey::label(approval);
+        let input = if approval.risk == Risk::Low { Input::Key } else { Input::Line(&label) };
         loop {
             let key = match self.read_approval_key(approval, input).await? {
                 PromptResult::Interrupted => return self.left(),
@@ -212,6 +212,15 @@ impl Follow<'_> {
             match key {
                 ApprovalKey::Detach => return Ok(PromptEnd::Detached),
                 ApprovalKey::Once => self.decide(approval, Decision::AllowOnce, None, None).await?,
+                ApprovalKey::ForTask if approval.for_task => match self.ask_for_task(id).await? {
+                    Remembered::End(end) => return Ok(end),
+                    Remembered::This => self.decide(approval, Decision::AllowForTask, None, None).await?,
+                    Remembered::Nothing | Remembered::Wider(_) => continue,
+                },
+                ApprovalKey::ForTask => {
+                    self.say("this call does not ask only because what it does could not be undone")?;
+                    continue;
+                }
                 ApprovalKey::Always if approval.only_once.is_some() => {
                     self.say(&pending::remembering(approval))?;
                     continue;
@@ -247,7 +256,7 @@ impl Follow<'_> {
         input: Input<'_>,
     ) -> Result<PromptResult<ApprovalKey>, CommandError> {
         if matches!(input, Input::Key) {
-            self.screen.prompt(ApprovalKey::label(approval.risk, approval.only_once.is_some()))?;
+            self.screen.prompt(&ApprovalKey::label(approval))?;
         }
         let key = loop {
             let meaning = match self.read_input(PendingId::Approval(approval.id), input).await? {
@@ -275,6 +284,24 @@ impl Follow<'_> {
             self.screen.note("")?;
         }
         Ok(PromptResult::Typed(key))
+    }
+
+    /// Whether the person means the whole task: a slip of one key allows only once.
+    async fn ask_for_task(&mut self, id: PendingId) -> Result<Remembered, CommandError> {
+        loop {
+            let label = "allow it for this task? (Enter: yes, n: back) ";
+            let line = match self.read_input(id, Input::Line(label)).await? {
+                PromptResult::Interrupted => return Ok(Remembered::End(self.left()?)),
+                PromptResult::Withdrawn(typed) => return Ok(Remembered::End(self.withdrawn(&typed)?)),
+                PromptResult::Typed(Keys::Line(Some(line))) => line,
+                PromptResult::Typed(_) => return Ok(Remembered::End(PromptEnd::Detached)),
+            };
+            match &*line.trim().to_ascii_lowercase() {
+                "" | "y" | "yes" => return Ok(Remembered::This),
+                "n" | "no" => return Ok(Remembered::Nothing),
+                _ => self.say("press Enter to allow it for this task; n decides nothing yet")?,
+            }
+        }
     }
 
     /// What "always" remembers. It asks also if the approval offers no other rule: one key alone, perhaps under Caps Lock, remembers

@@ -96,6 +96,7 @@ pub(crate) fn approval() -> Approval {
         in_passing: false,
         files: Vec::new(),
         only_once: None,
+        for_task: false,
     }
 }
 

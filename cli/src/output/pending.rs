@@ -134,8 +134,17 @@ fn prose(words: &str, columns: Option<usize>) -> String {
     columns.map_or_else(|| words.to_owned(), |columns| folded(words, columns))
 }
 
-/// What the decision "always" does.
+/// What the decisions "task" and "always" do.
 pub(crate) fn remembering(approval: &Approval) -> String {
+    let always = remembering_always(approval);
+    if !approval.for_task {
+        return always;
+    }
+    let words = "\"task\" would allow: this, and all in this task and its sub-tasks that asks only because it could not be undone";
+    format!("  {}\n{always}", paint(FAINT, words))
+}
+
+fn remembering_always(approval: &Approval) -> String {
     if let Some(why) = &approval.only_once {
         return format!(
             "  {}",
@@ -284,7 +293,7 @@ pub(crate) fn inbox(items: &[InboxItem], now: Timestamp, width: Option<usize>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::fixture;
+    use crate::{output::fixture, prompt::ApprovalKey};
     use abide_client::protocol::{
         JsonText,
         inbox::{NamedFile, Rule},
@@ -350,6 +359,20 @@ mod tests {
           only if: deploy.sh (1,234 bytes, sha256 0123456789ab), input (1 byte, sha256 0123456789ab) are unchanged
           "always" is not possible: it names `deploy.sh`, which other calls could change
         "#);
+    }
+
+    #[test]
+    fn what_could_not_be_undone_offers_the_task() {
+        let offered = Approval { for_task: true, ..fixture::approval() };
+        let words = "\"task\" would allow: this, and all in this task and its sub-tasks that asks only because it could not be undone";
+        assert!(plain(&approval(&offered)).contains(words));
+        assert!(!plain(&approval(&fixture::approval())).contains("\"task\""));
+        assert_eq!(ApprovalKey::label(&offered), "high risk: write yes, task, always, no or detach: ");
+        let low = Approval { risk: Risk::Low, ..offered };
+        assert_eq!(
+            ApprovalKey::label(&low),
+            "y allow once · t for this task · A always · n reject · d detach: "
+        );
     }
 
     #[test]

@@ -415,10 +415,11 @@ const TABLES: &[Table] = &[
                 kind: "`\"sandboxed\"` or `\"ask\"`",
                 default: "\"sandboxed\"",
                 example: "\"ask\"",
-                meaning: "With `sandboxed`, commands in the full sandbox run without asking in a git work tree or in a folder that Abide \
-                    made, where what they do can be undone. A few ask all the same: `git reset --hard`, `git clean`, `git branch -D`, and `rm \
-                    -r` of what no build makes again. What must leave the sandbox to work asks to run outside of it: `git push`, `fetch`, \
-                    `pull` and `clone` (not from a path), `ssh`, `scp`, `gh`, `npm publish`, `docker`, `kubectl`, `sudo` and their like.",
+                meaning: "With `sandboxed`, commands in the full sandbox run without asking where what they do can be undone: in a git \
+                    work tree, and in a folder of at most 20,000 files and 200 MiB. A few ask all the same: `git reset --hard`, `git \
+                    clean`, `git branch -D`, and `rm -r` of what no build makes again. What must leave the sandbox to work asks to run \
+                    outside of it: `git push`, `fetch`, `pull` and `clone` (not from a path), `ssh`, `scp`, `gh`, `npm publish`, `docker`, \
+                    `kubectl`, `sudo` and their like.",
             },
             Key {
                 name: "edits",

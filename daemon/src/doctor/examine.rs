@@ -64,7 +64,7 @@ async fn sandbox(daemon: &Daemon, helper: Vec<OsString>) -> Diagnosis {
     };
     let means = match level {
         SandboxLevel::Full => {
-            "full: in a git work tree commands run without asking, and cannot do harm outside of it"
+            "full: where what they do can be undone, commands run without asking, and cannot do harm outside of their folder"
         }
         SandboxLevel::Landlock => "landlock: commands are confined, and ask",
         SandboxLevel::None => "none: a command can do all that you can; every one asks, and --yes is refused",

@@ -67,6 +67,7 @@ pub(super) fn approval(n: u128) -> Approval {
         in_passing: true,
         files: Vec::new(),
         only_once: None,
+        for_task: false,
     }
 }
 

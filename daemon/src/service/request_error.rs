@@ -60,9 +60,10 @@ impl From<CommandError> for RequestError {
                 Refusal::Held(above) => {
                     return Self(Error::new(ErrorKind::IllegalState, error.to_string()).about(above));
                 }
-                Refusal::NotAChoice(_) | Refusal::NoSuchRule(_) | Refusal::OnlyOnce(_) => {
-                    ErrorKind::InvalidParams
-                }
+                Refusal::NotAChoice(_)
+                | Refusal::NoSuchRule(_)
+                | Refusal::OnlyOnce(_)
+                | Refusal::NotForTask => ErrorKind::InvalidParams,
                 Refusal::NoConversation | Refusal::NoTask | Refusal::NoQuestion | Refusal::NoApproval => {
                     ErrorKind::NotFound
                 }

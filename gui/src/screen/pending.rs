@@ -103,7 +103,8 @@ struct Begun {
 #[derive(Debug, Clone)]
 pub enum Message {
     Allowed(ApprovalId, Decision),
-    AlwaysPressed(ApprovalId),
+    /// A lasting decision, `allow_always` or `allow_for_task`, which is confirmed.
+    LastingPressed(ApprovalId, Decision),
     /// The rule that "always" would remember; `None` is the very call.
     RulePicked(Option<String>),
     /// `reject_once` or `reject_always`.
@@ -130,7 +131,7 @@ impl Message {
     #[must_use]
     pub const fn deed(&self) -> Option<Deed> {
         Some(match self {
-            Self::Allowed(id, _) | Self::AlwaysPressed(id) | Self::RejectPressed(id, _) => {
+            Self::Allowed(id, _) | Self::LastingPressed(id, _) | Self::RejectPressed(id, _) => {
                 Deed::OnCard(PendingId::Approval(*id))
             }
             Self::Chosen(_, id, _) | Self::Declined(_, id) => Deed::OnCard(PendingId::Question(*id)),
@@ -151,7 +152,7 @@ impl Message {
     #[must_use]
     pub const fn begins_lasting(&self) -> Option<PendingId> {
         match self {
-            Self::AlwaysPressed(id) | Self::RejectPressed(id, Decision::RejectAlways) => {
+            Self::LastingPressed(id, _) | Self::RejectPressed(id, Decision::RejectAlways) => {
                 Some(PendingId::Approval(*id))
             }
             _ => None,
@@ -183,8 +184,8 @@ impl Cards {
                 }
                 Vec::new()
             }
-            Message::AlwaysPressed(approval) => {
-                self.begun = Some(Begun::new(approval, Decision::AllowAlways));
+            Message::LastingPressed(approval, decision) => {
+                self.begun = Some(Begun::new(approval, decision));
                 vec![Effect::Unfocus]
             }
             Message::RejectPressed(approval, decision) => {
@@ -273,8 +274,7 @@ impl Cards {
     /// A card is drawn at another place or in another size; returns whether that is the first time since a lasting decision was begun
     /// on it.
     pub fn is_drawn_anew(&mut self, id: PendingId) -> bool {
-        let is_it =
-            |begun: &&mut Begun| begun.decision.is_always() && PendingId::Approval(begun.approval) == id;
+        let is_it = |begun: &&mut Begun| begun.is_lasting() && PendingId::Approval(begun.approval) == id;
         let begun = self.begun.as_mut().filter(is_it);
         begun.is_some_and(|begun| !std::mem::replace(&mut begun.is_drawn, true))
     }
@@ -282,7 +282,7 @@ impl Cards {
     /// The decision that Enter confirms now. A rejection is confirmed in its field.
     #[must_use]
     pub fn confirmed(&self, guard: &Guard, now: Timestamp) -> Option<Message> {
-        let begun = self.begun.as_ref().filter(|begun| begun.decision == Decision::AllowAlways)?;
+        let begun = self.begun.as_ref().filter(|begun| begun.is_lasting() && begun.decision.allows())?;
         let is_in_hand = guard.in_hand(now) == Some(PendingId::Approval(begun.approval));
         is_in_hand.then_some(Message::Allowed(begun.approval, begun.decision))
     }
@@ -351,8 +351,16 @@ impl Cards {
             other => format!(", in a sandbox of level {}", visible_line(confined(other))),
         };
         let place = words::path(&visible_line(&approval.workspace), look.home);
-        let is_asked_back = self.begun_for(approval.id).is_some_and(|begun| begun.decision.is_always());
+        let is_asked_back = self.begun_for(approval.id).is_some_and(Begun::is_lasting);
+        let is_for_task =
+            self.begun_for(approval.id).is_some_and(|begun| begun.decision == Decision::AllowForTask);
         let remembered = is_asked_back.then(|| {
+            if is_for_task {
+                return secondary(
+                    "“For this task”: this, and all in this task and its sub-tasks that asks only because it could not be undone.",
+                )
+                .into();
+            }
             let place = words::path(&visible_line(&approval.rule.workspace), look.home);
             let place = words::shortened(&place, if look.has_caps { MAX_PLACE } else { LEAST_PLACE });
             let tool = visible_line(&approval.rule.tool);
@@ -427,7 +435,7 @@ impl Cards {
             return secondary("Sent.").into();
         }
         match self.begun_for(id) {
-            Some(begun) if begun.decision == Decision::AllowAlways => return confirmation(id, hand),
+            Some(begun) if begun.decision.allows() => return confirmation(begun, hand),
             Some(begun) => return self.rejection(begun, hand),
             None => {}
         }
@@ -447,10 +455,17 @@ impl Cards {
             .style(style::primary)
             .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowOnce)))
             .passed_by();
+        let for_task = approval.for_task.then(|| {
+            hand.action("For this task…", None)
+                .style(style::secondary)
+                .on_press_maybe(hand.press(Message::LastingPressed(id, Decision::AllowForTask)))
+                .passed_by()
+                .into()
+        });
         let always = approval.only_once.is_none().then(|| {
             hand.action("Always allow…", Some(hand.key("⇧A")))
                 .style(style::secondary)
-                .on_press_maybe(hand.press(Message::AlwaysPressed(id)))
+                .on_press_maybe(hand.press(Message::LastingPressed(id, Decision::AllowAlways)))
                 .passed_by()
                 .into()
         });
@@ -465,6 +480,7 @@ impl Cards {
             .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectAlways)))
             .passed_by();
         row![allow]
+            .extend(for_task)
             .extend(always)
             .push(reject)
             .push(always_reject)
@@ -593,13 +609,15 @@ impl Cards {
     }
 }
 
-/// The buttons that confirm or cancel *Always allow*.
-fn confirmation<'a>(id: ApprovalId, hand: Hand) -> Element<'a, Message> {
+/// The buttons that confirm or cancel *Always allow* or *Allow for this task*.
+fn confirmation<'a>(begun: &Begun, hand: Hand) -> Element<'a, Message> {
+    let (id, decision) = (begun.approval, begun.decision);
+    let words = if decision == Decision::AllowForTask { "Allow for this task" } else { "Always allow" };
     let enter = key("↵").style(if hand.is_in_hand { style::key_on_accent } else { style::key_off_on_accent });
     row![
-        hand.action("Always allow", Some(enter))
+        hand.action(words, Some(enter))
             .style(style::primary)
-            .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowAlways)))
+            .on_press_maybe(hand.press(Message::Allowed(id, decision)))
             .passed_by(),
         // It comes where the first button was: a double click must not take it.
         hand.action("Cancel", None).style(style::quiet).on_press_maybe(hand.press(Message::Cancelled)),
@@ -609,6 +627,11 @@ fn confirmation<'a>(id: ApprovalId, hand: Hand) -> Element<'a, Message> {
 }
 
 impl Begun {
+    /// It shows first for what it would hold.
+    fn is_lasting(&self) -> bool {
+        self.decision.is_always() || self.decision == Decision::AllowForTask
+    }
+
     const fn new(approval: ApprovalId, decision: Decision) -> Self {
         Self { approval, decision, has_caret: false, is_drawn: false, rule: None }
     }
@@ -738,7 +761,7 @@ pub fn decision(item: &InboxItem, command: Command) -> Option<Message> {
     Some(match (&item.pending, command) {
         (Pending::Approval(approval), Command::Approve) => Message::Allowed(approval.id, Decision::AllowOnce),
         (Pending::Approval(approval), Command::ApproveAlways) if approval.only_once.is_none() => {
-            Message::AlwaysPressed(approval.id)
+            Message::LastingPressed(approval.id, Decision::AllowAlways)
         }
         (Pending::Approval(approval), Command::Reject) => {
             Message::RejectPressed(approval.id, Decision::RejectOnce)

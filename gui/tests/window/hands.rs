@@ -397,6 +397,23 @@ fn what_names_files_that_can_change_says_how_they_are_and_is_allowed_only_once()
 }
 
 #[test]
+fn what_could_not_be_undone_is_allowed_for_the_task_by_two_acts() {
+    let Pending::Approval(mut approval) = preset::approval() else { panic!("an approval") };
+    approval.for_task = true;
+    let mut person = before(Status::WaitingApproval, &[Pending::Approval(approval)], preset::history());
+    person.wait(600);
+    person.clicks("For this task…");
+    assert_eq!(person.asked(), []);
+    assert!(person.texts().join("\n").contains("asks only because it could not be undone"));
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [], "what it would allow has just come into view");
+    person.wait(600);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowForTask, None)]);
+    assert!(before_approval().finds("For this task…").is_none());
+}
+
+#[test]
 fn always_remembers_the_rule_that_is_picked() {
     let Pending::Approval(mut approval) = preset::approval() else { panic!("an approval") };
     approval.wider =

@@ -367,6 +367,7 @@ pub(crate) fn approval() -> Pending {
         in_passing: false,
         files: Vec::new(),
         only_once: None,
+        for_task: false,
     })
 }
 

@@ -15,8 +15,12 @@ pub struct Config {
     providers: String,
     task: String,
     daemon: String,
+    policy: String,
     notify: bool,
 }
+
+/// Commands and edits ask.
+const ASKS: &str = "shell = \"ask\"\nedits = \"ask\"";
 
 impl Config {
     /// No provider, no notifications.
@@ -26,9 +30,10 @@ impl Config {
     }
 
     /// The scripted server as `test` (OpenAI Chat Completions, the default), `responses` (OpenAI Responses) and `claude` (Anthropic).
+    /// Commands and edits ask, on every machine and in every folder.
     #[must_use]
     pub fn with(model: &ModelServer) -> Self {
-        Self { default_model: Some(format!("test/{MODEL}")), ..Self::default() }
+        Self { default_model: Some(format!("test/{MODEL}")), policy: ASKS.to_owned(), ..Self::default() }
             .provider("test", "openai-chat", &model.openai_url(), "")
             .provider("responses", "openai-responses", &model.openai_url(), "")
             .provider("claude", "anthropic", &model.anthropic_url(), "")
@@ -65,6 +70,13 @@ impl Config {
         self
     }
 
+    /// The lines of `[policy]`, in place of those by which commands and edits ask.
+    #[must_use]
+    pub fn policy(mut self, lines: &str) -> Self {
+        lines.clone_into(&mut self.policy);
+        self
+    }
+
     /// Desktop notifications are on.
     #[must_use]
     pub fn notify(mut self) -> Self {
@@ -75,7 +87,9 @@ impl Config {
     pub(super) fn to_toml(&self) -> String {
         let model =
             self.default_model.as_ref().map(|m| format!("[model]\ndefault = \"{m}\"\n")).unwrap_or_default();
-        let Self { providers, task, daemon, notify, .. } = self;
-        format!("{model}{providers}\n[task]\n{task}\n[daemon]\n{daemon}\n[notify]\nenabled = {notify}\n")
+        let Self { providers, task, daemon, policy, notify, .. } = self;
+        format!(
+            "{model}{providers}\n[task]\n{task}\n[daemon]\n{daemon}\n[notify]\nenabled = {notify}\n[policy]\n{policy}\n"
+        )
     }
 }

@@ -18,13 +18,13 @@ use abide_tests::{
 /// With this `[policy]`.
 async fn world(policy: &str) -> World {
     let model = ModelServer::start().await;
-    let config = Config::with(&model).task(&format!("[policy]\n{policy}"));
+    let config = Config::with(&model).policy(policy);
     World::configured(model, &config).await
 }
 
 #[tokio::test]
 async fn the_policy_denies_asks_and_allows_and_a_change_of_it_counts_at_once() {
-    let world = world("deny = [\"shell(rm *)\"]\nallow = [\"shell(ls *)\"]").await;
+    let world = world("shell = \"ask\"\ndeny = [\"shell(rm *)\"]\nallow = [\"shell(ls *)\"]").await;
     std::fs::write(world.daemon.workspace().join("kept"), "").unwrap();
     let script = || {
         [Turn::shell("ls -la"), Turn::shell("ls; rm kept"), Turn::shell("ls -la | wc"), Turn::done("Done.")]
@@ -40,7 +40,7 @@ async fn the_policy_denies_asks_and_allows_and_a_change_of_it_counts_at_once() {
     world.decide(task, Decision::RejectOnce).await;
     world.wait_end(task).await;
 
-    world.daemon.configure(&Config::with(&world.model).task("[policy]\nask = [\"shell(ls *)\"]"));
+    world.daemon.configure(&Config::with(&world.model).policy("ask = [\"shell(ls *)\"]"));
     let listed = world.client.call::<ListRules>(ListRulesParams::default()).await.unwrap();
     let [rule] = &listed.policy[..] else { panic!("one rule: {:?}", listed.policy) };
     assert_eq!((rule.text.as_str(), rule.effect), ("shell(ls *)", RuleEffect::Ask));

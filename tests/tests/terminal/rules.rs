@@ -17,7 +17,7 @@ async fn a_wider_rule_is_chosen_counts_for_the_next_command_and_is_forgotten() {
         );
     }
     let model = ModelServer::start().await;
-    let config = Config::with(&model).task("[policy]\nshell = \"ask\"");
+    let config = Config::with(&model).policy("shell = \"ask\"");
     let world = World::configured(model, &config).await;
     let script = || [Turn::shell("ls -l"), Turn::shell("ls -a"), Turn::done("Both are listed.")];
     world.model.script("first", script());

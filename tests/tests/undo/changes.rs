@@ -172,7 +172,7 @@ async fn a_task_at_work_is_refused_and_a_paused_one_is_not() {
 }
 
 #[tokio::test]
-async fn a_scratch_folder_has_an_undo_too_and_a_plain_folder_says_why_not() {
+async fn a_scratch_folder_has_an_undo_too_and_a_large_folder_says_why_not() {
     let world = World::start().await;
     world.model.script("scratch", [Turn::shell("echo one > file"), Turn::done("Done.")]);
     let task = world.begin(StartTaskParams { workspace: None, ..world.task("scratch") }).await;
@@ -182,10 +182,11 @@ async fn a_scratch_folder_has_an_undo_too_and_a_plain_folder_says_why_not() {
     let file = world.daemon.home().scratch_dir().join(task.conversation_id.to_string()).join("file");
     assert!(!file.exists());
 
+    std::fs::File::create(world.daemon.workspace().join("video")).unwrap().set_len(4 << 30).unwrap();
     let plain = world.run("plain", [Turn::shell("echo one > file"), Turn::done("Done.")]).await;
     world.wait_end(plain).await;
     let refused = cli.run(&["diff", &plain.task_id.to_string()]).await;
-    assert!(refused.code == Some(1) && refused.stderr.contains("is not in a git work tree"), "{refused:?}");
+    assert!(refused.code == Some(1) && refused.stderr.contains("200 MiB"), "{refused:?}");
 
     let idle = world.run("idle", [Turn::done("Done.")]).await;
     world.wait_end(idle).await;

@@ -1,12 +1,19 @@
 //! What a task did to files is shown and taken back, in a real window with real keys.
 
 use crate::undo::repository::{Repository, later};
-use abide_tests::{model_server::Turn, screen::Screen, world::World};
+use abide_tests::{
+    daemon::Config,
+    model_server::{ModelServer, Turn},
+    screen::Screen,
+    world::World,
+};
 use serde_json::json;
 
 #[tokio::test]
 async fn a_task_s_changes_are_shown_and_taken_back() {
-    let world = World::start().await;
+    let model = ModelServer::start().await;
+    let config = Config::with(&model).policy("");
+    let world = World::configured(model, &config).await;
     let Some(screen) = Screen::start("a_task_s_changes_are_shown_and_taken_back").await else {
         return;
     };

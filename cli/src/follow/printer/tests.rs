@@ -241,6 +241,7 @@ fn a_call_is_printed_when_it_has_finished() {
         in_passing: false,
         files: Vec::new(),
         only_once: None,
+        for_task: false,
     };
     assert_eq!(stage.record(2, RecordBody::CallAssessed(assessed)), "");
     let finished = CallFinished {

@@ -22,6 +22,7 @@ use abide_protocol::{
     checkpoint::{
         CheckpointState, Checkpointed, SavedTree, UndoBegun, UndoEnded, UndoFrom, UndoResult, UndoneFiles,
     },
+    inbox::Decision,
     measure::counted,
     record::{CallAssessed, EditHashes, Interruption, NewRecord, Permission, RecordBody},
     task::Approvals,
@@ -42,6 +43,8 @@ pub(crate) struct Files {
     failed: Option<String>,
     /// An undo that has begun.
     undo: Option<UndoBegun>,
+    /// A person has allowed for the task what could not be undone.
+    is_undo_waived: bool,
 }
 
 /// The checkpoint before the task's first change.
@@ -90,6 +93,11 @@ impl Files {
         self.undo.as_ref()
     }
 
+    /// Whether a person has allowed for the task what could not be undone.
+    pub(crate) const fn is_undo_waived(&self) -> bool {
+        self.is_undo_waived
+    }
+
     /// What a checkpoint begins with: the one before, and the calls that may have changed files since.
     #[must_use]
     pub(crate) fn since(&self) -> Option<(SavedTree, Option<Ran>)> {
@@ -131,6 +139,9 @@ impl Files {
                 self.has_run(step, at);
             }
             RecordBody::Checkpointed(checkpointed) => self.checkpointed(checkpointed),
+            RecordBody::ApprovalDecided(decided) if decided.decision == Decision::AllowForTask => {
+                self.is_undo_waived = true;
+            }
             RecordBody::UndoBegun(begun) => self.undo = Some(begun.clone()),
             RecordBody::UndoEnded(ended) => {
                 self.undo = None;
@@ -231,6 +242,7 @@ pub(crate) fn asks_after_all(history: &History, task: &Task, call: &Call) -> Opt
         && may_change(call)
         && call.assessed.as_ref().is_some_and(is_contained)
         && !call.by_person
+        && !history.files.is_undo_waived
         && task.head.approvals == Approvals::Ask;
     asks.then(|| format!("what is done here could not be undone: {why}"))
 }

@@ -276,6 +276,10 @@ pub enum Refusal {
     NoSuchRule(Vec<String>),
     #[error("this call can only be allowed once: {0}")]
     OnlyOnce(String),
+    #[error(
+        "this call does not ask only because what it does could not be undone, so it cannot be allowed for the whole task"
+    )]
+    NotForTask,
     #[error("the question is already answered")]
     Answered(First<Option<String>>),
     #[error("the approval is already decided")]

@@ -41,7 +41,7 @@ pub(crate) fn next(history: &History, task: &Task, calls: &[Call], mint: &mut Mi
             ),
             (CallStage::Allowed, Some(assessed)) => {
                 if let Some(why) = files::asks_after_all(history, task, call) {
-                    let assessed = CallAssessed { why: Some(why), ..assessed.clone() };
+                    let assessed = CallAssessed { why: Some(why), for_task: true, ..assessed.clone() };
                     request_approval(&mut draft, task, call, &assessed);
                 }
             }
@@ -60,7 +60,7 @@ fn refuse_or_ask(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &Cal
             draft.finish_call(call, CallOutcome::Refused, ToolResult::failure(why.clone()));
         }
         Permission::Ask => request_approval(draft, task, call, assessed),
-        // Folding `call_assessed` has already allowed these.
+        // Folding `call_assessed` has already allowed these, as it has what asks for a reason that is accepted for the task.
         Permission::Tier | Permission::Rule | Permission::Yes | Permission::Sandbox => {}
     }
 }
@@ -84,6 +84,7 @@ fn request_approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &
         in_passing: assessed.in_passing,
         files: assessed.files.clone(),
         only_once: assessed.only_once.clone(),
+        for_task: assessed.for_task,
         arguments,
     };
     draft.push(RecordBody::ApprovalRequested(approval));

@@ -77,6 +77,7 @@ impl<'a> Assessor<'a> {
             in_passing: false,
             files: Vec::new(),
             only_once: None,
+            for_task: false,
         };
         assessed.permission = self
             .consider(spec, block, &mut assessed)
@@ -143,6 +144,8 @@ impl<'a> Assessor<'a> {
                 && assessed.risk < Risk::High
                 && !ruling.may_deny()
                 && bounds.are_kept(sandbox, &call.subject());
+            assessed.for_task =
+                matches!(bounds, Bounds::CannotUndo(_)) && !matches!(ruling, Ruling::Asks { .. });
             let why: Vec<String> = ruling.why().map(str::to_owned).into_iter().chain(bounds.why()).collect();
             assessed.why = (!why.is_empty()).then(|| why.join("; "));
         }

@@ -1,8 +1,8 @@
 //! Checkpoints: keeps what the files of a work tree were, shows what a task has changed, and takes it back.
 //!
 //! A checkpoint is a commit of the whole work tree, untracked files included and ignored ones not, on a private reference
-//! (`refs/abide/CONVERSATION/TASK/…`) of a repository of our own, which borrows the objects of the workspace's. Nothing is written to the
-//! person's repository. The content is that of the files, byte for byte: no filter and no conversion of line ends applies, in neither
+//! (`refs/abide/CONVERSATION/TASK/…`) of a repository of our own, which borrows the objects of the workspace's. A folder that is in no
+//! repository is a work tree of its own, if it is not too large. Nothing is written to the person's repository. The content is that of the files, byte for byte: no filter and no conversion of line ends applies, in neither
 //! direction ([`git`] says how). What is too large or cannot be read is left out by name, as is a repository within the work tree.
 //!
 //! Everything here is blocking, and waits for whatever else is done with the same work tree.
@@ -15,6 +15,7 @@ mod found;
 mod git;
 mod head;
 mod index;
+mod plain;
 mod plan;
 mod repository;
 mod restore;
@@ -27,7 +28,7 @@ pub use take::{Ran, Take, Taken, Window};
 pub use undo::UndoOrder;
 
 use crate::{guard::Listings, run::Runner};
-use abide_protocol::{TaskId, Timestamp};
+use abide_protocol::{TaskId, Timestamp, checkpoint::SavedTree};
 use plan::{Change, Entry, FilePath};
 use repository::Repository;
 use std::{
@@ -147,7 +148,7 @@ impl Checkpoints {
     /// # Errors
     /// None can be made, and why.
     pub fn can(&self, place: &Place) -> Result<(), NoCheckpoint> {
-        self.repository(place)?.refuse_ignored()
+        self.repository(place, None)?.refuse_ignored()
     }
 
     /// Why no checkpoint can be made here, in words; `None` if one can. For a minute it is not looked at again: git takes longer
@@ -168,8 +169,14 @@ impl Checkpoints {
         why_not
     }
 
-    fn repository<'a>(&'a self, place: &'a Place) -> Result<Repository<'a>, NoCheckpoint> {
-        Repository::open(&self.runner, &self.folders, place)
+    /// Where the files of a workspace are kept; those of a task stay where this checkpoint of it is, whatever becomes of the person's
+    /// repository.
+    fn repository<'a>(
+        &'a self,
+        place: &'a Place,
+        earlier: Option<&SavedTree>,
+    ) -> Result<Repository<'a>, NoCheckpoint> {
+        Repository::open(&self.runner, &self.folders, place, earlier)
     }
 
     /// The lock of a repository's index.

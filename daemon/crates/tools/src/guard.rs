@@ -5,11 +5,13 @@
 mod aside;
 mod kept;
 mod place;
+mod running;
 mod seen;
 mod tree;
 mod watch;
 
 pub(crate) use aside::Aside;
+pub(crate) use running::Running;
 use seen::Offence;
 pub(crate) use seen::{Links, Scene, Seen};
 pub(crate) use tree::{Listing, Listings, Tree};
@@ -38,6 +40,7 @@ pub(crate) struct Guard {
     trees: Mutex<HashMap<PathBuf, Arc<Mutex<Tree>>>>,
     /// How many looks there were, at any of them.
     looks: AtomicU64,
+    pub(crate) running: Arc<Running>,
 }
 
 /// A look at a workspace before a command.
@@ -49,6 +52,10 @@ pub(crate) struct Before {
 }
 
 impl Guard {
+    pub(crate) fn with(running: Arc<Running>) -> Self {
+        Self { running, ..Self::default() }
+    }
+
     /// Looks at a workspace. Blocking.
     pub(crate) fn look(&self, scene: &Scene) -> Seen {
         let mut found = self.look_beneath(&scene.workspace, &scene.denied);
@@ -70,7 +77,9 @@ impl Guard {
     pub(crate) fn before(&self, scene: Scene) -> Before {
         let seen = self.look(&scene);
         let kept = Kept::of(&seen);
-        Before { scene: Arc::new(scene), seen: Arc::new(seen), kept: Arc::new(kept) }
+        let before = Before { scene: Arc::new(scene), seen: Arc::new(seen), kept: Arc::new(kept) };
+        self.running.begin(&before);
+        before
     }
 
     /// Sets aside what is there and was not before; what that was, in words. Blocking.

@@ -53,6 +53,7 @@ impl Runner {
                 output.push('\n');
             }
         }
+        self.guard.running.is_looked_at(call);
         Inspection { output, edit }
     }
 

@@ -3,7 +3,7 @@ use crate::{
     assess::{Assessor, Schemas},
     checkpoint::{CheckpointFolders, Checkpoints},
     command::{self, ForkServer, Live, SpoolFiles},
-    guard::{Guard, Watches},
+    guard::{Guard, Running, Watches},
     run::{Prepared, Runner},
     sandbox::{Levels, Mounts, Planner, PrivateFolders, Sockets},
     settings::SandboxSettings,
@@ -124,6 +124,8 @@ impl Tools {
             }
         }
         let closed = Arc::new(Closed::new(&own_dirs, &home));
+        let cut_off = command::kept(&spool_dir).unwrap_or_default().into_keys();
+        let running = Arc::new(Running::after(cut_off));
         let runner = Arc::new(Runner {
             registry: Registry::built_in(),
             helpers: ForkServer::new(helper),
@@ -137,10 +139,11 @@ impl Tools {
                 sockets: Sockets::default(),
                 mounts: Mounts::default(),
                 links: Arc::default(),
+                running: Arc::clone(&running),
             },
             levels: Levels::default(),
             scratch_dir: checkpoints.scratch.clone(),
-            guard: Guard::default(),
+            guard: Guard::with(running),
             watches: Arc::new(Watches::default()),
         });
         let checkpoints = Checkpoints::new(Arc::clone(&runner), checkpoints);
@@ -263,6 +266,7 @@ impl Tools {
         {
             paths.iter().for_each(|path| command::remove(path));
         }
+        calls.iter().for_each(|call| self.runner.guard.running.is_looked_at(*call));
         Ok(())
     }
 

@@ -171,6 +171,7 @@ pub(crate) fn assessed(call_id: CallId) -> CallAssessed {
         in_passing: false,
         files: Vec::new(),
         only_once: None,
+        for_task: false,
     }
 }
 

@@ -258,6 +258,7 @@ fn calls() -> Vec<(&'static str, Body)> {
         in_passing: true,
         files: vec![things::named_file()],
         only_once: Some("it names `a.sh`, which other calls could change".to_owned()),
+        for_task: true,
     };
     let decided = ApprovalDecided {
         approval_id: id(0x61),

@@ -97,6 +97,7 @@ pub(crate) fn approval() -> Approval {
         in_passing: true,
         files: vec![named_file()],
         only_once: Some("it names `a.sh`, which other calls could change".to_owned()),
+        for_task: true,
     }
 }
 

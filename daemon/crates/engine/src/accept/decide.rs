@@ -2,7 +2,7 @@ use super::Draft;
 use crate::{history::History, input::Refusal, mint::Mint};
 use abide_protocol::{
     ApprovalId,
-    inbox::{Decision, Rule},
+    inbox::{Approval, Decision, Rule},
     message::CallOutcome,
     record::{ApprovalDecided, By, NewRecord, RecordBody, RuleRemembered},
     transcript::ToolResult,
@@ -36,11 +36,33 @@ pub(super) fn accept(
     if let (Decision::AllowAlways, Some(why)) = (decision, &approval.only_once) {
         return Err(Refusal::OnlyOnce(why.clone()));
     }
+    if decision == Decision::AllowForTask && !approval.for_task {
+        return Err(Refusal::NotForTask);
+    }
     let words = match note.as_deref().map(str::trim).filter(|n| !n.is_empty()) {
         Some(note) => format!("The user rejected this call and says: {note}"),
         None => "The user rejected this call.".to_owned(),
     };
     let call_id = approval.call_id;
+    let mut others = Vec::new();
+    if decision == Decision::AllowForTask {
+        // What else waits for this decision.
+        for other in history.live() {
+            let waiting = other.approvals.values().filter(|waiting| waiting.for_task && waiting.id != id);
+            for Approval { id, call_id, .. } in waiting {
+                let (approval_id, call_id, by) = (*id, *call_id, by.clone());
+                let mut draft = Draft::of(other, mint);
+                draft.push(RecordBody::ApprovalDecided(ApprovalDecided {
+                    approval_id,
+                    call_id,
+                    decision,
+                    note: None,
+                    by,
+                }));
+                others.append(&mut draft.records);
+            }
+        }
+    }
     let mut draft = Draft::of(task, mint);
     draft.push(RecordBody::ApprovalDecided(ApprovalDecided { approval_id: id, call_id, decision, note, by }));
     if decision.is_always() {
@@ -54,5 +76,6 @@ pub(super) fn accept(
     {
         draft.finish_call(call, CallOutcome::Rejected, ToolResult::failure(words));
     }
+    draft.records.append(&mut others);
     Ok(draft.records)
 }

@@ -16,12 +16,12 @@ use crate::{
 use abide_protocol::{
     CallId, TaskId, Timestamp,
     checkpoint::UndoEnded,
-    inbox::QuestionKind,
+    inbox::{Decision, QuestionKind},
     message::CallOutcome,
     method::task::TaskFile,
     record::{
-        self, ControlBlock, ConversationCreated, ConversationUpdated, Interruption, NewRecord, NoticeKind,
-        ObserveBlock, Permission, ReasonBlock, Record, RecordBody, SummarizeBlock, TaskStarted,
+        self, CallAssessed, ControlBlock, ConversationCreated, ConversationUpdated, Interruption, NewRecord,
+        NoticeKind, ObserveBlock, Permission, ReasonBlock, Record, RecordBody, SummarizeBlock, TaskStarted,
     },
     task::{Mode, Phase},
     transcript::{CallBlock, Entry, Reply, StopReason, Transcript},
@@ -72,6 +72,9 @@ impl History {
             RecordBody::ApprovalDecided(d) => {
                 self.decided.entry(d.approval_id).or_insert(First { said: d.decision, at });
                 self.apply_to_task(task, at, body);
+                if d.decision == Decision::AllowForTask {
+                    self.tasks.iter_mut().for_each(waive_undo);
+                }
             }
             _ => self.apply_to_task(task, at, body),
         }
@@ -196,6 +199,12 @@ impl History {
                     task.transcript = Transcript::default();
                 }
             }
+            RecordBody::CallAssessed(_) => {
+                apply_to_state(task, at, body);
+                if self.files.is_undo_waived() {
+                    waive_undo(task);
+                }
+            }
             _ => apply_to_state(task, at, body),
         }
         task.clock.record(at, works(task) || task.works_below);
@@ -226,6 +235,16 @@ fn append_named_files(task: &mut Task) {
         let note = format!("Files of the workspace that the user named: {}", task.files.list());
         append(task, Entry::Note(note));
     }
+}
+
+/// Allows the calls that would ask only because what they do could not be undone.
+fn waive_undo(task: &mut Task) {
+    let Stage::Calling(calls) = &mut task.stage else { return };
+    let asks = |call: &&mut Call| {
+        let asks = |assessed: &CallAssessed| assessed.for_task && assessed.permission == Permission::Ask;
+        matches!(call.stage, CallStage::Queued) && call.assessed.as_ref().is_some_and(asks)
+    };
+    calls.iter_mut().filter(asks).for_each(|call| call.stage = CallStage::Allowed);
 }
 
 /// Whether the record is progress, which resets the crash-loop count.

@@ -565,3 +565,47 @@ fn a_call_asks_as_long_as_what_is_done_can_no_longer_be_undone() {
     let last = w.reply("", &[shell("make").contained()])[0];
     assert_eq!(w.running(), [(last, 1)]);
 }
+
+/// One decision for what could not be undone, not one for each call.
+#[test]
+fn what_could_not_be_undone_can_be_allowed_for_the_task() {
+    let mut w = World::started_with(|head| {
+        head.checkpoints = true;
+        head.approvals = Approvals::Ask;
+    });
+    let calls =
+        w.reply("", &[shell("make").without_undo(), write("a").without_undo(), shell("rm a").asking()]);
+    assert_eq!(w.task().approvals.len(), 3);
+    let other = w.approval(calls[2]).id;
+    let task_wide = |approval| Input::Decide {
+        approval,
+        decision: Decision::AllowForTask,
+        note: None,
+        rule: None,
+        by: None,
+    };
+    let refused = w.attempt(task_wide(other)).expect_err("it asks for another reason");
+    assert_eq!(refused, Refusal::NotForTask);
+    w.decide(calls[0], Decision::AllowForTask);
+    let open: Vec<_> = w.task().approvals.keys().copied().collect();
+    assert_eq!(open, [other], "all that waited for this decision is decided");
+    w.decide(calls[2], Decision::AllowOnce);
+    let state = CheckpointState::Impossible("the disk is full".to_owned());
+    checkpointed(&mut w, 0, state);
+    for call in calls {
+        w.finish(call, true);
+    }
+    // Neither such a call, nor one of which that turns out later; another one asks.
+    let next = w.reply("", &[shell("make").without_undo(), write("b").contained(), shell("rm b").asking()]);
+    assert_eq!((w.running(), w.task().approvals.len()), (vec![(next[0], 1)], 1));
+    w.finish(next[0], true);
+    assert_eq!(w.running(), [(next[1], 1)]);
+    w.finish(next[1], true);
+    w.decide(next[2], Decision::RejectOnce);
+    // Another task asks again.
+    w.stop("");
+    w.start(TaskStarted { approvals: Approvals::Ask, ..head() }).expect("the task before has ended");
+    let again = w.reply("", &[shell("make").without_undo()])[0];
+    assert_eq!(w.running(), []);
+    assert!(w.approval(again).for_task);
+}

@@ -14,10 +14,11 @@ pub(crate) struct Plan {
     pub(crate) arguments: String,
     pub(crate) effect: EffectClass,
     pub(crate) permission: Permission,
+    pub(crate) for_task: bool,
 }
 
 fn plan(tool: &str, arguments: String, effect: EffectClass) -> Plan {
-    Plan { tool: tool.to_owned(), arguments, effect, permission: Permission::Tier }
+    Plan { tool: tool.to_owned(), arguments, effect, permission: Permission::Tier, for_task: false }
 }
 
 /// A pure call.
@@ -65,6 +66,11 @@ impl Plan {
     /// A person has to approve it.
     pub(crate) fn asking(self) -> Self {
         Self { permission: Permission::Ask, ..self }
+    }
+
+    /// It asks only because what it does could not be undone.
+    pub(crate) fn without_undo(self) -> Self {
+        Self { for_task: true, ..self.asking() }
     }
 
     pub(crate) fn denied(self, why: &str) -> Self {
@@ -120,6 +126,7 @@ impl Plan {
             in_passing: false,
             files: Vec::new(),
             only_once: None,
+            for_task: self.for_task,
         }
     }
 }

@@ -196,6 +196,7 @@ pub(crate) fn assessed(n: u64, arguments: &str) -> RecordBody {
         in_passing: false,
         files: Vec::new(),
         only_once: None,
+        for_task: false,
     })
 }
 
@@ -233,6 +234,7 @@ pub(crate) fn approval(n: u64, call: u64) -> Approval {
         in_passing: false,
         files: Vec::new(),
         only_once: None,
+        for_task: false,
     }
 }
 

@@ -25,6 +25,8 @@ pub(super) enum Bounds {
     Contained,
     /// A person decides, or has by starting the task with `--yes`.
     Asks(String),
+    /// As [`Self::Asks`]: it is confined, but what it does could not be undone.
+    CannotUndo(String),
     /// It leaves the sandbox, or undermines it: `--yes` is not about this.
     Leaves(String),
     /// The machine has no sandbox that suffices for anything unattended.
@@ -58,7 +60,9 @@ impl Bounds {
     pub(super) fn why(self) -> Option<String> {
         match self {
             Self::Reads | Self::Contained => None,
-            Self::Asks(why) | Self::Leaves(why) | Self::Insufficient(why) => Some(why),
+            Self::Asks(why) | Self::CannotUndo(why) | Self::Leaves(why) | Self::Insufficient(why) => {
+                Some(why)
+            }
         }
     }
 }
@@ -102,12 +106,8 @@ impl Place<'_> {
             Bounds::Leaves("it uses the network of this machine: `[sandbox] network` is `host`".to_owned())
         } else if self.settings.shell == Unasked::Nothing {
             Bounds::Asks("`[policy] shell` is `ask`".to_owned())
-        } else if let Some(why) = self.not_contained() {
-            Bounds::Asks(why)
-        } else if let Some(what) = line.and_then(built_in::asks) {
-            Bounds::Asks(format!("it {what}"))
         } else {
-            Bounds::Contained
+            self.contained(line.and_then(built_in::asks).map(|what| format!("it {what}")))
         };
         (sandbox, bounds)
     }
@@ -120,10 +120,7 @@ impl Place<'_> {
         if self.settings.edits == Unasked::Nothing {
             return Bounds::Asks(with("`[policy] edits` is `ask`".to_owned()));
         }
-        match self.not_contained() {
-            Some(why) => Bounds::Asks(with(why)),
-            None => why_it_asks.map_or(Bounds::Contained, Bounds::Asks),
-        }
+        self.contained(why_it_asks)
     }
 
     /// Whether programs outside of the sandbox take what they run from this file.
@@ -165,22 +162,27 @@ impl Place<'_> {
         self.runner.sandbox_level().level
     }
 
-    /// Why what happens here could do harm or could not be undone.
-    fn not_contained(&self) -> Option<String> {
+    /// Whether what happens here is contained. `why_it_asks`: the call does something that asks everywhere.
+    fn contained(&self, why_it_asks: Option<String>) -> Bounds {
         let level = self.level();
         if level < SandboxLevel::Full {
-            return Some(format!(
+            return Bounds::Asks(format!(
                 "the sandbox of this machine is `{level}`, which does not protect what other programs run from this folder"
             ));
         }
         if self.workspace.is_broad() {
-            return Some("this folder holds more than one project".to_owned());
+            return Bounds::Asks("this folder holds more than one project".to_owned());
         }
-        if !self.runner.is_scratch(self.workspace) && self.repository().is_none() {
-            return Some(
-                "this folder is in no git work tree, so what is done could not be undone".to_owned(),
-            );
+        match (why_it_asks, self.cannot_undo()) {
+            (None, None) => Bounds::Contained,
+            (None, Some(why)) => Bounds::CannotUndo(why),
+            (Some(asks), None) => Bounds::Asks(asks),
+            (Some(asks), Some(why)) => Bounds::Asks(format!("{asks}; {why}")),
         }
+    }
+
+    /// Why what is done here could not be undone.
+    fn cannot_undo(&self) -> Option<String> {
         let place = checkpoint::Place {
             workspace: self.workspace.real().to_string_lossy().into_owned(),
             environment: self.path.map(|path| ("PATH".to_owned(), path.to_owned())).into_iter().collect(),

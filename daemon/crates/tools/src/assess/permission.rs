@@ -39,9 +39,10 @@ fn asked(approvals: Approvals, bounds: &Bounds) -> Permission {
             Permission::Ask
         }
         (Bounds::Leaves(_), Approvals::AllowAll)
-        | (Bounds::Reads | Bounds::Contained | Bounds::Asks(_), Approvals::Allow | Approvals::AllowAll) => {
-            Permission::Yes
-        }
+        | (
+            Bounds::Reads | Bounds::Contained | Bounds::Asks(_) | Bounds::CannotUndo(_),
+            Approvals::Allow | Approvals::AllowAll,
+        ) => Permission::Yes,
     }
 }
 
@@ -52,12 +53,13 @@ mod tests {
 
     const ALL_APPROVALS: [Approvals; 3] = [No, Yes, YesAll];
 
-    fn all_bounds() -> [Bounds; 5] {
+    fn all_bounds() -> [Bounds; 6] {
         let why = || "why".to_owned();
         [
             Bounds::Reads,
             Bounds::Contained,
             Bounds::Asks(why()),
+            Bounds::CannotUndo(why()),
             Bounds::Leaves(why()),
             Bounds::Insufficient(why()),
         ]
@@ -87,6 +89,7 @@ mod tests {
             (Bounds::Reads, [Permission::Ask, Permission::Yes, Permission::Yes]),
             (Bounds::Contained, [Permission::Sandbox, Permission::Sandbox, Permission::Sandbox]),
             (Bounds::Asks(String::new()), [Permission::Ask, Permission::Yes, Permission::Yes]),
+            (Bounds::CannotUndo(String::new()), [Permission::Ask, Permission::Yes, Permission::Yes]),
             (Bounds::Leaves(String::new()), [Permission::Ask, Permission::Ask, Permission::Yes]),
             (Bounds::Insufficient(String::new()), [Permission::Ask, Permission::Ask, Permission::Ask]),
         ];

@@ -47,7 +47,7 @@ impl Checkpoints {
         from: usize,
         all: bool,
     ) -> Result<Changes, NoCheckpoint> {
-        let repository = self.repository(place)?;
+        let repository = self.repository(place, Some(&chain.base))?;
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         let now = repository.current_tree(&mut index, false)?;

@@ -9,8 +9,21 @@ use std::{
 pub enum NoCheckpoint {
     #[error("there is no `git` in the folders of the task's PATH")]
     NoGit,
-    #[error("{} is not in a git work tree", shown(.0))]
-    NoRepository(PathBuf),
+    #[error("{} is a git folder, whose files are git's own", shown(.0))]
+    GitFolder(PathBuf),
+    #[error("{} is in no git work tree and holds more than {most} files", shown(.folder))]
+    ManyFiles { folder: PathBuf, most: usize },
+    #[error(
+        "{} is in no git work tree and its files hold more than {} MiB: {} of them in {}", shown(.folder), .most >> 20, .bytes >> 20, shown(.largest)
+    )]
+    ManyBytes {
+        folder: PathBuf,
+        most: u64,
+        /// The largest file.
+        largest: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
     #[error("{} holds more than a project: your home or Abide's own files", shown(.0))]
     Broad(PathBuf),
     #[error("git ignores {}, so its files would not be in a checkpoint", shown(.0))]

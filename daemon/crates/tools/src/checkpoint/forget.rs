@@ -138,7 +138,7 @@ impl Checkpoints {
     }
 }
 
-fn owner(folder: &Path) -> Result<Owner, String> {
+pub(super) fn owner(folder: &Path) -> Result<Owner, String> {
     let owner = fs::read(folder.join(OWNER)).map_err(|error| error.to_string())?;
     serde_json::from_slice(&owner).map_err(|error| error.to_string())
 }

@@ -1,8 +1,9 @@
 //! The repository of the person around a workspace. It is only read, and without git: what it configures must not run.
 
-use crate::sandbox::git::{Repository, git_folder_named_by, id_length, shared_index};
+use crate::sandbox::git::{Repository, common_folder, git_folder, id_length, shared_index};
 use std::{
     fs, io,
+    os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
 };
 
@@ -23,19 +24,14 @@ pub(super) struct Found {
 impl Found {
     /// The innermost repository whose work tree holds this folder, a path without links.
     pub(super) fn of(workspace: &Path, home: &Path, config_home: Option<&Path>) -> Option<Self> {
-        let (top, folder) = workspace.ancestors().find_map(|top| {
-            let entry = top.join(".git");
-            let folder = git_folder_named_by(&entry).or_else(|| fs::canonicalize(entry).ok())?;
-            folder.join("HEAD").exists().then_some((top, folder))
-        })?;
-        if workspace.starts_with(&folder) {
-            return None;
-        }
-        let common = match fs::read_to_string(folder.join("commondir")) {
-            Ok(named) => fs::canonicalize(folder.join(named.trim_end())).ok()?,
-            Err(_) => folder.clone(),
-        };
-        if !common.join("objects").is_dir() {
+        workspace.ancestors().find_map(|top| Self::at(top, home, config_home))
+    }
+
+    /// The repository whose work tree this is.
+    pub(super) fn at(top: &Path, home: &Path, config_home: Option<&Path>) -> Option<Self> {
+        let folder = git_folder(&top.join(".git"))?;
+        let common = common_folder(&folder)?;
+        if !folder.join("HEAD").exists() || !common.join("objects").is_dir() {
             return None;
         }
         let repository = Repository {
@@ -73,9 +69,19 @@ impl Found {
         all
     }
 
-    /// Its patterns of ignored files.
+    /// Its patterns of ignored files; its git folder is never kept, wherever it lies.
     pub(super) fn exclude(&self) -> Vec<u8> {
-        fs::read(self.common.join("info/exclude")).unwrap_or_default()
+        let mut patterns = fs::read(self.common.join("info/exclude")).unwrap_or_default();
+        for folder in [&self.folder, &self.common] {
+            if let Ok(within) = folder.strip_prefix(&self.top)
+                && within != Path::new(".git")
+            {
+                patterns.extend(b"\n/");
+                patterns.extend(literal(within));
+                patterns.extend(b"/\n");
+            }
+        }
+        patterns
     }
 
     /// Copies its index to a file in this folder; returns whether there is one.
@@ -91,4 +97,12 @@ impl Found {
         }
         Ok(true)
     }
+}
+
+/// A path as a pattern that matches it alone.
+fn literal(path: &Path) -> Vec<u8> {
+    let bytes = path.as_os_str().as_bytes().iter();
+    let escaped =
+        bytes.flat_map(|byte| if b"\\*?[ ".contains(byte) { vec![b'\\', *byte] } else { vec![*byte] });
+    escaped.collect()
 }

@@ -2,10 +2,11 @@ use super::{
     CheckpointFolders, NoCheckpoint, Place,
     found::Found,
     git::{Git, GitDir},
+    plain::measure,
     plan::{Change, parse_raw},
 };
-use crate::{command::find, run::Runner, workspace::Workspace};
-use abide_protocol::ConversationId;
+use crate::{command::find, run::Runner, sandbox::git::is_git_folder, workspace::Workspace};
+use abide_protocol::{ConversationId, checkpoint::SavedTree};
 use rustix::fs::{AtFlags, Stat, statat};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -40,7 +41,7 @@ pub(super) struct Repository<'a> {
     pub(super) workspace: PathBuf,
     /// Our git directory.
     pub(super) folder: String,
-    /// `None`: the work tree is a scratch folder.
+    /// `None`: the work tree is a scratch folder, or one that is in no repository.
     pub(super) found: Option<Found>,
     /// Abide made the work tree, so nobody else works in it.
     pub(super) is_ours: bool,
@@ -61,6 +62,7 @@ impl<'a> Repository<'a> {
         runner: &'a Runner,
         folders: &CheckpointFolders,
         place: &'a Place,
+        earlier: Option<&SavedTree>,
     ) -> Result<Self, NoCheckpoint> {
         let path = PathBuf::from(&place.workspace);
         let open = |top: &str| Workspace::open(top, Arc::clone(&runner.closed));
@@ -73,32 +75,46 @@ impl<'a> Repository<'a> {
             .filter(|program| crate::command::is_trusted(program.as_ref(), &workspace, &[]))
             .or_else(|| find("git", None))
             .ok_or(NoCheckpoint::NoGit)?;
+        let variable =
+            |name: &str| place.environment.get(name).filter(|value| !value.is_empty()).map(Path::new);
+        let home = variable("HOME").unwrap_or(&runner.planner.home);
+        let config_home = variable("XDG_CONFIG_HOME");
+        let real = workspace.real();
         let is_ours = runner.is_scratch(&workspace);
-        let found = if is_ours {
-            None
-        } else {
-            let variable =
-                |name: &str| place.environment.get(name).filter(|value| !value.is_empty()).map(Path::new);
-            let home = variable("HOME").unwrap_or(&runner.planner.home);
-            let found = Found::of(workspace.real(), home, variable("XDG_CONFIG_HOME"));
-            Some(found.ok_or_else(|| NoCheckpoint::NoRepository(path.clone()))?)
+        let kept = earlier.and_then(|earlier| kept_with(&folders.kept, &earlier.commit, real));
+        let (found, top, kept) = match kept {
+            Some((kept, top)) => {
+                let is_repository = kept != folders.kept.join(name_of_plain(&top));
+                let found = if is_repository { Found::at(&top, home, config_home) } else { None };
+                (found, top, kept)
+            }
+            None => {
+                // A home that is a work tree is not the project of what lies in it.
+                let found =
+                    || Found::of(real, home, config_home).filter(|found| !workspace.is_broad_at(&found.top));
+                let found = if is_ours { None } else { found() };
+                let top = found.as_ref().map_or(real, |found| &found.top).to_owned();
+                let kept = folders.kept.join(match &found {
+                    Some(found) => name(&[
+                        &top.to_string_lossy(),
+                        &found.common.to_string_lossy(),
+                        if found.is_sha256 { "sha256" } else { "sha1" },
+                        OWN,
+                    ]),
+                    None => name_of_plain(&top),
+                });
+                if found.is_none() && !is_ours {
+                    refuse_plain(&workspace, &kept)?;
+                }
+                (found, top, kept)
+            }
         };
-        let top = found.as_ref().map_or(workspace.real(), |found| &found.top);
         let top = top.to_str().ok_or(NoCheckpoint::NotUtf8)?.to_owned();
         let tree = open(&top).map_err(unusable)?;
         if tree.is_broad() {
             return Err(NoCheckpoint::Broad(top.into()));
         }
         let root = tree.root().map_err(NoCheckpoint::io(&path))?;
-        let kept = folders.kept.join(match &found {
-            Some(found) => name(&[
-                &top,
-                &found.common.to_string_lossy(),
-                if found.is_sha256 { "sha256" } else { "sha1" },
-                OWN,
-            ]),
-            None => name(&[&top, "", "sha1"]),
-        });
         let owner = Owner { work_tree: top.clone(), theirs: None, program: program.clone() };
         prepare(&kept, found.as_ref(), &owner).map_err(NoCheckpoint::io(&kept))?;
         let plan = runner.plan_git(&kept, found.is_none().then(|| tree.real()));
@@ -228,6 +244,34 @@ pub(super) fn id(output: &[u8], what: &'static str) -> Result<String, NoCheckpoi
     if is_id { Ok(text.to_owned()) } else { Err(NoCheckpoint::Answer { what }) }
 }
 
+/// Refuses a folder that is in no repository, if it is no project by itself. One of which there is a checkpoint is not looked at again.
+fn refuse_plain(workspace: &Workspace, kept: &Path) -> Result<(), NoCheckpoint> {
+    let folder = workspace.real();
+    if workspace.is_broad() {
+        return Err(NoCheckpoint::Broad(folder.to_owned()));
+    }
+    if let Some(git) = folder.ancestors().find(|above| is_git_folder(above)) {
+        return Err(NoCheckpoint::GitFolder(git.to_owned()));
+    }
+    if kept.join("index").exists() { Ok(()) } else { measure(folder) }
+}
+
+/// Our git directory in which this commit is, and its work tree, which holds the workspace.
+fn kept_with(all: &Path, commit: &str, workspace: &Path) -> Option<(PathBuf, PathBuf)> {
+    let (start, rest) = commit.split_at_checked(2)?;
+    let object = Path::new("objects").join(start).join(rest);
+    let with = fs::read_dir(all)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|kept| kept.join(&object).exists());
+    let holding = with.filter_map(|kept| {
+        let top = PathBuf::from(super::forget::owner(&kept).ok()?.work_tree);
+        workspace.starts_with(&top).then_some((kept, top))
+    });
+    holding.max_by_key(|(_, top)| top.components().count())
+}
+
 /// The name of our git directory for a work tree.
 fn name(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
@@ -236,6 +280,11 @@ fn name(parts: &[&str]) -> String {
         hash.update(part);
     }
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The same for a work tree that is no repository.
+fn name_of_plain(top: &Path) -> String {
+    name(&[&top.to_string_lossy(), "", "sha1"])
 }
 
 /// Opens a file of ours, empty.

@@ -70,7 +70,7 @@ impl Checkpoints {
     /// # Errors
     /// None can be made, and why.
     pub fn take(&self, place: &Place, take: &Take) -> Result<Taken, NoCheckpoint> {
-        let repository = self.repository(place)?;
+        let repository = self.repository(place, take.previous.as_ref())?;
         if take.previous.is_none() {
             repository.refuse_ignored()?;
         }
@@ -95,7 +95,7 @@ impl Checkpoints {
         newest: &SavedTree,
         at: Timestamp,
     ) -> Result<(), NoCheckpoint> {
-        let repository = self.repository(place)?;
+        let repository = self.repository(place, Some(newest))?;
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         if index.gone.get(&task).is_none_or(|gone| gone.since != newest.commit) {

@@ -47,7 +47,7 @@ impl Checkpoints {
     /// # Errors
     /// It cannot be done, and why. Some files may be restored; doing it again does the rest.
     pub fn undo(&self, place: &Place, undo: &UndoOrder) -> Result<UndoneFiles, NoCheckpoint> {
-        let repository = self.repository(place)?;
+        let repository = self.repository(place, Some(&undo.chain.base))?;
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         let UndoOrder { conversation, task, undo, chain, from, all } = undo;

@@ -66,11 +66,12 @@ impl Aside {
 /// Sets these aside; what they were and where they are, in words.
 pub(super) fn set_aside(offences: &[Offence], kept: &Kept, aside: &Aside) -> Vec<String> {
     let mut words = Vec::new();
-    let mut files = Vec::new();
+    let (mut files, mut led) = (Vec::new(), Vec::new());
     let mut causes = BTreeMap::<&Path, Causes>::new();
     for offence in offences {
         match offence {
             Offence::File(path) => files.push(path),
+            Offence::LeadsElsewhere(path) => led.push(path),
             Offence::Git(cause) => drop(causes.entry(cause.file()).or_default().insert(cause.clone())),
         }
     }
@@ -79,6 +80,13 @@ pub(super) fn set_aside(offences: &[Offence], kept: &Kept, aside: &Aside) -> Vec
         words.push(match move_away(path, aside).and_then(|()| kept.restore(path)) {
             Ok(true) => format!("`{name}` was replaced, and is again what it was"),
             Ok(false) => format!("`{name}` was taken away: other programs take from it what they run"),
+            Err(error) => failed(&name, &error),
+        });
+    }
+    for path in led {
+        let name = aside.name(path);
+        words.push(match move_away(path, aside) {
+            Ok(()) => format!("`{name}` was taken away: it led git to another folder than before"),
             Err(error) => failed(&name, &error),
         });
     }

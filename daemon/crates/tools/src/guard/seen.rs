@@ -5,7 +5,7 @@ use crate::{
     SandboxSettings,
     sandbox::{
         Identity, Repository,
-        git::{Cause, Causes, add_causes, git_folder_named_by, gitlinks, id_length},
+        git::{Cause, Causes, add_causes, common_folder, git_folder, gitlinks, id_length},
     },
 };
 use abide_rules::Rule;
@@ -54,6 +54,8 @@ pub(crate) struct Seen {
     pub(crate) causes: Causes,
     /// What a rule denies to read.
     pub(crate) closed: BTreeSet<PathBuf>,
+    /// The git folders to which links and files `.git` lead.
+    pub(crate) leads: BTreeMap<PathBuf, Option<PathBuf>>,
 }
 
 /// Repositories that a person's git reads.
@@ -69,6 +71,8 @@ struct Entered {
 pub(crate) enum Offence {
     /// A file or folder from which programs take what they run.
     File(PathBuf),
+    /// A link or file `.git` that is what it was, but leads to another folder because something on the way is not what it was.
+    LeadsElsewhere(PathBuf),
     Git(Cause),
 }
 
@@ -116,19 +120,20 @@ impl Scene {
                 files.insert(path, identity);
             }
         }
-        for link in links {
-            repositories.extend(git_folder_named_by(&link));
-            let identity = Identity::of(&link);
-            files.insert(link, identity);
-        }
+        let leads: BTreeMap<PathBuf, Option<PathBuf>> =
+            links.into_iter().map(|link| (link.clone(), git_folder(&link))).collect();
+        files.extend(leads.keys().map(|link| (link.clone(), Identity::of(link))));
+        repositories.extend(leads.values().flatten().cloned());
         if let Some(repository) = &self.repository {
             repositories.extend(repository.folders.iter().cloned());
         }
         repositories.extend(self.entered().folders);
+        let commons: Vec<PathBuf> = repositories.iter().filter_map(|folder| common_folder(folder)).collect();
+        repositories.extend(commons);
         repositories.retain(|folder| self.is_writable(folder));
         let mut causes = Causes::new();
         repositories.iter().for_each(|folder| add_causes(folder, &mut causes));
-        Seen { files, repositories, causes, closed }
+        Seen { files, repositories, causes, closed, leads }
     }
 
     /// What a person's git reads in the workspace itself: its own git folders, and those of the repositories that it enters by a gitlink, at
@@ -136,7 +141,10 @@ impl Scene {
     fn entered(&self) -> Entered {
         let (top, folders) = match &self.repository {
             Some(Repository { top, folders, .. }) => (top, folders.clone()),
-            None => (&self.workspace, vec![self.workspace.join(".git")]),
+            None => {
+                let entry = self.workspace.join(".git");
+                (&self.workspace, vec![git_folder(&entry).unwrap_or(entry)])
+            }
         };
         let mut waiting: Vec<_> =
             folders.first().map(|folder| (top.clone(), folder.clone(), 0)).into_iter().collect();
@@ -145,8 +153,9 @@ impl Scene {
             for link in self.links(&folder) {
                 let place = top.join(link);
                 let entry = place.join(".git");
-                let inner = git_folder_named_by(&entry).or_else(|| entry.is_dir().then_some(entry));
-                if let Some(inner) = inner.filter(|inner| depth < DEPTH && !entered.folders.contains(inner)) {
+                if let Some(inner) =
+                    git_folder(&entry).filter(|inner| depth < DEPTH && !entered.folders.contains(inner))
+                {
                     entered.folders.push(inner.clone());
                     waiting.push((place.clone(), inner, depth + 1));
                 }
@@ -207,7 +216,28 @@ impl Seen {
             repositories: self.repositories.clone(),
             causes: self.causes.iter().filter(was_there).cloned().collect(),
             closed: BTreeSet::new(),
+            leads: self.leads.clone(),
         }
+    }
+
+    /// Whether `.git` at this path leads to a git folder where commands may write: all that it makes git run is looked at.
+    fn leads_where_looked(&self, path: &Path) -> bool {
+        let folder = self.leads.get(path).and_then(Option::as_ref);
+        folder.is_some_and(|folder| {
+            let common = common_folder(folder);
+            common.is_some_and(|common| {
+                [folder, &common].iter().all(|folder| self.repositories.contains(*folder))
+            })
+        })
+    }
+
+    /// The links and files `.git` that lead to another folder than before, where commands may not write.
+    fn led_elsewhere<'s>(&'s self, before: &'s Self) -> impl Iterator<Item = &'s PathBuf> {
+        let is_other = |(path, folder): &(&PathBuf, &Option<PathBuf>)| {
+            folder.is_some() && before.leads.get(*path).is_some_and(|led| led != *folder)
+        };
+        let others = self.leads.iter().filter(is_other).map(|(path, _)| path);
+        others.filter(|path| !self.leads_where_looked(path))
     }
 
     /// What was not there before.
@@ -216,8 +246,14 @@ impl Seen {
             before.files.get(*path).copied().flatten() != self.files.get(*path).copied().flatten()
         };
         let is_there = |path: &&PathBuf| self.files.get(*path).copied().flatten().is_some();
-        let files = self.files.keys().filter(is_there).filter(is_new).cloned().map(Offence::File);
-        files.chain(self.causes.difference(&before.causes).cloned().map(Offence::Git)).collect()
+        let was_there = |path: &Path| before.files.get(path).copied().flatten().is_some();
+        let is_harmless = |path: &&PathBuf| !was_there(path) && self.leads_where_looked(path);
+        let files: Vec<&PathBuf> =
+            self.files.keys().filter(|path| is_there(path) && is_new(path) && !is_harmless(path)).collect();
+        let led = self.led_elsewhere(before).filter(|path| !files.contains(path)).cloned();
+        let led: Vec<Offence> = led.map(Offence::LeadsElsewhere).collect();
+        let files = files.into_iter().cloned().map(Offence::File);
+        files.chain(led).chain(self.causes.difference(&before.causes).cloned().map(Offence::Git)).collect()
     }
 }
 

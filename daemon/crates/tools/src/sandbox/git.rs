@@ -30,33 +30,43 @@ pub(crate) struct Repository {
 }
 
 impl Repository {
-    /// The repository whose work tree holds this folder (a path without links). `None`: there is none, or its parts do not
-    /// belong together, which a command could have arranged.
-    pub(crate) fn of(workspace: &Path) -> Option<Self> {
-        let (top, entry) = workspace.ancestors().find_map(|folder| {
+    /// The repository whose work tree holds this folder (a path without links). `None`: there is none, or it is not certain that its git
+    /// folder belongs to this work tree.
+    ///
+    /// Commands may write to the git folder, and a command could have made or changed what leads to it. So a git folder counts if it lies
+    /// where the command may write anyway, or says itself that it belongs here. One that cannot say so (`git init --separate-git-dir`, a
+    /// link) counts if what leads to it is a person's, which is asked for last, and it is reached through no other link.
+    pub(crate) fn of(workspace: &Path, is_persons: &dyn Fn(&Path) -> bool) -> Option<Self> {
+        let (top, entry, kind) = workspace.ancestors().find_map(|folder| {
             let entry = folder.join(".git");
-            // A link is not followed: a command could point it anywhere.
             let kind = fs::symlink_metadata(&entry).ok()?.file_type();
-            (kind.is_dir() || kind.is_file()).then(|| (folder.to_owned(), entry))
+            Some((folder.to_owned(), entry, kind))
         })?;
-        if entry.is_dir() {
+        if kind.is_dir() {
             return is_git_folder(&entry).then(|| Self { folders: vec![entry.clone()], top, entry });
         }
-        let folder = git_folder_named_by(&entry)?;
-        let folders = match text(&folder.join("commondir")) {
-            Some(common) => {
-                let common = fs::canonicalize(folder.join(common)).ok()?;
-                let names_back = fs::canonicalize(text(&folder.join("gitdir"))?).ok()? == entry;
-                let is_of_common = folder.parent()? == common.join("worktrees");
-                (names_back && is_of_common && is_git_folder(&common)).then(|| vec![folder, common])?
-            }
-            // A submodule's lies in the folder of the repository that it belongs to.
-            None => {
-                let outer = top.parent().and_then(Self::of)?;
-                let modules = outer.folders.last()?.join("modules");
-                (folder.starts_with(modules) && is_git_folder(&folder)).then(|| vec![folder])?
-            }
+        let folder = git_folder(&entry)?;
+        let common = common_folder(&folder)?;
+        if !folder.join("HEAD").exists() || !common.join("objects").is_dir() {
+            return None;
+        }
+        let is_linked = || {
+            let named = text(&folder.join("gitdir"));
+            let names_back = named.and_then(|named| fs::canonicalize(folder.join(named)).ok());
+            names_back.as_ref() == Some(&entry) && folder.parent() == Some(&common.join("worktrees"))
         };
+        // A submodule's lies in a folder of the repository that it belongs to.
+        let is_submodule = || {
+            let outer = top.parent().and_then(|outer| Self::of(outer, is_persons));
+            let mut outer = outer.iter().flat_map(|outer| &outer.folders);
+            common == folder && outer.any(|outer| folder.starts_with(outer.join("modules")))
+        };
+        let is_within = folder.starts_with(workspace) && common.starts_with(workspace);
+        let is_direct = || leads_directly(&entry, &folder);
+        if !(is_within || is_linked() || is_submodule() || is_direct() && is_persons(&entry)) {
+            return None;
+        }
+        let folders = if common == folder { vec![folder] } else { vec![folder, common] };
         Some(Self { top, entry, folders })
     }
 
@@ -159,13 +169,35 @@ pub(crate) fn id_length(folder: &Path) -> usize {
     if parse(&config).unwrap_or_default().iter().any(is_sha256) { 32 } else { 20 }
 }
 
-/// The git folder that a file `.git` names; `None` if it is no such file.
-pub(crate) fn git_folder_named_by(entry: &Path) -> Option<PathBuf> {
-    let text = if entry.is_file() { text(entry)? } else { return None };
-    fs::canonicalize(entry.parent()?.join(text.strip_prefix("gitdir:")?.trim())).ok()
+/// The git folder that `.git` is, or that it leads to as a link or a file; without links.
+pub(crate) fn git_folder(entry: &Path) -> Option<PathBuf> {
+    let there = fs::metadata(entry).ok()?;
+    if there.is_file() { fs::canonicalize(named_by(entry)?).ok() } else { fs::canonicalize(entry).ok() }
 }
 
-fn is_git_folder(folder: &Path) -> bool {
+/// The folder that a git folder shares with those of other work trees; itself if there are none.
+pub(crate) fn common_folder(folder: &Path) -> Option<PathBuf> {
+    match text(&folder.join("commondir")) {
+        Some(common) => fs::canonicalize(folder.join(common)).ok(),
+        None => Some(folder.to_owned()),
+    }
+}
+
+/// What a file `.git` names.
+fn named_by(entry: &Path) -> Option<PathBuf> {
+    Some(entry.parent()?.join(text(entry)?.strip_prefix("gitdir:")?.trim()))
+}
+
+/// Whether the text of `.git`, a link or a file, is the path of this folder: no link on the way could be put there by another command.
+fn leads_directly(entry: &Path, folder: &Path) -> bool {
+    let named = match fs::read_link(entry) {
+        Ok(target) => entry.parent().map(|parent| parent.join(target)),
+        Err(_) => named_by(entry),
+    };
+    named.is_some_and(|named| without_dots(&named) == folder)
+}
+
+pub(crate) fn is_git_folder(folder: &Path) -> bool {
     folder.join("HEAD").exists() && folder.join("objects").is_dir()
 }
 
@@ -264,10 +296,11 @@ mod tests {
         }
         fs::write(at("victim/HEAD"), "ref: refs/heads/main\n").unwrap();
         fs::write(at("work/.git"), format!("gitdir: {}\n", at("victim").display())).unwrap();
-        assert_eq!(Repository::of(&at("work")), None);
+        let of_nobody = |_: &Path| false;
+        assert_eq!(Repository::of(&at("work"), &of_nobody), None);
         // One that says it belongs to this work tree, but lies in no repository's `worktrees`.
         fs::write(at("victim/commondir"), ".\n").unwrap();
         fs::write(at("victim/gitdir"), at("work/.git").to_str().unwrap()).unwrap();
-        assert_eq!(Repository::of(&at("work")), None);
+        assert_eq!(Repository::of(&at("work"), &of_nobody), None);
     }
 }

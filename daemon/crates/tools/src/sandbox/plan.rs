@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     SandboxSettings,
-    guard::{Links, Scene, Seen},
+    guard::{Links, Running, Scene, Seen},
     workspace::Workspace,
 };
 use abide_protocol::{ConversationId, sandbox::SandboxLevel};
@@ -39,6 +39,7 @@ pub(crate) struct Planner {
     pub(crate) sockets: Sockets,
     pub(crate) mounts: Mounts,
     pub(crate) links: Arc<Mutex<Links>>,
+    pub(crate) running: Arc<Running>,
 }
 
 /// A planned confinement.
@@ -199,9 +200,19 @@ impl Planner {
         paths
     }
 
-    /// The repository that the workspace belongs to. A home, or more, that is a work tree does not count as one.
+    /// The repository that the workspace belongs to, to whose git folder commands may write. A home, or more, that is a work tree does not
+    /// count as one.
     pub(crate) fn repository(&self, workspace: &Workspace) -> Option<Repository> {
-        Repository::of(workspace.real()).filter(|repository| !workspace.is_broad_at(&repository.top))
+        // A command may end, and another begin, while this is read.
+        let before = self.running.now();
+        let is_persons = |entry: &Path| before.spares(entry) && self.running.now().spares(entry);
+        let repository = Repository::of(workspace.real(), &is_persons)?;
+        let holds_more = |folder: &PathBuf| {
+            !folder.starts_with(workspace.real())
+                && (workspace.is_broad_at(folder) || workspace.is_closed(folder))
+        };
+        let is_usable = !workspace.is_broad_at(&repository.top) && !repository.folders.iter().any(holds_more);
+        is_usable.then_some(repository)
     }
 
     /// Whether git takes programs from one of these names, relative to the workspace, because its configuration says so.

@@ -24,7 +24,11 @@ pub(crate) struct ProtectError {
 pub(super) fn protected(seen: &Seen) -> Result<Vec<Protected>, ProtectError> {
     let of_git = seen.repositories.iter().flat_map(|folder| OF_GIT.map(|name| folder.join(name)));
     let mut all: Vec<Protected> = Vec::new();
-    for path in seen.files.keys().cloned().chain(of_git) {
+    // What is protected of a git folder that a link leads to is named above.
+    let is_git_folder =
+        |path: &Path| seen.leads.contains_key(path) && fs::metadata(path).is_ok_and(|there| there.is_dir());
+    let files = seen.files.keys().filter(|path| !is_git_folder(path)).cloned();
+    for path in files.chain(of_git) {
         match fs::symlink_metadata(&path) {
             // What it leads to is protected instead. Another one in its place is noticed.
             Ok(there) if there.is_symlink() => {

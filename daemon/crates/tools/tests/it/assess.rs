@@ -110,7 +110,7 @@ fn summaries_are_one_line() {
 
 #[test]
 fn classes_and_tiers() {
-    let mut ground = Ground::new();
+    let mut ground = Ground::new().asking_by_policy();
     ground.approvals = Approvals::Ask;
     fs::write(ground.path("f"), "a").unwrap();
     use EffectClass::{Control, Pure, Unsafe, Verifiable};
@@ -138,7 +138,7 @@ fn classes_and_tiers() {
 
 #[test]
 fn a_remembered_decision_is_about_this_very_call() {
-    let mut ground = Ground::new();
+    let mut ground = Ground::new().asking_by_policy();
     ground.approvals = Approvals::Ask;
     let workspace = ground.workspace();
     let remembered = |rule: &Rule| {

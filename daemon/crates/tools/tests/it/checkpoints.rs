@@ -598,9 +598,57 @@ fn a_scratch_folder_has_checkpoints_without_a_repository() {
 }
 
 #[test]
+fn a_folder_that_is_no_repository_has_checkpoints_also_when_it_becomes_one() {
+    let mut site = Site::plain();
+    // A home that is a work tree does not make one of it.
+    git_in(site.ground.root(), &["init", "-q"]);
+    site.write("d/a", "a");
+    site.begin();
+    site.step(1, |site| {
+        site.write("d/a", "b");
+        site.git(&["init", "-q"]);
+        site.commit();
+    });
+    site.step(2, |site| {
+        site.write("d/a", "c");
+        site.write("new", "new");
+    });
+    assert_eq!(site.changed().len(), 2);
+    assert_eq!(site.undo(0).restored, 2);
+    assert_eq!((site.text("d/a").as_deref(), site.text("new")), (Some("a"), None));
+    // It grows, is larger than a folder may be at first, and is no repository again.
+    site.step(3, |site| {
+        fs::File::create(site.path("large")).unwrap().set_len(201 << 20).unwrap();
+        fs::remove_dir_all(site.path(".git")).unwrap();
+        site.write("d/a", "d");
+    });
+    let done = site.undo(0);
+    let kept: Vec<_> = done.kept.iter().map(|kept| &*kept.path).collect();
+    assert_eq!((done.restored, kept), (1, vec!["large"]));
+    assert_eq!(site.text("d/a").as_deref(), Some("a"));
+    site.ground.tools.checkpoints().can(&site.place).unwrap();
+}
+
+/// The work tree of a task's files stays what it was at its first checkpoint.
+#[test]
+fn a_repository_that_a_task_makes_in_its_folder_does_not_hide_what_was_there() {
+    let mut site = Site::repository();
+    site.place.workspace.push_str("/d");
+    site.begin();
+    site.step(1, |site| {
+        site.git(&["init", "-q"]);
+        site.write("b", "changed");
+        site.commit();
+    });
+    site.step(2, |site| site.write("b", "again"));
+    assert_eq!(site.undo(0).restored, 1);
+    assert_eq!(site.text("b").as_deref(), Some("b\n"));
+}
+
+#[test]
 fn repositories_of_every_kind_have_checkpoints() {
     type Make = fn(&Site);
-    let kinds: [(&str, Make); 4] = [
+    let kinds: [(&str, Make); 8] = [
         ("unborn", |site| drop(site.git(&["init", "-q"]))),
         ("sha256", |site| drop(site.git(&["init", "-q", "--object-format=sha256"]))),
         ("linked", |site| {
@@ -617,6 +665,27 @@ fn repositories_of_every_kind_have_checkpoints() {
             site.commit();
             site.git(&["sparse-checkout", "set", "in"]);
         }),
+        ("its git folder elsewhere", |site| {
+            site.git(&["init", "-q", "--separate-git-dir", "../elsewhere.git"]);
+        }),
+        ("its git folder within it", |site| {
+            fs::create_dir(site.path("store")).unwrap();
+            site.git(&["init", "-q", "--separate-git-dir", "store/x [1].git"]);
+        }),
+        ("a link to its git folder", |site| {
+            site.git(&["init", "-q", "--bare", "../elsewhere.git"]);
+            symlink("../elsewhere.git", site.path(".git")).unwrap();
+            site.git(&["config", "core.bare", "false"]);
+        }),
+        ("a bare one beside its work trees", |site| {
+            let above = site.ground.root();
+            git_in(above, &["init", "-q", "--bare", "x.git"]);
+            let bare = above.join("x.git");
+            let tree = git_in(&bare, &["hash-object", "-t", "tree", "-w", "--stdin"]);
+            let commit = git_in(&bare, &["commit-tree", "-m", "x", tree.trim()]);
+            fs::remove_dir(&site.place.workspace).unwrap();
+            git_in(&bare, &["worktree", "add", "-q", &site.place.workspace, commit.trim()]);
+        }),
     ];
     for (kind, make) in kinds {
         let mut site = Site::plain();
@@ -631,6 +700,7 @@ fn repositories_of_every_kind_have_checkpoints() {
         assert_eq!((done.restored, done.kept.len()), (2, 0), "{kind}");
         assert_eq!((site.text("in/b").as_deref(), site.text("c")), (Some("b"), None), "{kind}");
         assert!(!site.path("out").exists(), "{kind}");
+        assert!(site.changed().is_empty(), "{kind}");
         assert_eq!(site.git(&["for-each-ref", "refs/abide"]), "", "{kind}");
         site.git(&["fsck"]);
     }
@@ -650,8 +720,7 @@ fn a_workspace_within_a_work_tree_is_covered_with_all_of_it() {
 #[test]
 fn where_no_checkpoint_can_be_made_it_is_said_why() {
     type Make = fn(&mut Site);
-    let cases: [(Make, &str); 5] = [
-        (|_| (), "is not in a git work tree"),
+    let cases: [(Make, &str); 6] = [
         (|site| site.place.workspace = site.path(".git").to_str().unwrap().to_owned(), "cannot be used"),
         (
             |site| {
@@ -664,15 +733,35 @@ fn where_no_checkpoint_can_be_made_it_is_said_why() {
         ),
         (
             |site| {
+                site.place.workspace = site.ground.root().to_str().unwrap().to_owned();
                 git_in(site.ground.root(), &["init", "-q"]);
             },
             "holds more than a project",
         ),
         (
             |site| {
+                for name in ["video", "text"] {
+                    let size = if name == "video" { 4 << 30 } else { 1 };
+                    fs::File::create(site.path(name)).unwrap().set_len(size).unwrap();
+                }
+            },
+            "its files hold more than 200 MiB: 4096 of them in video",
+        ),
+        (
+            |site| {
+                for folder in 0..200 {
+                    let folder = site.path(&folder.to_string());
+                    fs::create_dir(&folder).unwrap();
+                    (0..100).for_each(|name| drop(fs::File::create(folder.join(name.to_string())).unwrap()));
+                }
+            },
+            "holds more than 20000 files",
+        ),
+        (
+            |site| {
                 git_in(site.ground.root(), &["init", "-q", "--bare", "workspace"]);
             },
-            "is not in a git work tree",
+            "is a git folder",
         ),
     ];
     for (make, words) in cases {

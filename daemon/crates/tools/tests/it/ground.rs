@@ -10,7 +10,7 @@ use abide_protocol::{
 };
 use abide_rules::Book;
 use abide_tools::{
-    CheckpointFolders, Finished, NoSubTasks, Options, Run, SandboxSettings, Scope, SubTasks, Tools,
+    CheckpointFolders, Finished, NoSubTasks, Options, Run, SandboxSettings, Scope, SubTasks, Tools, Unasked,
 };
 use serde_json::Value;
 use std::{
@@ -113,6 +113,12 @@ impl Ground {
         let sandbox = SandboxSettings::default();
         let (approvals, rules, without) = (Approvals::Allow, Book::default(), without.to_vec());
         Self { folder, tools, approvals, rules, sandbox, without }
+    }
+
+    /// With a policy by which commands and edits ask.
+    pub(crate) fn asking_by_policy(mut self) -> Self {
+        (self.sandbox.shell, self.sandbox.edits) = (Unasked::Nothing, Unasked::Nothing);
+        self
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -91,6 +91,8 @@ async fn a_repository_that_a_command_makes_runs_nothing() {
                              && git config -f .git/modules/m/config core.fsmonitor {{root}}/evil.sh")),
         ("bare", "git init -q --bare b && git config -f b/config core.bare false && git config -f b/config core.worktree {root} \
                   && git config -f b/config core.fsmonitor {root}/evil.sh".to_owned()),
+        ("a work tree of none", format!("{SUB} && mkdir c && mv sub/.git/objects sub/.git/refs c && printf '[core]\\nrepositoryformatversion=0\\nfsmonitor = {{root}}/evil.sh\\n' > c/config \
+                                          && mkdir c/worktrees && mv sub/.git c/worktrees && echo ../.. > c/worktrees/.git/commondir && rm c/worktrees/.git/config")),
         ("elsewhere", format!("{SUB} && mkdir e && cp -r sub/.git/objects sub/.git/refs e && printf '[core]\\nrepositoryformatversion=0\\nfsmonitor = {{root}}/evil.sh\\n' > e/config \
                                && echo ../../e > sub/.git/commondir && git add sub")),
     ] {

@@ -89,7 +89,7 @@ async fn the_tool_is_offered_only_where_the_program_is() {
 
     // It was there when the task began, and is gone.
     let assessed = ground.assess_one("python", json!({ "code": "print(1)" }));
-    assert_eq!(assessed.permission, Permission::Yes);
+    assert_eq!(assessed.permission, Permission::Sandbox);
     let mut run = ground.run(assessed);
     run.environment.insert("PATH".to_owned(), empty.unwrap().to_owned());
     let finished = ground.start_run(run).end().await;

@@ -18,7 +18,7 @@ fn ground(rules: &[(Effect, &str)]) -> Ground {
         Standing { rule, effect: *effect, source: Source::Policy }
     };
     let rules = Book::new(rules.iter().map(standing).collect());
-    let mut ground = Ground::new();
+    let mut ground = Ground::new().asking_by_policy();
     (ground.approvals, ground.rules) = (Approvals::Ask, rules);
     ground
 }

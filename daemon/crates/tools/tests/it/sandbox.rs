@@ -1,6 +1,6 @@
 //! What a confined command can and cannot do, at each level.
 
-use crate::ground::{CONVERSATION, Ground, block, data, home_of_its_own};
+use crate::ground::{CONVERSATION, Ground, block, data, home_of_its_own, wait_until};
 use abide_protocol::{
     JsonText,
     inbox::Rule,
@@ -9,14 +9,19 @@ use abide_protocol::{
     sandbox::SandboxLevel,
     task::Approvals,
 };
+use abide_rules::{Book, Effect, Rule, Source, Standing};
 use abide_tools::{Run, Unasked};
 use serde_json::{Value, json};
 use std::{
     fs,
     io::{BufRead as _, BufReader},
-    path::Path,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
@@ -46,6 +51,13 @@ fn commit_in(ground: Ground) -> Ground {
     fs::write(ground.path("file"), "one\n").unwrap();
     git(&ground.path(""), &["add", "."]);
     git(&ground.path(""), &["commit", "-qm", "first"]);
+    ground
+}
+
+/// A ground whose workspace is too large for a checkpoint.
+fn without_undo() -> Ground {
+    let ground = Ground::new();
+    fs::File::create(ground.path("large")).unwrap().set_len(201 << 20).unwrap();
     ground
 }
 
@@ -456,6 +468,158 @@ async fn git_works_in_a_work_tree_a_linked_one_and_a_submodule() {
     }
 }
 
+/// Makes a work tree of the ground's workspace; its git folder, if hooks and configuration of that are to be protected.
+type Shape = fn(&Ground) -> PathBuf;
+
+/// With a commit, and a name for the next ones.
+fn begin_in(folder: &Path) {
+    git(folder, &["config", "user.name", "me"]);
+    git(folder, &["config", "user.email", "me@localhost"]);
+    fs::write(folder.join("file"), "one\n").unwrap();
+    git(folder, &["add", "file"]);
+    git(folder, &["commit", "-qm", "first"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn git_works_in_work_trees_of_every_shape() {
+    let shapes: [(&str, Shape); 5] = [
+        ("its git folder elsewhere", |ground| {
+            git(&ground.path(""), &["init", "-q", "--separate-git-dir", "../elsewhere.git"]);
+            ground.root().join("elsewhere.git")
+        }),
+        ("its git folder within it", |ground| {
+            git(&ground.path(""), &["init", "-q", "--separate-git-dir", "store.git"]);
+            ground.path("store.git")
+        }),
+        ("a link to its git folder", |ground| {
+            git(&ground.path(""), &["init", "-q"]);
+            fs::rename(ground.path(".git"), ground.root().join("elsewhere.git")).unwrap();
+            symlink(ground.root().join("elsewhere.git"), ground.path(".git")).unwrap();
+            ground.root().join("elsewhere.git")
+        }),
+        ("a link to its git folder within it", |ground| {
+            git(&ground.path(""), &["init", "-q"]);
+            fs::rename(ground.path(".git"), ground.path("store.git")).unwrap();
+            symlink("store.git", ground.path(".git")).unwrap();
+            ground.path("store.git")
+        }),
+        ("a bare one beside its work trees", |ground| {
+            git(ground.root(), &["init", "-q", "--bare", ".bare"]);
+            let bare = ground.root().join(".bare");
+            let tree = git(&bare, &["hash-object", "-t", "tree", "-w", "--stdin"]);
+            let commit = git(&bare, &["commit-tree", "-m", "x", tree.trim()]);
+            fs::remove_dir(ground.path("")).unwrap();
+            git(&bare, &["worktree", "add", "-q", ground.path("").to_str().unwrap(), commit.trim()]);
+            bare
+        }),
+    ];
+    for (shape, make) in shapes {
+        let ground = asking(Ground::new());
+        let folder = make(&ground);
+        begin_in(&ground.path(""));
+        let assessed = shell(&ground, "make");
+        assert_eq!((assessed.permission, assessed.why), (Permission::Sandbox, None), "{shape}");
+        let work = "git status --short file && echo two > file && git add file && git commit -qm second && git log --format=%s -1";
+        assert_eq!(run(&ground, work).await, (Some(0), "second\n".to_owned()), "{shape}");
+        assert_eq!(git(&ground.path(""), &["log", "--format=%s", "-1"]), "second\n", "{shape}");
+        let hook = folder.join("hooks/post-commit").display().to_string();
+        let config = fs::read_to_string(folder.join("config")).unwrap();
+        for command in [
+            format!("mkdir -p {0}; echo evil > {hook}; chmod +x {hook}", folder.join("hooks").display()),
+            "git config core.fsmonitor ./evil".to_owned(),
+        ] {
+            let _ = ground.call("shell", json!({ "command": command })).await;
+            assert!(!Path::new(&hook).exists(), "{shape}");
+            assert_eq!(fs::read_to_string(folder.join("config")).unwrap(), config, "{shape}");
+        }
+    }
+}
+
+/// Those that a work tree holds are worked on from without, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn git_works_in_repositories_within_a_work_tree() {
+    let ground = asking(repository());
+    let other = repository();
+    let at = |ground: &Ground| ground.path("").to_str().unwrap().to_owned();
+    git(&ground.path(""), &["clone", "-q", &at(&other), "clone"]);
+    git(&ground.path(""), &["submodule", "--quiet", "add", &at(&other), "module"]);
+    git(&ground.path(""), &["worktree", "add", "-q", "inner"]);
+    fs::create_dir(ground.path("sub")).unwrap();
+    for folder in ["clone", "module", "inner", "sub"] {
+        let command = format!(
+            "cd {folder} && git status --short && echo {folder} > new && git add new && git -c user.name=a -c user.email=a@b commit -qm {folder} && git log --format=%s -1"
+        );
+        let assessed = shell(&ground, &command);
+        assert_eq!((&assessed.permission, &assessed.why), (&Permission::Sandbox, &None), "{folder}");
+        let finished = ground.finish(assessed).await;
+        assert_eq!(data(&finished)["exit_code"], 0, "{folder}: {finished:?}");
+        assert_eq!(git(&ground.path(folder), &["log", "--format=%s", "-1"]).trim(), folder);
+    }
+    // What a command makes by git's own means stays, and can be worked with.
+    for made in [
+        "git worktree add -q made && git -C made status",
+        "cd made && echo x > x && git add x && git commit -qm made",
+    ] {
+        let finished = ground.call("shell", json!({ "command": made })).await;
+        assert_eq!(
+            (data(&finished)["exit_code"].as_i64(), finished.result.diagnostics.len()),
+            (Some(0), 0),
+            "{finished:?}"
+        );
+    }
+    assert_eq!(git(&ground.path("made"), &["log", "--format=%s", "-1"]), "made\n");
+}
+
+/// A command could lead git to a repository of the person's, so that the next one may write there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_git_folder_to_which_a_command_leads_cannot_be_written() {
+    for lead in [
+        "echo gitdir: VICTIM > .git",
+        "ln -s VICTIM .git",
+        "mkdir -p e && echo VICTIM > e/commondir && cp VICTIM/HEAD e && echo gitdir: e > .git",
+    ] {
+        let home = home_of_its_own();
+        let ground = Ground::at_home(home.path(), &[]);
+        let victim = ground.root().join("victim");
+        fs::create_dir(&victim).unwrap();
+        git(&victim, &["init", "-q"]);
+        begin_in(&victim);
+        let head = victim.join(".git/refs/heads/main").display().to_string();
+        let lead = lead.replace("VICTIM", victim.join(".git").to_str().unwrap());
+        let running = ground.start(&format!("{lead}; touch begun; while [ ! -e go ]; do :; done"));
+        wait_until("the command has begun", || ground.path("begun").exists()).await;
+        // Another command while it runs, and one after it.
+        let attack = format!("echo {} > {head}", "0".repeat(40));
+        assert_ne!(run(&ground, &attack).await.0, Some(0), "{lead}");
+        fs::write(ground.path("go"), "").unwrap();
+        let finished = running.end().await;
+        assert!(
+            finished.result.diagnostics.join("\n").contains("`.git` was taken away"),
+            "{lead}: {finished:?}"
+        );
+        assert_ne!(run(&ground, &attack).await.0, Some(0), "{lead}");
+        assert_eq!(git(&victim, &["log", "--format=%s"]), "first\n");
+    }
+    // By what is on the way of a link that a person has made.
+    let home = home_of_its_own();
+    let ground = Ground::at_home(home.path(), &[]);
+    let victim = ground.root().join("victim");
+    fs::create_dir(&victim).unwrap();
+    git(&victim, &["init", "-q"]);
+    begin_in(&victim);
+    git(&ground.path(""), &["init", "-q", "--separate-git-dir", "store.git"]);
+    let away = format!("mv store.git away; ln -s {} store.git", victim.join(".git").display());
+    let finished = ground.call("shell", json!({ "command": away })).await;
+    assert!(finished.result.diagnostics.join("\n").contains("led git to another folder"), "{finished:?}");
+    symlink("store.git", ground.path(".git")).unwrap();
+    let attack = format!("touch {}", victim.join(".git/mark").display());
+    assert_ne!(run(&ground, &attack).await.0, Some(0));
+    // A person has led there.
+    fs::remove_file(ground.path(".git")).unwrap();
+    symlink(victim.join(".git"), ground.path(".git")).unwrap();
+    assert_eq!(run(&ground, &attack).await.0, Some(0));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn temporary_files_and_caches_are_the_conversations_own() {
     let home = home_of_its_own();
@@ -555,10 +719,23 @@ async fn what_runs_without_asking_and_what_asks() {
     assert_eq!(permission(&ground, "shell", json!({ "command": "make" })).0, Permission::Ask);
     assert_eq!(permission(&ground, "write", edit.clone()).0, Permission::Ask);
     // Where it could not be undone, or not protected.
-    let plain = asking(Ground::new());
-    let (found, _, why) = permission(&plain, "shell", json!({ "command": "make" }));
-    assert_eq!(found, Permission::Ask);
-    assert!(why.unwrap().contains("git work tree"));
+    let plain = asking(without_undo());
+    let cannot = |command: &str| {
+        let assessed = shell(&plain, command);
+        (assessed.permission, assessed.for_task, assessed.why.unwrap_or_default())
+    };
+    let (found, for_task, why) = cannot("make");
+    assert_eq!((found, for_task), (Permission::Ask, true));
+    assert!(why.contains("could not be undone") && why.contains("200 MiB"), "{why}");
+    let (found, for_task, why) = cannot("git push");
+    assert_eq!((found, for_task), (Permission::Ask, false), "it asks for another reason, too");
+    assert!(why.contains("publishes") && why.contains("could not be undone"), "{why}");
+    let rule = Arc::new(Rule::parse("shell(make)", Effect::Ask).unwrap());
+    let standing = Standing { rule, effect: Effect::Ask, source: Source::Policy };
+    let mut ruled = asking(without_undo());
+    ruled.rules = Book::new(vec![standing]);
+    assert!(!shell(&ruled, "make").for_task, "a rule asks");
+    assert_eq!(shell(&asking(Ground::new()), "make").permission, Permission::Sandbox, "a small folder");
     let landlock = asking(commit_in(Ground::with_landlock_only()));
     assert_eq!(permission(&landlock, "shell", json!({ "command": "make" })).0, Permission::Ask);
 }
@@ -574,7 +751,7 @@ async fn what_a_person_may_decide_in_passing() {
     let command = |command: &str| json!({ "command": command });
     let edit = |path: &str| json!({ "path": path, "content": "x" });
     // What is done here could not be undone, so that all of it asks.
-    let ground = asking(Ground::new());
+    let ground = asking(without_undo());
     let out = json!({ "command": "ls", "outside": true, "reason": "to see it" });
     let long = format!("mkdir {}", "a-folder ".repeat(20));
     for (tool, arguments, expected) in [
@@ -598,7 +775,7 @@ async fn what_a_person_may_decide_in_passing() {
         assert!(!in_passing(&weak, "shell", command("mkdir a")));
         assert!(in_passing(&weak, "write", edit("new")));
     }
-    let mut networked = asking(Ground::new());
+    let mut networked = asking(without_undo());
     networked.sandbox.host_network = true;
     assert!(!in_passing(&networked, "shell", command("mkdir a")));
     let mut required = asking(Ground::with_landlock_only());

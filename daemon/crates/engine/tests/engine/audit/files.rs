@@ -3,6 +3,7 @@
 use abide_protocol::{
     CallId, RecordId,
     checkpoint::{CheckpointState, Checkpointed, UndoBegun, UndoEnded},
+    inbox::Decision,
     record::{NewRecord, Permission, RecordBody},
     task::Approvals,
     transcript::EffectClass,
@@ -19,6 +20,8 @@ pub(super) struct Files {
     is_impossible: bool,
     /// `--yes` answers.
     by_yes: bool,
+    /// A person has allowed for the task what could not be undone.
+    is_waived: bool,
     calls: HashMap<CallId, Seen>,
 }
 
@@ -26,6 +29,8 @@ struct Seen {
     effect: EffectClass,
     /// It may run unasked because what it does can be undone.
     is_contained: bool,
+    /// It asks only because what it does could not be undone.
+    for_task: bool,
     by_person: bool,
     has_begun: bool,
 }
@@ -45,7 +50,9 @@ impl Files {
             }
             RecordBody::CallAssessed(assessed) => {
                 let is_contained = assessed.permission == Permission::Sandbox;
-                let seen = Seen { effect: assessed.effect, is_contained, by_person: false, has_begun: false };
+                let for_task = assessed.permission == Permission::Ask && assessed.for_task;
+                let effect = assessed.effect;
+                let seen = Seen { effect, is_contained, for_task, by_person: false, has_begun: false };
                 self.calls.insert(assessed.call_id, seen);
             }
             RecordBody::ApprovalRequested(approval) => {
@@ -54,11 +61,13 @@ impl Files {
                     !is_contained || self.is_impossible && !self.by_yes,
                     "a call that can be undone asks: {record:?}"
                 );
+                assert!(!(approval.for_task && self.is_waived), "it is allowed for the task: {record:?}");
             }
             RecordBody::ApprovalDecided(decided) if decided.decision.allows() => {
                 if let Some(call) = self.calls.get_mut(&decided.call_id) {
                     call.by_person = true;
                 }
+                self.is_waived |= decided.decision == Decision::AllowForTask;
             }
             RecordBody::CallStarted(started) => {
                 let call = self.calls.get(&started.call_id);
@@ -66,8 +75,10 @@ impl Files {
                     .is_some_and(|call| matches!(call.effect, EffectClass::Verifiable | EffectClass::Unsafe));
                 let is_unasked =
                     call.is_some_and(|call| call.is_contained && !call.by_person && !call.has_begun);
+                let asked = call.is_none_or(|call| !call.for_task || call.by_person);
+                assert!(asked || self.is_waived, "a call that asks runs unasked: {record:?}");
                 assert!(
-                    !(changes && is_unasked && self.is_impossible) || self.by_yes,
+                    !(changes && is_unasked && self.is_impossible) || self.by_yes || self.is_waived,
                     "a call runs unasked that cannot be undone: {record:?}"
                 );
                 assert!(

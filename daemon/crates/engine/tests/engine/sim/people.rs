@@ -134,9 +134,10 @@ impl Life {
             let Some(task) = self.disk.published.task(chosen) else { return };
             let (id, paused) = (task.id, task.paused);
             let question = task.questions.values().next().map(|q| (q.id, q.kind));
-            let approval = task.approvals.keys().next().copied();
-            if let Some(approval) = approval {
-                let decision = self.decision();
+            let approval = task.approvals.values().next().map(|approval| (approval.id, approval.for_task));
+            if let Some((approval, for_task)) = approval {
+                let decision =
+                    if for_task && self.one_in(3) { Decision::AllowForTask } else { self.decision() };
                 self.send_request(Request::Decide(approval, decision));
             } else if let Some((question, kind)) = question {
                 let response = self.response(kind);

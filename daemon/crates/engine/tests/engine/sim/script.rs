@@ -139,7 +139,8 @@ impl Life {
             _ => return self.pick(&[ask, complete, update])(what).arguments("{"),
         };
         match self.roll(8) {
-            0..3 => plan.asking(),
+            0..2 => plan.asking(),
+            2 => plan.without_undo(),
             3 => plan.denied("no"),
             4 => plan.yes(),
             5 => plan.contained(),
