@@ -123,6 +123,32 @@ impl Repository<'_> {
     /// The differences of these files, of which at most so many bytes of the diff.
     fn difference(&self, files: &[&Planned], room: u64) -> Result<Difference, NoCheckpoint> {
         let told = || files.iter().filter(|file| !file.is_left_out());
+        let before = self.tree_of(told().map(|file| (&*file.path, file.target.as_ref())))?;
+        let after = self.tree_of(told().map(|file| (&*file.path, file.current.as_ref())))?;
+        let index = self.file("index");
+        let plain = ["--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
+        let arguments = [&["diff-tree", "-r", "--numstat", "-z"], &plain[..], &[&before, &after]].concat();
+        let counted = self.git().start(self.ours(&index), &arguments, &[])?;
+        let arguments = [&["diff-tree", "-r", "-p"], &plain[..], &[&before, &after]].concat();
+        let patch = self.git().start(self.ours(&index), &arguments, &[])?;
+        let lines = parse_counts(&counted.succeed()?).ok_or(NoCheckpoint::Answer { what: "diff-tree" })?;
+        let read = patch.read(|patch| {
+            let mut diff = Vec::new();
+            patch.take(room + 1).read_to_end(&mut diff)?;
+            // The rest is read too, so that git ends as it should.
+            std::io::copy(patch, &mut std::io::sink())?;
+            Ok(diff)
+        });
+        let (mut diff, code, words) = read?;
+        if code != 0 {
+            return Err(NoCheckpoint::Failed { what: "diff-tree".to_owned(), words });
+        }
+        let is_cut = diff.len() as u64 > room;
+        if is_cut {
+            // Up to the last whole line.
+            diff.truncate(diff.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+        }
+        Ok(Difference { lines, diff, is_cut })
     }
 
     /// A tree with just these files.

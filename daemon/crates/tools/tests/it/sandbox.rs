@@ -9,7 +9,7 @@ use abide_protocol::{
     sandbox::SandboxLevel,
     task::Approvals,
 };
-use abide_rules::{Book, Effect, Rule, Source, Standing};
+use abide_rules::{Book, Effect, Source, Standing};
 use abide_tools::{Run, Unasked};
 use serde_json::{Value, json};
 use std::{
@@ -730,7 +730,7 @@ async fn what_runs_without_asking_and_what_asks() {
     let (found, for_task, why) = cannot("git push");
     assert_eq!((found, for_task), (Permission::Ask, false), "it asks for another reason, too");
     assert!(why.contains("publishes") && why.contains("could not be undone"), "{why}");
-    let rule = Arc::new(Rule::parse("shell(make)", Effect::Ask).unwrap());
+    let rule = Arc::new(abide_rules::Rule::parse("shell(make)", Effect::Ask).unwrap());
     let standing = Standing { rule, effect: Effect::Ask, source: Source::Policy };
     let mut ruled = asking(without_undo());
     ruled.rules = Book::new(vec![standing]);
