@@ -1,11 +1,14 @@
 //! The command line's grammar, parsing only. What a command does is in [`crate::commands`].
 
+mod amount;
 mod conversation;
 mod daemon;
 mod duration;
+mod elsewhere;
 mod person;
 mod provider;
 mod task;
+mod usage;
 mod word;
 
 pub(crate) use self::{
@@ -14,12 +17,14 @@ pub(crate) use self::{
         CompletionsArgs, ConfigCommand, DaemonCommand, DoctorArgs, InstallArgs, KeyCommand, LogsArgs,
         ManArgs, ModelsArgs, PersonasArgs, PromptsArgs, RulesArgs, RulesCommand, Setting, UninstallArgs,
     },
+    elsewhere::elsewhere,
     person::{AnswerArgs, DecideArgs, RejectArgs},
     provider::{APIS, AddArgs, ProviderCommand},
     task::{
-        AgentArgs, ChangesArgs, ChatArgs, DemoArgs, FilesArgs, InterveneArgs, LiveTaskArgs, OutputArgs,
+        AgentArgs, ChangesArgs, ChatArgs, DemoArgs, FilesArgs, InterveneArgs, LiveTasksArgs, OutputArgs,
         PsArgs, RunArgs, ShowArgs, TreeArgs, UndoArgs, WaitArgs, WatchArgs,
     },
+    usage::{Since, UsageArgs},
 };
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -65,7 +70,7 @@ pub(crate) fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
 ///
 /// Tasks belong to a daemon, which starts by itself when it is needed: closing this program stops none of them.
 /// Ids are shown short. The beginning of what is shown of a task or a conversation is accepted, and any unique beginning or end of a
-/// whole id.
+/// whole id. `last` or `@1` is the newest task, `@2` the one before it.
 #[derive(Debug, Parser)]
 #[command(name = "abide", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -108,8 +113,10 @@ pub(crate) enum Command {
     /// See a whole scripted task: no key, no network
     Demo(DemoArgs),
     /// List tasks: what goes on, what waits for you
+    #[command(aliases = ["ls", "list"])]
     Ps(PsArgs),
     /// Show all about a task
+    #[command(alias = "inspect")]
     Show(ShowArgs),
     /// Show tasks with their sub-tasks
     Tree(TreeArgs),
@@ -118,12 +125,15 @@ pub(crate) enum Command {
     /// Show what a task and its sub-tasks have changed in files
     Diff(ChangesArgs),
     /// Take back what a task and its sub-tasks have changed in files
+    #[command(alias = "revert")]
     Undo(UndoArgs),
     /// Follow a task or a conversation
+    #[command(aliases = ["attach", "follow", "tail"])]
     Watch(WatchArgs),
     /// Wait until tasks have ended
     Wait(WaitArgs),
     /// Print a conversation
+    #[command(alias = "history")]
     Messages(MessagesArgs),
     /// Find words in messages and titles
     Search(SearchArgs),
@@ -131,21 +141,28 @@ pub(crate) enum Command {
     Inbox,
     /// Answer a question
     Answer(AnswerArgs),
-    /// Allow a tool call that waits
+    /// Allow tool calls that wait
+    #[command(aliases = ["allow", "accept"])]
     Approve(DecideArgs),
-    /// Refuse a tool call that waits
+    /// Refuse tool calls that wait
+    #[command(aliases = ["deny", "refuse"])]
     Reject(RejectArgs),
-    /// End a task at once and for good
-    Stop(LiveTaskArgs),
-    /// Pause a task: what runs finishes, nothing new begins
-    Pause(LiveTaskArgs),
+    /// End tasks at once and for good
+    #[command(aliases = ["kill", "cancel"])]
+    Stop(LiveTasksArgs),
+    /// Pause tasks: what runs finishes, nothing new begins
+    Pause(LiveTasksArgs),
     /// Comment on a task while it works, replace its instructions, or end it
     Intervene(InterveneArgs),
-    /// Let a paused task go on
-    Resume(LiveTaskArgs),
+    /// Let paused tasks go on
+    Resume(LiveTasksArgs),
+    /// Show what models have used: tokens and money by day, model and conversation
+    #[command(alias = "cost")]
+    Usage(UsageArgs),
     /// List the decisions that are remembered (--always), or forget one
     Rules(RulesArgs),
     /// List, rename, archive, mute or delete conversations
+    #[command(aliases = ["chats", "sessions"])]
     Conversations(ConversationsArgs),
     /// Set up providers of models, list or remove them
     #[command(subcommand)]

@@ -4,6 +4,7 @@
 //!
 //! Invariant: text of models, tools and the daemon is rendered only through [`text`].
 
+pub(crate) mod blanks;
 pub(crate) mod call;
 pub(crate) mod catalog;
 pub(crate) mod changes;
@@ -31,6 +32,7 @@ pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod tree;
+pub(crate) mod usage;
 
 #[cfg(test)]
 pub(crate) mod fixture;

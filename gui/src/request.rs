@@ -129,19 +129,12 @@ pub enum Intervention {
     Delete,
 }
 
-/// Comments that the daemon takes for commands.
-const COMMANDS: [&str; 3] = ["delete", "modify", "unchanged"];
-
 impl Intervention {
     fn of(self, task: TaskId) -> InterveneParams {
         // A status, unlike the comment that does the same, is not shown among the person's words.
         let status = |status: &str| Some(status.to_owned());
         let (comment, content, status) = match self {
-            // In quotes it is what the person wrote, and no command.
-            Self::Comment(words) if COMMANDS.contains(&words.trim()) => {
-                (format!("“{}”", words.trim()), None, None)
-            }
-            Self::Comment(words) => (words, None, None),
+            Self::Comment(words) => return abide_client::comment(task, words),
             Self::Modify(content) => (String::new(), Some(content), status("modified")),
             Self::Delete => (String::new(), None, status("deleted")),
         };
@@ -393,20 +386,4 @@ fn done<T>(_: T) -> Answer {
 /// `Done` if what was asked for is in force, `TooLate` if another answer is.
 const fn in_force(is_so: bool) -> Answer {
     if is_so { Answer::Done } else { Answer::TooLate }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_comment_is_never_a_command() {
-        let task = TaskId(uuid::Uuid::from_u128(1));
-        for command in COMMANDS {
-            let params = Intervention::Comment(format!(" {command}\n")).of(task);
-            assert_eq!((params.comment, params.content), (format!("“{command}”"), None));
-        }
-        let words = "delete the old tests";
-        assert_eq!(Intervention::Comment(words.to_owned()).of(task).comment, words);
-    }
 }

@@ -93,6 +93,15 @@ pub(crate) struct AgentArgs {
     /// Stop after so many steps; 0 means no limit
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u32>,
+    /// Ask whether to go on when the task and its sub-tasks have used so many tokens (200000, 200k, 2m); 0 means no limit
+    #[arg(long, value_name = "TOKENS", value_parser = super::amount::tokens)]
+    pub(crate) max_tokens: Option<u64>,
+    /// The same when they have cost so many dollars (0.50, 2); 0 means no limit
+    #[arg(long, value_name = "DOLLARS", value_parser = super::amount::micros)]
+    pub(crate) max_cost: Option<u64>,
+    /// Stop after so much time of work (90s, 10m, 2h, 1d), which waiting for you is not; 0 means no limit
+    #[arg(long, value_name = "TIME", value_parser = super::duration::seconds)]
+    pub(crate) max_duration: Option<u64>,
     /// Cancel the task when a question of the agent stays unanswered for so long (90s, 10m, 2h, 1d); 0 means never
     #[arg(long, value_name = "TIME", value_parser = super::duration::seconds)]
     pub(crate) question_timeout: Option<u64>,
@@ -155,7 +164,9 @@ pub(crate) struct RunArgs {
 #[command(after_help = "\
 At a terminal Enter sends, Alt-Enter begins another line, and a pasted text is one message.
 Ctrl-C stops a reply; Ctrl-D or /exit leaves, and the conversation stays.
-/help lists the commands: /model /mode /stop /new /exit. From a pipe each line is a message.
+What you type while the agent works is said to it. Lines that come in one burst are one message.
+/help lists the commands: /model /mode /stop /diff /undo /cost /new /exit. !COMMAND runs a command of your own,
+@ and Tab name a file. From a pipe each line is a message.
 The mode is `chat` unless another is named: nothing but talk. With `--mode agent` it uses tools.
 
 Examples:
@@ -179,6 +190,9 @@ pub(crate) struct DemoArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+The newest task is at the top. Wherever a task's id goes, `last` or `@1` is the newest task of all, ended ones too, `@2` the one
+before it, and so on.
+
 Examples:
   abide ps --status waiting_user,waiting_approval
   abide ps --all --format '{id} {status} {usage.output}'    fields as --json names them
@@ -321,10 +335,10 @@ pub(crate) struct InterveneArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct LiveTaskArgs {
-    /// The task's id, or any unique beginning or end of it
-    #[arg(value_parser = word, add = Kind::LiveTask.completer())]
-    pub(crate) task: String,
+pub(crate) struct LiveTasksArgs {
+    /// The tasks' ids, or any unique beginnings or ends of them
+    #[arg(required = true, value_name = "TASK", value_parser = word, add = Kind::LiveTask.completer())]
+    pub(crate) tasks: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use abide_client::protocol::method::{
 
 pub(crate) async fn intervene(args: InterveneArgs, json: bool) -> Result<Exit, CommandError> {
     let InterveneArgs { task, comment, modify, delete, status, content } = args;
-    let (comment, content, done) = match (comment, modify, delete) {
+    let (comment, content, done) = match (comment.map(abide_client::as_comment), modify, delete) {
         (Some(comment), _, _) => (comment, content, "; it will read the comment"),
         (None, Some(instructions), _) => {
             ("modify".to_owned(), Some(instructions), "; its instructions are replaced")
