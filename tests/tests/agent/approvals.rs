@@ -147,7 +147,7 @@ async fn one_decision_is_enough_for_what_could_not_be_undone() {
     world.wait("what asks for another reason, too", task, asks).await;
     assert_eq!(std::fs::read_to_string(world.daemon.workspace().join("file")).unwrap(), "two\n");
     let refused = cli.run(&["approve", &task.task_id.to_string(), "--for-task"]).await;
-    assert!(refused.code == Some(1) && refused.stderr.contains("does not ask only because"), "{refused:?}");
+    assert!(refused.code == Some(2) && refused.stderr.contains("does not ask only because"), "{refused:?}");
     cli.ok(&["reject", &task.task_id.to_string()]).await;
     world.wait_end(task).await;
 }
