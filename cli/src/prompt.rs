@@ -288,7 +288,8 @@ mod tests {
             assert_eq!(hidden(risk).of_line("v"), Some(ApprovalKey::View), "{risk:?}");
         }
         assert_eq!(Takes::at(Risk::Low, true), Takes::Key);
-        assert_eq!(hidden(Risk::Low).label(true), "not all is shown (v views): write yes, no or detach: ");
+        let once = Approval { only_once: Some("it names a file".into()), ..fixture::approval() };
+        assert_eq!(hidden(Risk::Low).label(&once), "not all is shown (v views): write yes, no or detach: ");
     }
 
     #[test]

@@ -336,7 +336,7 @@ pub(crate) fn inbox(items: &[InboxItem], now: Timestamp, width: Option<usize>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{output::fixture, prompt::ApprovalKey};
+    use crate::{output::fixture, prompt::Takes};
     use abide_client::protocol::{
         JsonText,
         inbox::{NamedFile, Rule},
@@ -410,10 +410,13 @@ mod tests {
         let words = "\"task\" would allow: this, and all in this task and its sub-tasks that asks only because it could not be undone";
         assert!(plain(&approval(&offered)).contains(words));
         assert!(!plain(&approval(&fixture::approval())).contains("\"task\""));
-        assert_eq!(ApprovalKey::label(&offered), "high risk: write yes, task, always, no or detach: ");
+        assert_eq!(
+            Takes::at(offered.risk, true).label(&offered),
+            "high risk: write yes, task, always, no or detach: "
+        );
         let low = Approval { risk: Risk::Low, ..offered };
         assert_eq!(
-            ApprovalKey::label(&low),
+            Takes::at(low.risk, true).label(&low),
             "y allow once · t for this task · A always · n reject · d detach: "
         );
     }

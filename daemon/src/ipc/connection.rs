@@ -190,7 +190,7 @@ impl Connection {
         let outbox = self.line.outbox().clone();
         match request {
             Ok(request) => {
-                self.line.request(request, move |reply| answer(&outbox, id, reply, warnings)).await
+                self.line.request(request, move |reply| answer(&outbox, id, reply, warnings)).await;
             }
             // Not even the id of the frame can be read, so the error names no request. (A JSON line without id is a notification,
             // which gets no reply.)

@@ -113,7 +113,7 @@ impl Chat {
     /// Shows what the newest task has changed in files.
     async fn diff(&mut self) -> Result<(), CommandError> {
         let Some(task) = self.latest().await? else { return Ok(screen::note(NO_TASK)?) };
-        let params = TaskChangesParams { task_id: task.id.to_string(), step: None, redo: false };
+        let params = TaskChangesParams { task_id: task.id.to_string(), step: None, redo: false, all: false };
         let found = diff::of_task(&mut self.daemon, params).await?;
         Ok(screen::print(&changes::all(&found))?)
     }
@@ -122,7 +122,7 @@ impl Chat {
     async fn undo(&mut self) -> Result<(), CommandError> {
         let Some(task) = self.latest().await? else { return Ok(screen::note(NO_TASK)?) };
         let changes = ChangesArgs { task: task.id.to_string(), step: None };
-        undo::undo(UndoArgs { changes, redo: false, yes: false }, false).await.map(drop)
+        undo::undo(UndoArgs { changes, redo: false, all: false, yes: false }, false).await.map(drop)
     }
 
     /// Says what the newest task has used, and what all tasks of the conversation have.
