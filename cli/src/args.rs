@@ -10,6 +10,7 @@ mod provider;
 mod task;
 mod usage;
 mod word;
+mod worktree;
 
 pub(crate) use self::{
     conversation::{ConversationsArgs, ConversationsCommand, GuiArgs, MessagesArgs, SearchArgs},
@@ -25,6 +26,7 @@ pub(crate) use self::{
         PsArgs, RunArgs, ShowArgs, TreeArgs, UndoArgs, WaitArgs, WatchArgs,
     },
     usage::{Since, UsageArgs},
+    worktree::{WorktreeArgs, WorktreeCommand},
 };
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -127,6 +129,8 @@ pub(crate) enum Command {
     /// Take back what a task and its sub-tasks have changed in files
     #[command(alias = "revert")]
     Undo(UndoArgs),
+    /// List, merge or remove the git worktrees of tasks
+    Worktree(WorktreeArgs),
     /// Follow a task or a conversation
     #[command(aliases = ["attach", "follow", "tail"])]
     Watch(WatchArgs),

@@ -33,6 +33,7 @@ pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod tree;
 pub(crate) mod usage;
+pub(crate) mod worktree;
 
 #[cfg(test)]
 pub(crate) mod fixture;

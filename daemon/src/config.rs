@@ -10,6 +10,7 @@ mod reference;
 mod sandbox;
 mod template;
 mod tools;
+mod worktree;
 
 pub use edit::Change;
 pub use error::{ConfigError, Problem};
@@ -20,6 +21,7 @@ pub use reference::{reference, reference_json};
 pub use sandbox::SandboxConfig;
 pub use template::{TemplateConfig, TemplateLimits};
 pub use tools::ToolsConfig;
+pub use worktree::WorktreeConfig;
 
 use crate::{notify::Quiet, persona::PersonaConfig};
 use abide_engine::default_steps;
@@ -58,6 +60,7 @@ pub struct Config {
     pub personas: BTreeMap<String, PersonaConfig>,
     pub templates: BTreeMap<String, TemplateConfig>,
     pub prompts: PromptsConfig,
+    pub worktree: WorktreeConfig,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]

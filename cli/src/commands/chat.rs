@@ -151,6 +151,9 @@ impl Chat {
     async fn start(&mut self, message: String) -> Result<(ConversationId, TaskId), CommandError> {
         let params = request::params(&self.agent, message, self.conversation, self.default_mode())?;
         let started = request::start(&mut self.daemon, params).await?;
+        if !self.json && self.conversation.is_none() {
+            request::say_where(&mut self.daemon, &self.agent, started).await?;
+        }
         self.conversation = Some(started.conversation_id);
         Ok((started.conversation_id, started.task_id))
     }

@@ -13,6 +13,7 @@ mod search;
 mod start;
 mod task;
 mod usage;
+mod worktree;
 
 use super::{Caller, Service, request_error::RequestError};
 use abide_protocol::{
@@ -39,6 +40,8 @@ pub(super) async fn handle(
         Request::AgentTree(params) => Reply::AgentTree(task::tree(service, &params).await?),
         Request::TaskChanges(params) => Reply::TaskChanges(files::changes(service, &params).await?),
         Request::UndoTask(params) => Reply::UndoTask(files::undo(service, caller, &params).await?),
+        Request::ListWorktrees(params) => Reply::ListWorktrees(worktree::list(service, params).await?),
+        Request::RemoveWorktree(params) => Reply::RemoveWorktree(worktree::remove(service, &params).await?),
         Request::GetTask(params) => Reply::GetTask(task::get(service, &params).await?),
         Request::UserResponse(params) => Reply::UserResponse(inbox::respond(service, caller, params).await?),
         Request::DecideApproval(params) => {

@@ -12,7 +12,7 @@ mod diff_text;
 mod error;
 mod forget;
 mod found;
-mod git;
+pub(crate) mod git;
 mod head;
 mod index;
 mod plain;
@@ -31,6 +31,7 @@ use crate::{guard::Listings, run::Runner};
 use abide_protocol::{TaskId, Timestamp, checkpoint::SavedTree};
 use plan::{Change, Entry, FilePath};
 use repository::Repository;
+pub(crate) use repository::git_for;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     path::PathBuf,

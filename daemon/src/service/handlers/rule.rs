@@ -54,7 +54,8 @@ pub(super) async fn test(service: &Service, params: TestRuleParams) -> Result<Te
     let (tools, store) = (service.tools.clone(), service.store.clone());
     let tested = tokio::task::spawn_blocking(move || {
         let TestRuleParams { command, workspace, path } = &params;
-        let (policy, rules_here) = (catalog.policy().to_vec(), store.rules_of(workspace));
+        let (policy, rules_here) =
+            (catalog.policy().to_vec(), rule_book::remembered(&store, &tools, workspace));
         let sandbox = SandboxSettings {
             unreadable: rule_book::unreadable(&policy, &rules_here),
             ..catalog.config().sandbox_settings(tools.home())

@@ -28,6 +28,7 @@ use abide_protocol::{
             StartTaskReply, TaskChangesReply, TaskFile, TaskHistory, TaskReply, UndoTaskReply,
         },
         usage::{UsageReply, UsageRow},
+        worktree::{ListWorktreesReply, RemoveWorktreeReply, Worktree},
     },
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
     provider::{DefaultModel, KeyState, ProviderInfo},
@@ -47,7 +48,11 @@ pub(super) fn all() -> Vec<Reply> {
 fn tasks() -> Vec<Reply> {
     let task = || TaskReply { task: things::task() };
     vec![
-        Reply::StartTask(StartTaskReply { task_id: id(0x21), conversation_id: id(0x11) }),
+        Reply::StartTask(StartTaskReply {
+            task_id: id(0x21),
+            conversation_id: id(0x11),
+            beside: Some(id(0x22)),
+        }),
         Reply::StopTask(task()),
         Reply::PauseTask(task()),
         Reply::AgentTree(AgentTreeReply { agents: [(id(0x21), agent())].into() }),
@@ -82,6 +87,10 @@ fn tasks() -> Vec<Reply> {
             kept: vec![things::kept_file()],
             notes: vec!["HEAD was main".to_owned()],
         }),
+        Reply::ListWorktrees(ListWorktreesReply {
+            worktrees: vec![Worktree { task_id: Some(id(0x21)), problem: text("no git"), ..worktree() }],
+        }),
+        Reply::RemoveWorktree(RemoveWorktreeReply { worktree: worktree() }),
         Reply::GetTask(GetTaskReply {
             task: things::task(),
             conversation_title: "Tidy up".to_owned(),
@@ -395,5 +404,18 @@ fn agent() -> Agent {
         depth: 1,
         user_content: text("Only the docs."),
         user_comment: text("Mind the gap."),
+    }
+}
+
+fn worktree() -> Worktree {
+    Worktree {
+        conversation_id: id(0x11),
+        task_id: None,
+        path: "/home/me/.local/share/abide/worktrees/x/project".to_owned(),
+        branch: "abide/beef0011".to_owned(),
+        repository: "/home/me/project".to_owned(),
+        files: 2,
+        commits: 1,
+        problem: None,
     }
 }

@@ -20,9 +20,10 @@ use abide_protocol::{
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
         task::{
             AgentTreeParams, GetTaskParams, ImportCall, ImportMessage, ImportRole, InterveneParams,
-            ListTasksParams, StartTaskParams, TaskChangesParams, TaskParams,
+            ListTasksParams, OwnWorktree, StartTaskParams, TaskChangesParams, TaskParams,
         },
         usage::UsageParams,
+        worktree::{ListWorktreesParams, WorktreeParams},
     },
     provider::ProviderEntry,
     task::{Approvals, LimitsRequest, Mode, RestartPolicy},
@@ -67,6 +68,7 @@ fn tasks() -> Vec<Request> {
             message_mode: text("Task"),
             task_id: text("agent-123"),
             files: vec!["notes.md".to_owned()],
+            worktree: Some(OwnWorktree { branch: text("tidy") }),
             messages: vec![
                 ImportMessage {
                     role: ImportRole::Assistant,
@@ -121,6 +123,8 @@ fn tasks() -> Vec<Request> {
             redo: true,
             all: false,
         }),
+        Request::ListWorktrees(ListWorktreesParams { worktree: text("beef0021") }),
+        Request::RemoveWorktree(WorktreeParams { worktree: "abide/beef0011".to_owned() }),
         Request::GetTask(GetTaskParams { task_id: "beef0021".to_owned(), history: true }),
     ]
 }

@@ -71,16 +71,13 @@ impl<'a> Repository<'a> {
             source: io::Error::other(error.to_string()),
         };
         let workspace = runner.workspace(&place.workspace).map_err(unusable)?;
-        let program = find("git", place.environment.get("PATH").map(String::as_str))
-            .filter(|program| crate::command::is_trusted(program.as_ref(), &workspace, &[]))
-            .or_else(|| find("git", None))
-            .ok_or(NoCheckpoint::NoGit)?;
+        let program = git_for(&workspace, place).ok_or(NoCheckpoint::NoGit)?;
         let variable =
             |name: &str| place.environment.get(name).filter(|value| !value.is_empty()).map(Path::new);
         let home = variable("HOME").unwrap_or(&runner.planner.home);
         let config_home = variable("XDG_CONFIG_HOME");
         let real = workspace.real();
-        let is_ours = runner.is_scratch(&workspace);
+        let (is_scratch, is_worktree) = (runner.is_scratch(&workspace), runner.is_worktree(&workspace));
         let kept = earlier.and_then(|earlier| kept_with(&folders.kept, &earlier.commit, real));
         let (found, top, kept) = match kept {
             Some((kept, top)) => {
@@ -92,7 +89,7 @@ impl<'a> Repository<'a> {
                 // A home that is a work tree is not the project of what lies in it.
                 let found =
                     || Found::of(real, home, config_home).filter(|found| !workspace.is_broad_at(&found.top));
-                let found = if is_ours { None } else { found() };
+                let found = if is_scratch { None } else { found() };
                 let top = found.as_ref().map_or(real, |found| &found.top).to_owned();
                 let kept = folders.kept.join(match &found {
                     Some(found) => name(&[
@@ -103,7 +100,7 @@ impl<'a> Repository<'a> {
                     ]),
                     None => name_of_plain(&top),
                 });
-                if found.is_none() && !is_ours {
+                if found.is_none() && !is_scratch {
                     refuse_plain(&workspace, &kept)?;
                 }
                 (found, top, kept)
@@ -117,7 +114,9 @@ impl<'a> Repository<'a> {
         let root = tree.root().map_err(NoCheckpoint::io(&path))?;
         let owner = Owner { work_tree: top.clone(), theirs: None, program: program.clone() };
         prepare(&kept, found.as_ref(), &owner).map_err(NoCheckpoint::io(&kept))?;
-        let plan = runner.plan_git(&kept, found.is_none().then(|| tree.real()));
+        // Work trees that Abide made lie in a folder that is hidden.
+        let is_made = found.is_none() || is_worktree;
+        let plan = runner.plan_git(&[&kept], is_made.then(|| tree.real()));
         let folder = kept.into_os_string().into_string().map_err(|_| NoCheckpoint::NotUtf8)?;
         let git = Git {
             helpers: &runner.helpers,
@@ -130,6 +129,7 @@ impl<'a> Repository<'a> {
             plan,
         };
         let workspace = workspace.real().strip_prefix(tree.real()).unwrap_or(Path::new("")).to_owned();
+        let is_ours = is_scratch || is_worktree;
         Ok(Self { git, root, top, workspace, folder, found, is_ours })
     }
 
@@ -235,6 +235,13 @@ impl<'a> Repository<'a> {
     pub(super) fn stat(&self, path: &[u8]) -> Option<Stat> {
         statat(&self.root, OsStr::from_bytes(path), AtFlags::SYMLINK_NOFOLLOW).ok()
     }
+}
+
+/// The git of a task that works here; not one that it could have made.
+pub(crate) fn git_for(workspace: &Workspace, place: &Place) -> Option<String> {
+    find("git", place.environment.get("PATH").map(String::as_str))
+        .filter(|program| crate::command::is_trusted(program.as_ref(), workspace, &[]))
+        .or_else(|| find("git", None))
 }
 
 /// The id that a command has printed.

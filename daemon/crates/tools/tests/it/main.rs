@@ -25,3 +25,4 @@ mod sub_tasks;
 mod swaps;
 mod tree;
 mod unattended;
+mod worktrees;
