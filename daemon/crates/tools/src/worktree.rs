@@ -20,7 +20,7 @@ use crate::{
     checkpoint::{Place, git_for},
     command::find,
     run::Runner,
-    sandbox::git::{Repository, git_folder_named_by},
+    sandbox::git::{Repository, git_folder},
 };
 use abide_fail_point::{Point, pass};
 use abide_protocol::{ConversationId, TaskId};
@@ -73,11 +73,12 @@ impl Worktrees {
             .runner
             .workspace(&place.workspace)
             .map_err(|error| NoWorktree::io(given)(io::Error::other(error.to_string())))?;
-        let repository =
-            Repository::of(workspace.real()).ok_or_else(|| NoWorktree::NoRepository(given.to_owned()))?;
-        if workspace.is_broad_at(&repository.top) {
-            return Err(NoWorktree::Broad(repository.top));
-        }
+        let repository = self.runner.planner.repository(&workspace).ok_or_else(|| {
+            match Repository::of(workspace.real(), &|_| true) {
+                Some(Repository { top, .. }) if workspace.is_broad_at(&top) => NoWorktree::Broad(top),
+                _ => NoWorktree::NoRepository(given.to_owned()),
+            }
+        })?;
         let program = git_for(&workspace, place).ok_or(NoWorktree::NoGit)?;
         let (id, short) = match new.task {
             Some(task) => (task.to_string(), task.short()),
@@ -142,7 +143,7 @@ impl Worktrees {
         let add = ["worktree", "add", "--quiet", "--no-checkout"];
         let how: &[&str] = if exists { &[path, branch] } else { &["--no-track", "-b", branch, path, &base] };
         git.must(&[&add, how].concat())?;
-        let folder = git_folder_named_by(&worktree.path.join(".git"))
+        let folder = git_folder(&worktree.path.join(".git"))
             .ok_or_else(|| NoWorktree::io(&worktree.path)(io::ErrorKind::InvalidData.into()))?;
         let git = on(&folder, &worktree.path).ready()?;
         git.must(&["reset", "--hard", "--quiet", "--no-recurse-submodules"])?;
@@ -180,7 +181,7 @@ impl Worktrees {
     /// The top of the git work tree around a folder, if there is one.
     #[must_use]
     pub fn work_tree(folder: &str) -> Option<PathBuf> {
-        Repository::of(Path::new(folder)).map(|repository| repository.top)
+        Repository::of(Path::new(folder), &|_| true).map(|repository| repository.top)
     }
 
     /// Removes a worktree in which nothing would be lost, and its branch if nobody has named it.

@@ -37,7 +37,7 @@ impl Worktrees {
             };
         }
         let cut = || NoWorktree::Cut { path: worktree.path.clone(), repository: worktree.repository.clone() };
-        let repository = Repository::of(&worktree.path)
+        let repository = Repository::of(&worktree.path, &|_| false)
             .filter(|repository| repository.top == worktree.path)
             .filter(|repository| repository.folders.last() == Some(&worktree.common))
             .ok_or_else(cut)?;
