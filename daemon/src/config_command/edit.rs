@@ -35,22 +35,19 @@ fn edit(as_json: bool) -> anyhow::Result<ExitCode> {
     for folder in [&home.config_dir, &home.state_dir] {
         private_folder(folder)?;
     }
-    let copy = home.state_dir.join(format!("config-edit.{}.toml", std::process::id()));
-    write(&copy, before.as_deref().unwrap_or_default())
-        .with_context(|| format!("cannot write {}", copy.display()))?;
+    let copy = copy_in(&home.state_dir, before.as_deref().unwrap_or_default())
+        .with_context(|| format!("cannot write into {}", home.state_dir.display()))?;
     let edit = Edit { file, before, copy, editor };
-    let is_changed = match edit.carry_out(!as_json && io::stdin().is_terminal()) {
-        Ok(is_changed) => is_changed,
-        Err(error) => {
-            bail!(
-                "{error:#}; {} is as it was, and what you wrote is kept in {}",
-                edit.file.display(),
-                edit.copy.display()
-            )
-        }
+    let is_changed = edit.carry_out(!as_json && io::stdin().is_terminal());
+    let kept = if is_changed.is_err() && edit.has_work() {
+        format!(", and what you wrote is kept in {}", edit.copy.display())
+    } else {
+        // A copy that stays harms nobody.
+        let _ = fs::remove_file(&edit.copy);
+        String::new()
     };
-    // A copy that stays harms nobody.
-    let _ = fs::remove_file(&edit.copy);
+    let is_changed =
+        is_changed.map_err(|error| anyhow::anyhow!("{error:#}; nothing is put in place{kept}"))?;
     let words = match (as_json, is_changed) {
         (true, _) => json!({ "file": edit.file, "changed": is_changed }).to_string(),
         (false, true) => format!("{} is changed", edit.file.display()),
@@ -59,12 +56,17 @@ fn edit(as_json: bool) -> anyhow::Result<ExitCode> {
     Ok(say(&words))
 }
 
-/// Only this user can read it, as the file may be private.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = File::options();
-    options.write(true).create(true).truncate(true);
-    options.mode(0o600);
-    options.open(path)?.write_all(text.as_bytes())
+/// A new file, beside those of earlier edits that were kept. Only this user can read it, as the configuration may be private.
+fn copy_in(folder: &Path, text: &str) -> io::Result<PathBuf> {
+    let mut number = 1;
+    loop {
+        let path = folder.join(format!("config-edit.{number}.toml"));
+        match File::options().write(true).create_new(true).mode(0o600).open(&path) {
+            Ok(mut file) => return file.write_all(text.as_bytes()).map(|()| path),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(e) => return Err(e),
+        }
+    }
 }
 
 struct Edit {
@@ -102,7 +104,7 @@ impl Edit {
                     _ = interrupts.recv() => false,
                 };
                 if !again {
-                    bail!("nothing is put in place");
+                    bail!("it is not valid");
                 }
             }
         });
@@ -127,6 +129,12 @@ impl Edit {
             anyhow::ensure!(status.success(), "the editor ({shown}) failed: {status}");
             Ok(())
         }
+    }
+
+    /// Whether the copy differs from the file.
+    fn has_work(&self) -> bool {
+        let before = self.before.as_deref().unwrap_or_default();
+        fs::read(&self.copy).is_ok_and(|now| now != before.as_bytes())
     }
 
     fn read(&self) -> anyhow::Result<String> {

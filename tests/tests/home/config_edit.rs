@@ -71,6 +71,16 @@ async fn what_cannot_be_put_in_place_is_kept() {
         }
     }
     assert_eq!(fs::read_to_string(&file).unwrap(), format!("{before}# other\n"));
+    let kept = copies(&daemon).len();
+    for editor in ["false", "rm \"$1\"; :"] {
+        let failed = with_editor(&daemon, editor).run(&["config", "edit"]).await;
+        assert_eq!(failed.code, Some(1), "{failed:?}");
+        assert!(
+            failed.stderr.contains("nothing is put in place") && !failed.stderr.contains("is kept"),
+            "{failed:?}"
+        );
+    }
+    assert_eq!(copies(&daemon).len(), kept, "a copy in which nothing was written is not kept");
     let none = daemon.cli().run(&["config", "edit"]).await;
     assert_eq!(none.code, Some(1), "{none:?}");
     assert!(none.stderr.contains("neither VISUAL nor EDITOR"), "{none:?}");
