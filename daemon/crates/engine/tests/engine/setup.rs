@@ -33,6 +33,7 @@ fn assessed(permission: Permission) -> CallAssessed {
         in_passing: false,
         files: Vec::new(),
         only_once: None,
+        for_task: false,
     }
 }
 
