@@ -335,6 +335,7 @@ fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
         checkpoints,
         hidden_dirs: hidden.into_iter().cloned().collect(),
         sandbox_dir: home.sandbox_dir(),
+        worktrees_dir: home.worktrees_dir(),
     })?)
 }
 

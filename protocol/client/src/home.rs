@@ -176,6 +176,12 @@ impl Home {
         self.data_dir.join("scratch")
     }
 
+    /// Git worktrees of tasks.
+    #[must_use]
+    pub fn worktrees_dir(&self) -> PathBuf {
+        self.data_dir.join("worktrees")
+    }
+
     #[must_use]
     pub fn log_dir(&self) -> PathBuf {
         self.state_dir.join("log")

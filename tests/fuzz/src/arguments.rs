@@ -37,6 +37,7 @@ impl Place {
             checkpoints: CheckpointFolders { kept: root.join("kept"), scratch: root.join("scratch") },
             hidden_dirs: Vec::new(),
             sandbox_dir: root.join("sandbox"),
+            worktrees_dir: root.join("worktrees"),
         };
         Self { tools: Tools::new(options).expect("tools"), workspace }
     }

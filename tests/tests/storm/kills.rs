@@ -53,9 +53,11 @@ fn deaths(seed: &mut Seed, kills: usize) -> Vec<Death> {
     (0..kills).map(&mut death).collect()
 }
 
-/// Whether the daemon passes the point while it works, and nobody undoes anything or installs another program.
+/// Whether the daemon passes the point while it works, and nobody undoes anything, wants a worktree or installs another program.
 const fn is_passed_at_work(point: Point) -> bool {
-    !is_creation(point) && !is_of_undo(point) && !matches!(point, Point::HandOver)
+    !is_creation(point)
+        && !is_of_undo(point)
+        && !matches!(point, Point::WorktreeNoted | Point::WorktreeMade | Point::HandOver)
 }
 
 /// Whether the point is passed only if there is no database yet.

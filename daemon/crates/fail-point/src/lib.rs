@@ -67,12 +67,16 @@ pub enum Point {
     FileRestored,
     /// An undo has restored all files, and no record says so.
     UndoDone,
+    /// It is noted that a worktree will be made, and git has not begun.
+    WorktreeNoted,
+    /// Git has made the worktree, and the note does not say so.
+    WorktreeMade,
     /// All parts of the daemon have ended, and the program that takes its place is about to be executed.
     HandOver,
 }
 
 impl Point {
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 29] = [
         Self::DatabaseMade,
         Self::DatabaseNamed,
         Self::Migrating,
@@ -99,6 +103,8 @@ impl Point {
         Self::UndoBegun,
         Self::FileRestored,
         Self::UndoDone,
+        Self::WorktreeNoted,
+        Self::WorktreeMade,
         Self::HandOver,
     ];
 
@@ -132,6 +138,8 @@ impl Point {
             Self::UndoBegun => "undo-begun",
             Self::FileRestored => "file-restored",
             Self::UndoDone => "undo-done",
+            Self::WorktreeNoted => "worktree-noted",
+            Self::WorktreeMade => "worktree-made",
             Self::HandOver => "hand-over",
         }
     }

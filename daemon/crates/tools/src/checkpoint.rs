@@ -11,7 +11,7 @@ mod changes;
 mod error;
 mod forget;
 mod found;
-mod git;
+pub(crate) mod git;
 mod index;
 mod plan;
 mod repository;
@@ -28,6 +28,7 @@ use crate::{guard::Listings, run::Runner};
 use abide_protocol::{TaskId, Timestamp};
 use plan::{Change, Entry, FilePath};
 use repository::Repository;
+pub(crate) use repository::git_for;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     path::PathBuf,

@@ -11,6 +11,7 @@
 //! * Sub-tasks: Python code has a line to the daemon, on which it asks for them. The daemon carries that out ([`SubTasks`]).
 //! * Checkpoints: git keeps what the files of a work tree were, so that what a task did can be shown and taken back
 //!   ([`Checkpoints`]).
+//! * Worktrees: git makes a work tree of its own for a task, and removes it when nothing in it would be lost ([`Worktrees`]).
 //! * Nothing here panics or fails as a whole: a call that may not run is denied, an error is a result, both in words for a model.
 //!
 //! * What a command in the sandbox leaves for other programs to run is found after it and set aside (`guard`).
@@ -44,6 +45,7 @@ mod text;
 mod tool;
 mod tools;
 mod workspace;
+mod worktree;
 
 pub use abide_protocol::record::EditState;
 pub use assess::RuleQuestion;
@@ -57,3 +59,4 @@ pub use sandbox::try_sandbox;
 pub use settings::{CommandLimits, SandboxSettings, Unasked};
 pub use sub_tasks::{Answer, NoSubTasks, SubTasks};
 pub use tools::{Finished, Inspection, Options, Run, Scope, Tools, missing};
+pub use worktree::{NewWorktree, NoWorktree, Unmerged, Worktree, Worktrees};

@@ -36,6 +36,7 @@ pub(crate) struct Runner {
     pub(crate) planner: Planner,
     pub(crate) levels: Levels,
     pub(crate) scratch_dir: PathBuf,
+    pub(crate) worktrees_dir: PathBuf,
     pub(crate) guard: Guard,
     pub(crate) watches: Arc<Watches>,
 }
@@ -142,10 +143,15 @@ impl Runner {
         self.levels.found(&self.helpers)
     }
 
-    /// The confinement of git where it may write to this folder only: what a repository configures must not run, and if it did, it could
-    /// do no harm elsewhere. A work tree that lies in a hidden folder is named. Blocking.
-    pub(crate) fn plan_git(&self, folder: &Path, work_tree: Option<&Path>) -> Plan {
-        self.planner.plan_git(self.sandbox_level().level, folder, work_tree)
+    /// The confinement of git where it may write to these folders only: what a repository configures must not run, and if it did, it
+    /// could do no harm elsewhere. A work tree that lies in a hidden folder is named. Blocking.
+    pub(crate) fn plan_git(&self, writable: &[&Path], work_tree: Option<&Path>) -> Plan {
+        self.planner.plan_git(self.sandbox_level().level, writable, work_tree)
+    }
+
+    /// Whether a workspace is in a git worktree that Abide made, where only the tasks of one conversation work. Blocking.
+    pub(crate) fn is_worktree(&self, workspace: &Workspace) -> bool {
+        fs::canonicalize(&self.worktrees_dir).is_ok_and(|ours| workspace.real().starts_with(ours))
     }
 
     /// Whether a workspace is one that Abide made.

@@ -9,6 +9,7 @@ use crate::{
     settings::SandboxSettings,
     tool::Registry,
     workspace::Closed,
+    worktree::Worktrees,
 };
 use abide_fail_point::{Point, pass};
 use abide_protocol::{
@@ -46,6 +47,8 @@ pub struct Options {
     pub hidden_dirs: Vec<PathBuf>,
     /// For what the sandbox keeps: private folders of conversations.
     pub sandbox_dir: PathBuf,
+    /// For git worktrees of tasks.
+    pub worktrees_dir: PathBuf,
 }
 
 /// The tools of this machine. Cheap to clone.
@@ -54,6 +57,7 @@ pub struct Tools {
     pub(crate) runner: Arc<Runner>,
     schemas: Arc<Schemas>,
     checkpoints: Checkpoints,
+    worktrees: Worktrees,
 }
 
 /// The workspace of calls, and what is allowed there.
@@ -114,7 +118,16 @@ impl Tools {
     /// # Errors
     /// The spool folder cannot be used, or `options.helper` is empty.
     pub fn new(options: Options) -> Result<Self, Error> {
-        let Options { helper, spool_dir, own_dirs, home, checkpoints, hidden_dirs, sandbox_dir } = options;
+        let Options {
+            helper,
+            spool_dir,
+            own_dirs,
+            home,
+            checkpoints,
+            hidden_dirs,
+            sandbox_dir,
+            worktrees_dir,
+        } = options;
         if helper.is_empty() {
             return Err(Error::NoHelper);
         }
@@ -140,17 +153,25 @@ impl Tools {
             },
             levels: Levels::default(),
             scratch_dir: checkpoints.scratch.clone(),
+            worktrees_dir,
             guard: Guard::default(),
             watches: Arc::new(Watches::default()),
         });
         let checkpoints = Checkpoints::new(Arc::clone(&runner), checkpoints);
-        Ok(Self { runner, schemas: Arc::default(), checkpoints })
+        let worktrees = Worktrees::new(Arc::clone(&runner));
+        Ok(Self { runner, schemas: Arc::default(), checkpoints, worktrees })
     }
 
     /// Checkpoints of work trees.
     #[must_use]
     pub const fn checkpoints(&self) -> &Checkpoints {
         &self.checkpoints
+    }
+
+    /// Git worktrees of tasks.
+    #[must_use]
+    pub const fn worktrees(&self) -> &Worktrees {
+        &self.worktrees
     }
 
     /// The tools that can be used where commands get this `PATH`, as models get them. Blocking.

@@ -12,6 +12,7 @@ fn one_folder_holds_everything() {
         (home.spool_dir(), "/h/data/spool"),
         (home.checkpoints_dir(), "/h/data/checkpoints"),
         (home.scratch_dir(), "/h/data/scratch"),
+        (home.worktrees_dir(), "/h/data/worktrees"),
         (home.log_dir(), "/h/state/log"),
     ];
     for (path, expected) in table {

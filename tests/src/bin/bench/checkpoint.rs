@@ -95,6 +95,7 @@ fn tools(folder: &Path) -> Tools {
         checkpoints: CheckpointFolders { kept: at("kept"), scratch: at("scratch") },
         hidden_dirs: Vec::new(),
         sandbox_dir: at("sandbox"),
+        worktrees_dir: at("worktrees"),
     };
     Tools::new(options).expect("the tools")
 }

@@ -125,7 +125,7 @@ impl Checkpoints {
             directory: fs::File::open(&folder).map_err(|error| error.to_string())?.into(),
             cancel: CancellationToken::new(),
             directory_path: folder.display().to_string(),
-            plan: self.runner.plan_git(&folder, None),
+            plan: self.runner.plan_git(&[&folder], None),
         })
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Filters, hooks and programs of all kinds can be configured in a repository, and would run with the daemon's rights. So git runs
 //! with a git directory of our own, whose configuration and attributes are ours: nothing that the repository configures is read. The
-//! sandbox lets it write to that directory alone.
+//! sandbox lets it write to that directory alone. Where git has to work on a person's git directory ([`crate::worktree`]), the settings
+//! that name programs are overridden one by one.
 
 use super::error::NoCheckpoint;
 use crate::{
@@ -59,31 +60,33 @@ const OFF: &[&str] = &[
 
 /// The git directory of a command.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum GitDir<'a> {
+pub(crate) enum GitDir<'a> {
     /// Ours, in this folder.
     Ours { folder: &'a str, work_tree: &'a str, index: &'a str },
     /// A person's, in which an earlier version kept checkpoints.
     Theirs(&'a str),
+    /// A person's, with these settings instead of theirs.
+    Set { folder: &'a str, work_tree: &'a str, settings: &'a [(String, String)] },
 }
 
 /// A git that can be run.
-pub(super) struct Git<'a> {
-    pub(super) helpers: &'a ForkServer,
-    pub(super) live: &'a Live,
+pub(crate) struct Git<'a> {
+    pub(crate) helpers: &'a ForkServer,
+    pub(crate) live: &'a Live,
     /// An absolute path.
-    pub(super) program: String,
+    pub(crate) program: String,
     /// The task's environment.
-    pub(super) environment: &'a BTreeMap<String, String>,
+    pub(crate) environment: &'a BTreeMap<String, String>,
     /// The working directory, open.
-    pub(super) directory: OwnedFd,
-    pub(super) cancel: CancellationToken,
+    pub(crate) directory: OwnedFd,
+    pub(crate) cancel: CancellationToken,
     /// Its path without links.
-    pub(super) directory_path: String,
-    pub(super) plan: Plan,
+    pub(crate) directory_path: String,
+    pub(crate) plan: Plan,
 }
 
 /// A git command that runs.
-pub(super) struct Running {
+pub(crate) struct Running {
     what: String,
     stdout: PipeReader,
     stderr: File,
@@ -94,16 +97,16 @@ pub(super) struct Running {
 }
 
 /// The output of a command that has ended.
-pub(super) struct Done {
-    pub(super) code: i32,
-    pub(super) stdout: Vec<u8>,
+pub(crate) struct Done {
+    pub(crate) code: i32,
+    pub(crate) stdout: Vec<u8>,
     /// One line of it.
-    pub(super) words: String,
+    pub(crate) words: String,
 }
 
 impl Git<'_> {
     /// Runs a command that must succeed; its output.
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         dir: GitDir<'_>,
         arguments: &[&str],
@@ -113,7 +116,7 @@ impl Git<'_> {
     }
 
     /// Starts a command with this stdin. Blocking.
-    pub(super) fn start(
+    pub(crate) fn start(
         &self,
         dir: GitDir<'_>,
         arguments: &[&str],
@@ -187,6 +190,16 @@ impl Git<'_> {
                 set("GIT_INDEX_FILE", index);
             }
             GitDir::Theirs(folder) => set("GIT_DIR", folder),
+            GitDir::Set { folder, work_tree, settings } => {
+                set("GIT_DIR", folder);
+                set("GIT_WORK_TREE", work_tree);
+                // A name may have any characters, which `-c` does not allow.
+                set("GIT_CONFIG_COUNT", &settings.len().to_string());
+                for (at, (name, value)) in settings.iter().enumerate() {
+                    set(&format!("GIT_CONFIG_KEY_{at}"), name);
+                    set(&format!("GIT_CONFIG_VALUE_{at}"), value);
+                }
+            }
         }
         all
     }
@@ -194,7 +207,7 @@ impl Git<'_> {
 
 impl Running {
     /// Waits for the end of a command that must succeed; its output.
-    pub(super) fn succeed(self) -> Result<Vec<u8>, NoCheckpoint> {
+    pub(crate) fn succeed(self) -> Result<Vec<u8>, NoCheckpoint> {
         let what = self.what.clone();
         let done = self.finish()?;
         match done.code {
@@ -204,7 +217,7 @@ impl Running {
     }
 
     /// Waits for its end.
-    pub(super) fn finish(self) -> Result<Done, NoCheckpoint> {
+    pub(crate) fn finish(self) -> Result<Done, NoCheckpoint> {
         let read = |stdout: &mut dyn Read| {
             let mut output = Vec::new();
             stdout.take(MAX_OUTPUT + 1).read_to_end(&mut output)?;
@@ -218,7 +231,7 @@ impl Running {
     }
 
     /// Reads its output with `read`, then waits for its end; what was read, the exit code, and a line of its stderr.
-    pub(super) fn read<T>(
+    pub(crate) fn read<T>(
         mut self,
         read: impl FnOnce(&mut dyn Read) -> io::Result<T>,
     ) -> Result<(T, i32, String), NoCheckpoint> {

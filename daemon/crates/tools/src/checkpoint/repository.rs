@@ -67,10 +67,7 @@ impl<'a> Repository<'a> {
             source: io::Error::other(error.to_string()),
         };
         let workspace = runner.workspace(&place.workspace).map_err(unusable)?;
-        let program = find("git", place.environment.get("PATH").map(String::as_str))
-            .filter(|program| crate::command::is_trusted(program.as_ref(), &workspace, &[]))
-            .or_else(|| find("git", None))
-            .ok_or(NoCheckpoint::NoGit)?;
+        let program = git_for(&workspace, place).ok_or(NoCheckpoint::NoGit)?;
         let found = if runner.is_scratch(&workspace) {
             None
         } else {
@@ -98,7 +95,9 @@ impl<'a> Repository<'a> {
         });
         let owner = Owner { work_tree: top.clone(), theirs: None, program: program.clone() };
         prepare(&kept, found.as_ref(), &owner).map_err(NoCheckpoint::io(&kept))?;
-        let plan = runner.plan_git(&kept, found.is_none().then(|| tree.real()));
+        // Work trees that Abide made lie in a folder that is hidden.
+        let is_made = found.is_none() || runner.is_worktree(&workspace);
+        let plan = runner.plan_git(&[&kept], is_made.then(|| tree.real()));
         let folder = kept.into_os_string().into_string().map_err(|_| NoCheckpoint::NotUtf8)?;
         let git = Git {
             helpers: &runner.helpers,
@@ -216,6 +215,13 @@ impl<'a> Repository<'a> {
     pub(super) fn stat(&self, path: &[u8]) -> Option<Stat> {
         statat(&self.root, OsStr::from_bytes(path), AtFlags::SYMLINK_NOFOLLOW).ok()
     }
+}
+
+/// The git of a task that works here; not one that it could have made.
+pub(crate) fn git_for(workspace: &Workspace, place: &Place) -> Option<String> {
+    find("git", place.environment.get("PATH").map(String::as_str))
+        .filter(|program| crate::command::is_trusted(program.as_ref(), workspace, &[]))
+        .or_else(|| find("git", None))
 }
 
 /// The id that a command has printed.

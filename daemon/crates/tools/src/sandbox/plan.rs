@@ -142,10 +142,10 @@ impl Planner {
         Ok(Plan { confinement: Confinement::Full(view), conversation: Some(conversation), caches })
     }
 
-    /// The confinement of a git that keeps checkpoints in a folder and reads a work tree, which may lie in a hidden folder. Blocking.
-    pub(crate) fn plan_git(&self, level: SandboxLevel, folder: &Path, work_tree: Option<&Path>) -> Plan {
+    /// The confinement of a git that writes to these folders and reads a work tree, which may lie in a hidden folder. Blocking.
+    pub(crate) fn plan_git(&self, level: SandboxLevel, writable: &[&Path], work_tree: Option<&Path>) -> Plan {
         let real = |path: &Path| fs::canonicalize(path).ok();
-        let writable = real(folder).into_iter().collect();
+        let writable = writable.iter().copied().filter_map(real).collect();
         let shown = work_tree.and_then(real).into_iter().collect();
         let hidden = self.besides(Home::look(&self.home).listed(&[]), &[]);
         let view = View { writable, shown, hidden, ..View::default() };

@@ -132,6 +132,7 @@ mod tests {
             },
             hidden_dirs: Vec::new(),
             sandbox_dir: folder.path().join("sandbox"),
+            worktrees_dir: folder.path().join("worktrees"),
         });
         let (tools, call_id): (_, CallId) =
             (tools.unwrap(), "0197f000-0000-7000-8000-000000000001".parse().unwrap());

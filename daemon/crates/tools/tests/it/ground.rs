@@ -108,6 +108,7 @@ impl Ground {
             checkpoints: CheckpointFolders { kept: at("kept"), scratch: at("scratch") },
             hidden_dirs: own,
             sandbox_dir: at("sandbox"),
+            worktrees_dir: at("worktrees"),
         };
         let tools = Tools::new(options).unwrap();
         let sandbox = SandboxSettings::default();

@@ -23,3 +23,4 @@ mod shell;
 mod sub_tasks;
 mod swaps;
 mod tree;
+mod worktrees;

@@ -48,6 +48,7 @@ fn daemon(home: &Path, call: &str, command: &str, without: &[&str]) -> Option<()
         checkpoints: CheckpointFolders { kept: home.join("kept"), scratch: home.join("scratch") },
         hidden_dirs: Vec::new(),
         sandbox_dir: home.join("sandbox"),
+        worktrees_dir: home.join("worktrees"),
     };
     let tools = Tools::new(options).ok()?;
     let workspace = home.join("workspace").to_str()?.to_owned();

@@ -1,0 +1,280 @@
+//! Git worktrees for tasks: a work tree of their own, on a branch of their own, of the person's repository.
+//!
+//! A worktree lies in a folder of Abide, beside a note of it. The note is written first, so that the next start knows what a crash has
+//! left: one whose making was not over is removed (nobody has worked there), and a removal is completed. A worktree is removed only if
+//! nothing is lost by it: no file that git would list as changed or new, and no commit that its branch alone has.
+//!
+//! Everything here is blocking.
+
+mod copy;
+mod error;
+mod git;
+mod note;
+mod unmerged;
+
+pub use error::NoWorktree;
+pub use note::Worktree;
+pub use unmerged::Unmerged;
+
+use crate::{
+    checkpoint::{Place, git_for},
+    command::find,
+    run::Runner,
+    sandbox::git::{Repository, git_folder_named_by},
+};
+use abide_fail_point::{Point, pass};
+use abide_protocol::{ConversationId, TaskId};
+use git::{On, Ready, text};
+use note::State;
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio_util::sync::CancellationToken;
+
+/// Branches that nobody has named begin with this.
+const BRANCHES: &str = "abide/";
+
+/// A worktree to be made.
+#[derive(Debug, Clone)]
+pub struct NewWorktree {
+    pub conversation: ConversationId,
+    /// The sub-task that will work there; `None`: the root tasks of the conversation.
+    pub task: Option<TaskId>,
+    /// It is created unless it exists; `None`: a new one with a name of ours.
+    pub branch: Option<String>,
+    /// Files of the person's work tree that git does not track and that are copied, relative to its top. Those that are missing are not.
+    pub copy: Vec<PathBuf>,
+}
+
+/// Makes and removes worktrees. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Worktrees {
+    runner: Arc<Runner>,
+    /// Held by what removes.
+    removing: Arc<Mutex<()>>,
+}
+
+impl Worktrees {
+    pub(crate) fn new(runner: Arc<Runner>) -> Self {
+        Self { runner, removing: Arc::default() }
+    }
+
+    /// Makes a worktree of the work tree around this place, with the commit that it is at. Returns it, and the folder in it that
+    /// corresponds to the place.
+    ///
+    /// # Errors
+    /// It cannot be made; nothing of it is left.
+    pub fn make(&self, place: &Place, new: NewWorktree) -> Result<(Worktree, String), NoWorktree> {
+        let given = Path::new(&place.workspace);
+        let workspace = self
+            .runner
+            .workspace(&place.workspace)
+            .map_err(|error| NoWorktree::io(given)(io::Error::other(error.to_string())))?;
+        let repository =
+            Repository::of(workspace.real()).ok_or_else(|| NoWorktree::NoRepository(given.to_owned()))?;
+        if workspace.is_broad_at(&repository.top) {
+            return Err(NoWorktree::Broad(repository.top));
+        }
+        let program = git_for(&workspace, place).ok_or(NoWorktree::NoGit)?;
+        let (id, short) = match new.task {
+            Some(task) => (task.to_string(), task.short()),
+            None => (new.conversation.to_string(), new.conversation.short()),
+        };
+        fs::create_dir_all(&self.runner.worktrees_dir).map_err(NoWorktree::io(&self.runner.worktrees_dir))?;
+        let all = fs::canonicalize(&self.runner.worktrees_dir)
+            .map_err(NoWorktree::io(&self.runner.worktrees_dir))?;
+        let name = repository.top.file_name().unwrap_or("worktree".as_ref());
+        let mut worktree = Worktree {
+            conversation: new.conversation,
+            task: new.task,
+            repository: repository.top.clone(),
+            common: repository.folders.last().unwrap_or(&repository.entry).clone(),
+            path: all.join(id).join(name),
+            is_branch_ours: new.branch.is_none(),
+            branch: new.branch.unwrap_or_else(|| format!("{BRANCHES}{short}")),
+            copied: Vec::new(),
+            state: State::Making,
+        };
+        let made = self.fill(&mut worktree, &repository, place, &program, &new.copy);
+        if made.is_err() && worktree.folder().exists() {
+            self.finish(&worktree);
+        }
+        made?;
+        let beneath = workspace.real().strip_prefix(&repository.top).unwrap_or(Path::new(""));
+        let folder = worktree.path.join(beneath);
+        let folder = fs::canonicalize(&folder).ok().filter(|real| *real == folder && real.is_dir());
+        let folder = folder.as_ref().unwrap_or(&worktree.path);
+        let folder = text(folder)?.to_owned();
+        Ok((worktree, folder))
+    }
+
+    fn fill(
+        &self,
+        worktree: &mut Worktree,
+        repository: &Repository,
+        place: &Place,
+        program: &str,
+        copy: &[PathBuf],
+    ) -> Result<(), NoWorktree> {
+        worktree.note(State::Making)?;
+        pass(Point::WorktreeNoted);
+        let on = |folder: &Path, top: &Path| On {
+            runner: &self.runner,
+            program: program.to_owned(),
+            environment: &place.environment,
+            cancel: place.cancel.clone(),
+            folder: folder.to_owned(),
+            top: top.to_owned(),
+            writable: vec![worktree.folder().to_owned(), worktree.common.clone()],
+            excludes: git::excludes(repository, &self.runner.planner.home),
+        };
+        let own = repository.folders.first().unwrap_or(&repository.entry);
+        let git = on(own, &repository.top).ready()?;
+        let base = git.commit("HEAD")?.ok_or_else(|| NoWorktree::NoCommit(repository.top.clone()))?;
+        let (branch, path) = (worktree.branch.as_str(), text(&worktree.path)?);
+        if git.run(&["check-ref-format", "--branch", branch])?.code != 0 {
+            return Err(NoWorktree::BranchName(branch.to_owned()));
+        }
+        let exists = git.commit(&format!("refs/heads/{branch}"))?.is_some();
+        let add = ["worktree", "add", "--quiet", "--no-checkout"];
+        let how: &[&str] = if exists { &[path, branch] } else { &["--no-track", "-b", branch, path, &base] };
+        git.must(&[&add, how].concat())?;
+        let folder = git_folder_named_by(&worktree.path.join(".git"))
+            .ok_or_else(|| NoWorktree::io(&worktree.path)(io::ErrorKind::InvalidData.into()))?;
+        let git = on(&folder, &worktree.path).ready()?;
+        git.must(&["reset", "--hard", "--quiet", "--no-recurse-submodules"])?;
+        worktree.copied = copy::copy(&repository.top, &worktree.path, copy)?;
+        pass(Point::WorktreeMade);
+        worktree.note(State::Made)
+    }
+
+    /// All worktrees.
+    #[must_use]
+    pub fn list(&self) -> Vec<Worktree> {
+        self.noted().into_iter().filter(|worktree| worktree.state == State::Made).collect()
+    }
+
+    /// Those of a conversation and its sub-tasks.
+    #[must_use]
+    pub fn of(&self, conversation: ConversationId) -> Vec<Worktree> {
+        self.list().into_iter().filter(|worktree| worktree.conversation == conversation).collect()
+    }
+
+    /// Whether this path lies in a worktree that Abide has made, where only the tasks of one conversation work.
+    #[must_use]
+    pub fn holds(&self, workspace: &str) -> bool {
+        self.runner.workspace(workspace).is_ok_and(|workspace| self.runner.is_worktree(&workspace))
+    }
+
+    /// The folder in the person's work tree that a workspace in a worktree stands for; `None`: it lies in none.
+    #[must_use]
+    pub fn origin(&self, workspace: &str) -> Option<String> {
+        let all = fs::canonicalize(&self.runner.worktrees_dir).ok()?;
+        let id = Path::new(workspace).strip_prefix(&all).ok()?.components().next()?;
+        Worktree::read(&all.join(id))?.origin(workspace)
+    }
+
+    /// The top of the git work tree around a folder, if there is one.
+    #[must_use]
+    pub fn work_tree(folder: &str) -> Option<PathBuf> {
+        Repository::of(Path::new(folder)).map(|repository| repository.top)
+    }
+
+    /// Removes a worktree in which nothing would be lost, and its branch if nobody has named it.
+    ///
+    /// # Errors
+    /// Something would be lost, or that cannot be found out: it stays as it is.
+    pub fn remove(&self, worktree: &Worktree) -> Result<(), NoWorktree> {
+        let _held = self.removing.lock().unwrap_or_else(PoisonError::into_inner);
+        let what = self.unmerged(worktree)?;
+        if what != Unmerged::default() {
+            return Err(NoWorktree::Unmerged { path: worktree.path.clone(), what });
+        }
+        let mut worktree = worktree.clone();
+        worktree.note(State::Removing)?;
+        self.finish(&worktree);
+        Ok(())
+    }
+
+    /// Removes what a crash has left of worktrees that were being made or removed. Returns the others.
+    #[must_use]
+    pub fn tidy(&self) -> Vec<Worktree> {
+        let (made, left): (Vec<_>, Vec<_>) =
+            self.noted().into_iter().partition(|worktree| worktree.state == State::Made);
+        left.iter().for_each(|worktree| self.finish(worktree));
+        made
+    }
+
+    fn noted(&self) -> Vec<Worktree> {
+        let folders = fs::read_dir(&self.runner.worktrees_dir).into_iter().flatten().flatten();
+        let mut all: Vec<Worktree> = folders.filter_map(|entry| Worktree::read(&entry.path())).collect();
+        all.sort_by_key(|worktree| (worktree.conversation, worktree.task));
+        all
+    }
+
+    /// Removes a worktree in which nothing would be lost. What git cannot do is left to git: it lists a worktree without a folder as one
+    /// that can be pruned.
+    fn finish(&self, worktree: &Worktree) {
+        let environment = BTreeMap::new();
+        let removed = self.git(worktree, &environment).and_then(|git| {
+            let Some(git) = git else { return Ok(()) };
+            // It fails if git has not begun to make it.
+            let _ = git.run(&["worktree", "remove", "--force", "--force", text(&worktree.path)?])?;
+            let Some(tip) = git.commit(&tip(worktree))?.filter(|_| worktree.is_branch_ours) else {
+                return Ok(());
+            };
+            if git.only_on(&worktree.branch, std::slice::from_ref(&tip))? == 0 {
+                git.must(&["update-ref", "-d", &format!("refs/heads/{}", worktree.branch), &tip])?;
+            }
+            Ok(())
+        });
+        if let Err(error) = removed {
+            tracing::warn!(repository = %worktree.repository.display(), "a worktree stays registered: {error}");
+        }
+        if let Err(error) = fs::remove_dir_all(worktree.folder()) {
+            tracing::warn!(folder = %worktree.folder().display(), %error, "a worktree cannot be removed");
+        }
+    }
+
+    /// Git in the repository; `None`: it is gone.
+    fn git<'a>(
+        &'a self,
+        worktree: &Worktree,
+        environment: &'a BTreeMap<String, String>,
+    ) -> Result<Option<Ready<'a>>, NoWorktree> {
+        let common = worktree.common.clone();
+        if !common.join("HEAD").exists() {
+            return Ok(None);
+        }
+        let repository =
+            Repository { top: common.clone(), entry: common.clone(), folders: vec![common.clone()] };
+        self.on(worktree, environment, &common, &common, &repository)?.ready().map(Some)
+    }
+
+    fn on<'a>(
+        &'a self,
+        worktree: &Worktree,
+        environment: &'a BTreeMap<String, String>,
+        folder: &Path,
+        top: &Path,
+        repository: &Repository,
+    ) -> Result<On<'a>, NoWorktree> {
+        Ok(On {
+            runner: &self.runner,
+            program: find("git", None).ok_or(NoWorktree::NoGit)?,
+            environment,
+            cancel: CancellationToken::new(),
+            folder: folder.to_owned(),
+            top: top.to_owned(),
+            writable: vec![worktree.folder().to_owned(), worktree.common.clone()],
+            excludes: git::excludes(repository, &self.runner.planner.home),
+        })
+    }
+}
+
+fn tip(worktree: &Worktree) -> String {
+    format!("refs/heads/{}", worktree.branch)
+}
