@@ -9,6 +9,7 @@ pub mod prompts;
 mod reference;
 mod sandbox;
 mod template;
+mod worktree;
 
 pub use edit::Change;
 pub use error::{ConfigError, Problem};
@@ -18,6 +19,7 @@ pub use prompts::PromptsConfig;
 pub use reference::reference;
 pub use sandbox::SandboxConfig;
 pub use template::{TemplateConfig, TemplateLimits};
+pub use worktree::WorktreeConfig;
 
 use crate::{notify::Quiet, persona::PersonaConfig};
 use abide_engine::default_steps;
@@ -52,6 +54,7 @@ pub struct Config {
     pub personas: BTreeMap<String, PersonaConfig>,
     pub templates: BTreeMap<String, TemplateConfig>,
     pub prompts: PromptsConfig,
+    pub worktree: WorktreeConfig,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]

@@ -139,6 +139,9 @@ async fn serve(
     let alarm = Alarm::default();
     let sessions = Sessions::new(runner, alarm.clone(), predecessor, ending.clone());
 
+    // Before a request can name a branch that a crash has left.
+    sessions.tidy_worktrees().await;
+
     let drained = Arc::new(watch::channel(None).0);
     let (socket, database) = (home.socket()?, home.database());
     let listener = instance.listen(&socket, env!("CARGO_PKG_VERSION"))?;

@@ -7,6 +7,7 @@ mod error;
 mod instructions;
 mod title;
 mod workspace;
+mod worktree;
 
 pub use error::{LaunchError, NamedBy};
 pub use title::{first_line, title};

@@ -2,7 +2,16 @@
 
 use abide_protocol::inbox::{RuleEffect, TextRule};
 use abide_rules::{Book, Effect, Rule, Source, Standing};
+use abide_store::Store;
+use abide_tools::Tools;
 use std::sync::Arc;
+
+/// The rules remembered for a workspace; for one in a git worktree of a task also those for the person's folder that it stands for.
+pub(crate) fn remembered(store: &Store, tools: &Tools, workspace: &str) -> Vec<TextRule> {
+    let mut all = store.rules_of(workspace);
+    all.extend(tools.worktrees().origin(workspace).iter().flat_map(|origin| store.rules_of(origin)));
+    all
+}
 
 pub(crate) fn book(policy: &[Standing], remembered: Vec<TextRule>) -> Book {
     let standing = |TextRule { text, effect, .. }: TextRule| {

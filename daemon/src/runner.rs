@@ -1,8 +1,10 @@
-//! Runs jobs: model calls, tool calls, checkpoints and undos. Outcomes go back to the conversation's actor as inputs.
+//! Runs jobs: model calls, tool calls, forks that need a worktree, checkpoints and undos. Outcomes go back to the conversation's actor as inputs.
 
 mod coalesce;
 mod files;
+mod fork;
 mod model_call;
+mod setup;
 mod tool_call;
 mod traces;
 
@@ -23,6 +25,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 const PATIENCE: Duration = Duration::from_secs(15);
 
 pub use files::{CheckpointJob, UndoJob, place_of};
+pub use fork::{ForkJob, Forks};
 
 /// Opens when what led to the attempt is committed; the sender is dropped if the append failed. Before it opens no tool call acts, and
 /// nothing of a model call is shown.
@@ -57,6 +60,7 @@ impl Attempt {
 pub enum Job {
     Model(Box<ModelJob>),
     Tool(Box<ToolJob>),
+    Fork(Box<ForkJob>),
     Checkpoint(CheckpointJob),
     Undo(UndoJob),
 }
@@ -126,6 +130,16 @@ impl Runner {
                 let outcome = ended.unwrap_or_else(|_| Some(tool_call::panicked(task, call, attempt)));
                 if let Some(input) = outcome {
                     deliver(effect, input).await;
+                }
+            }),
+            Job::Fork(job) => self.supervisor.spawn("fork", async move {
+                let (task, call, attempt) = (job.task, job.call, job.attempt);
+                let work = Box::pin(fork::run(&runner, *job, gate, cancel));
+                let ended = AssertUnwindSafe(work).catch_unwind().await;
+                drop(under_way);
+                let outcome = ended.unwrap_or_else(|_| Some(tool_call::panicked(task, call, attempt)));
+                if let Some(input) = outcome {
+                    deliver(Effect::Tool { task, call, attempt }, input).await;
                 }
             }),
             Job::Checkpoint(job) => self.supervisor.spawn("checkpoint of files", async move {

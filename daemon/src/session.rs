@@ -23,7 +23,11 @@ use abide_engine::{
     Command, Refusal,
     driver::{self, Applied, Failure, Predecessor},
 };
-use abide_protocol::{ConversationId, method::daemon::CutOff};
+use abide_protocol::{
+    ConversationId,
+    method::daemon::CutOff,
+    record::{CallAssessed, TaskStarted},
+};
 use abide_store::{ReadError, Store};
 use actor::Actor;
 use mailbox::{Lane, Mailbox, Message};
@@ -176,6 +180,15 @@ impl Sessions {
         let message = Message::Command { command, reply };
         self.deliver(conversation, message.lane(), message).await?;
         applied.await.map_err(|_| CommandError::ShuttingDown)?
+    }
+
+    /// The setup of a new worktree, as a call of a task with this first record.
+    pub(crate) async fn setup(
+        &self,
+        conversation: ConversationId,
+        head: &TaskStarted,
+    ) -> Option<CallAssessed> {
+        self.inner.runner.setup(conversation, head).await
     }
 
     /// Stops all attempts and deletes the conversation's records for good. Returns their number.

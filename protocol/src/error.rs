@@ -62,7 +62,7 @@ pub enum ErrorKind {
     NotFound,
     /// A part of an id fits several.
     Ambiguous,
-    /// A `clientMessageId` was used with another payload.
+    /// A `clientMessageId` was used with another payload, or a git worktree cannot be made or removed as things are.
     Conflict,
     /// The conversation has a running task.
     TaskRunning,

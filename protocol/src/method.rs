@@ -9,6 +9,7 @@ pub mod rule;
 pub mod search;
 pub mod subscription;
 pub mod task;
+pub mod worktree;
 
 use crate::codec::{DecodeError, EncodeError, ReplyBody, binary};
 use serde::{Serialize, de::DeserializeOwned};
@@ -179,6 +180,12 @@ methods! {
     10 "taskChanges" Read Ordinary TaskChanges(task::TaskChangesParams) -> task::TaskChangesReply;
     /// Takes that back, once the task has ended or is paused. What somebody else has changed since is kept.
     11 "undoTask" Act Ordinary UndoTask(task::TaskChangesParams) -> task::UndoTaskReply;
+
+    /// The git worktrees of conversations and sub-tasks.
+    12 "listWorktrees" Read Ordinary ListWorktrees(worktree::ListWorktreesParams) -> worktree::ListWorktreesReply;
+    /// Removes a git worktree in which nothing works and nothing would be lost: no changed or new file, and no commit that only its
+    /// branch has. The conversation goes on in the work tree of which it was made.
+    13 "removeWorktree" Act Ordinary RemoveWorktree(worktree::WorktreeParams) -> worktree::RemoveWorktreeReply;
 
     /// Answers a question, or declines to.
     20 "userResponse" Act Urgent UserResponse(inbox::UserResponseParams) -> inbox::UserResponseReply;

@@ -114,7 +114,8 @@ impl World {
             let mut tasks = self.client.call::<method::ListTasks>(all).await.expect("the tasks").tasks;
             tasks.sort_by_key(|task| Reverse(task.id));
             for task in tasks {
-                let reply = StartTaskReply { task_id: task.id, conversation_id: task.conversation_id };
+                let reply =
+                    StartTaskReply { task_id: task.id, conversation_id: task.conversation_id, beside: None };
                 if self.get(reply).await.task.original_prompt == prompt {
                     return Some(reply);
                 }

@@ -16,6 +16,7 @@ pub(super) fn check(config: &Config) -> Result<(), Problem> {
         model_name(&format!("prices.\"{model}\""), model)?;
     }
     config.sandbox.check()?;
+    config.worktree.check()?;
     for (name, persona) in &config.personas {
         task_name("personas", name)?;
         check_persona(name, persona)?;

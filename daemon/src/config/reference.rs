@@ -207,6 +207,29 @@ const TABLES: &[Table] = &[
         }],
     },
     Table {
+        header: "worktree",
+        meaning: "What a task with a git worktree of its own (`--worktree`) finds there, besides the files of the commit that it begins with. \
+            No hook and no filter of the repository runs while it is made, so files of Git LFS are pointers at first.",
+        applies: "with the next worktree",
+        keys: &[
+            Key {
+                name: "setup",
+                kind: "text, a command line",
+                default: "none",
+                example: "\"npm ci --offline\"",
+                meaning: "Runs in the new worktree before the first step, as a command of the task: in the sandbox, shown and recorded. \
+                    If it fails the task goes on, and its model is told.",
+            },
+            Key {
+                name: "copy",
+                kind: "list of paths, relative to the top of the work tree",
+                default: "none",
+                example: "[\".env\"]",
+                meaning: "Files that git does not track, copied from your work tree as far as they are there. Each has at most 16 MiB.",
+            },
+        ],
+    },
+    Table {
         header: "notify",
         meaning: "Desktop notifications.",
         applies: "with the next notification",

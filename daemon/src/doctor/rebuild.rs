@@ -106,8 +106,13 @@ mod tests {
         let id = |n| TaskId(Uuid::from_u128(n));
         let input = |input| Happens::Input(input);
         let start = |n| {
-            let start =
-                Start { task: id(n), conversation: Some(facts()), head: head(""), imported: Vec::new() };
+            let start = Start {
+                task: id(n),
+                conversation: Some(facts()),
+                head: head(""),
+                imported: Vec::new(),
+                setup: None,
+            };
             input(Input::Start(Box::new(start)))
         };
         let fork = |parent, n| Happens::SubTask([id(parent), id(n)]);

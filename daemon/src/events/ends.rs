@@ -89,7 +89,13 @@ mod tests {
     async fn all_who_wait_for_a_task_get_its_end_and_whoever_gives_up_leaves_nothing() {
         let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
         let id = ConversationId(Uuid::from_u128(1));
-        let start = Start { task: TASK, conversation: Some(facts()), head: head(""), imported: Vec::new() };
+        let start = Start {
+            task: TASK,
+            conversation: Some(facts()),
+            head: head(""),
+            imported: Vec::new(),
+            setup: None,
+        };
         let inputs = [Input::Start(Box::new(start)), Input::Stop { task: TASK, shown: Shown::new() }];
         let [live, ended] = inputs.map(|input| {
             handle(&mut history, input, &mut mint).unwrap();

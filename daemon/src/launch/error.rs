@@ -1,7 +1,7 @@
 use crate::{config::prompts::PromptError, persona::PersonaError};
 use abide_client::home::HomeError;
 use abide_protocol::limits::MAX_PROMPT;
-use abide_tools::UnusablePath;
+use abide_tools::{NoWorktree, UnusablePath};
 use std::{fmt, io};
 
 /// Why a task cannot be started as requested.
@@ -38,6 +38,8 @@ pub enum LaunchError {
     NotUtf8 { path: String },
     #[error(transparent)]
     Scratch(HomeError),
+    #[error("no worktree was made: {0}")]
+    Worktree(#[from] NoWorktree),
     /// The daemon ends.
     #[error("the task was not started: the daemon is shutting down")]
     ShuttingDown,

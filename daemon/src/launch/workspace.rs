@@ -23,11 +23,19 @@ impl Launcher {
         found.await.unwrap_or(Err(LaunchError::ShuttingDown))
     }
 
-    /// Removes the private folder, if it is empty, of a conversation that was not created after all.
-    pub async fn remove_scratch(&self, id: ConversationId) {
-        let scratch = self.scratch(id);
-        // The folder may not exist.
-        let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir(scratch)).await;
+    /// Removes the private folder, if it is empty, or the worktree of a conversation that was not created after all.
+    pub async fn remove_own(&self, id: ConversationId) {
+        let (scratch, worktrees) = (self.scratch(id), self.tools.worktrees().clone());
+        let remove = move || {
+            // The folder may not exist.
+            let _ = std::fs::remove_dir(scratch);
+            for worktree in worktrees.of(id) {
+                if let Err(error) = worktrees.remove(&worktree) {
+                    tracing::warn!("a worktree that nobody uses stays: {error}");
+                }
+            }
+        };
+        let _ = tokio::task::spawn_blocking(remove).await;
     }
 
     fn scratch(&self, id: ConversationId) -> PathBuf {

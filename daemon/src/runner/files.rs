@@ -122,7 +122,7 @@ async fn restore(runner: &Runner, job: UndoJob, cancel: &CancellationToken) -> a
 }
 
 /// Waits for the gate; `None` if it is dropped, or the work is cancelled before.
-async fn opens(mut gate: Gate, cancel: &CancellationToken) -> Option<()> {
+pub(super) async fn opens(mut gate: Gate, cancel: &CancellationToken) -> Option<()> {
     tokio::select! {
         biased;
         () = cancel.cancelled() => None,

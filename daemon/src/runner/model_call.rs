@@ -65,7 +65,7 @@ fn name_calls(reply: &mut Reply, mint: &mut Mint) {
     }
 }
 
-async fn assess(
+pub(super) async fn assess(
     runner: &Runner,
     conversation: ConversationId,
     head: Arc<TaskStarted>,
@@ -76,7 +76,8 @@ async fn assess(
     }
     let (tools, store) = (runner.tools.clone(), runner.store.clone());
     let catalog = runner.settings.recent().await;
-    let (policy, rules_here) = (catalog.policy().to_vec(), store.rules_of(&head.workspace));
+    let (policy, rules_here) =
+        (catalog.policy().to_vec(), rule_book::remembered(&store, &tools, &head.workspace));
     let sandbox = SandboxSettings {
         unreadable: rule_book::unreadable(&policy, &rules_here),
         ..catalog.config().sandbox_settings(tools.home())

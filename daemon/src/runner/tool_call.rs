@@ -21,7 +21,10 @@ pub(super) async fn run(
     let ToolJob { conversation, task, call, attempt, run, checkpoint_before, sub_tasks } = job;
     let catalog = runner.settings.recent().await;
     let sandbox = SandboxSettings {
-        unreadable: rule_book::unreadable(catalog.policy(), &runner.store.rules_of(&run.workspace)),
+        unreadable: rule_book::unreadable(
+            catalog.policy(),
+            &rule_book::remembered(&runner.store, &runner.tools, &run.workspace),
+        ),
         ..catalog.config().sandbox_settings(runner.tools.home())
     };
     let place = Place {

@@ -12,6 +12,7 @@ mod rule;
 mod search;
 mod start;
 mod task;
+mod worktree;
 
 use super::{Caller, Service, request_error::RequestError};
 use abide_protocol::{
@@ -38,6 +39,8 @@ pub(super) async fn handle(
         Request::AgentTree(params) => Reply::AgentTree(task::tree(service, &params).await?),
         Request::TaskChanges(params) => Reply::TaskChanges(files::changes(service, &params).await?),
         Request::UndoTask(params) => Reply::UndoTask(files::undo(service, caller, &params).await?),
+        Request::ListWorktrees(params) => Reply::ListWorktrees(worktree::list(service, params).await?),
+        Request::RemoveWorktree(params) => Reply::RemoveWorktree(worktree::remove(service, &params).await?),
         Request::GetTask(params) => Reply::GetTask(task::get(service, &params).await?),
         Request::UserResponse(params) => Reply::UserResponse(inbox::respond(service, caller, params).await?),
         Request::DecideApproval(params) => {

@@ -112,6 +112,7 @@ impl From<LaunchError> for RequestError {
             | LaunchError::UnusableWorkspace { .. }
             | LaunchError::NoFolder { .. }
             | LaunchError::NotUtf8 { .. } => ErrorKind::InvalidParams,
+            LaunchError::Worktree(_) => ErrorKind::Conflict,
             LaunchError::LongPrompt { .. } => ErrorKind::TooLarge,
             LaunchError::Scratch(_) => ErrorKind::Storage,
             LaunchError::ShuttingDown => ErrorKind::ShuttingDown,

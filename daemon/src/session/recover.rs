@@ -102,6 +102,28 @@ impl Sessions {
         }
     }
 
+    /// Removes what a crash has left of worktrees that were being made or removed, and those whose conversation or sub-task was never
+    /// recorded or is deleted, if nothing is lost by it.
+    pub async fn tidy_worktrees(&self) {
+        let worktrees = self.inner.runner.tools.worktrees().clone();
+        let tidy = worktrees.clone();
+        let made = tokio::task::spawn_blocking(move || tidy.tidy()).await.unwrap_or_default();
+        for worktree in made {
+            let store = &self.inner.store;
+            let is_gone = match worktree.task {
+                Some(task) => matches!(store.task(task).await, Ok(None)),
+                None => matches!(store.conversation(worktree.conversation).await, Ok(None)),
+            };
+            if is_gone {
+                let worktrees = worktrees.clone();
+                let removed = tokio::task::spawn_blocking(move || worktrees.remove(&worktree)).await;
+                if let Ok(Err(error)) = removed {
+                    tracing::warn!("a worktree without a task stays: {error}");
+                }
+            }
+        }
+    }
+
     /// Removes what the sandbox keeps of conversations that are deleted.
     pub async fn drop_private_files(self) {
         let tools = self.inner.runner.tools.clone();

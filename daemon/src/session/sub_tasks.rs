@@ -1,11 +1,11 @@
-//! Sub-tasks for the code of a running call.
+//! Sub-tasks for a running call: for its code, or a `fork` that asks for a worktree.
 
 use super::{
     CommandError, Sessions,
     mailbox::{Lane, Mailbox, Message},
 };
-use crate::clock;
-use abide_engine::{Fork, Refusal, result_of};
+use crate::{clock, runner::Forks};
+use abide_engine::{Fork, OwnPlace, Refusal, result_of};
 use abide_protocol::{CallId, TaskId, task::AgentTask};
 use abide_tools::{Answer, SubTasks};
 use serde_json::Value;
@@ -31,7 +31,12 @@ pub(super) struct OfCall {
 
 impl SubTasks for OfCall {
     fn fork(&self, index: u32, prompt: String) -> Answer<'_, String> {
-        Box::pin(self.start(index, prompt))
+        Box::pin(async move {
+            let task = TaskId(clock::mint().uuid());
+            let (parent, call, attempt) = (self.task, self.call, self.attempt);
+            let fork = Fork { parent, call, attempt, index, task, prompt, tools: None, place: None };
+            Ok(self.start(fork).await?.short())
+        })
     }
 
     fn wait(&self, handle: String) -> Answer<'_, Value> {
@@ -50,16 +55,28 @@ impl SubTasks for OfCall {
     }
 }
 
+impl Forks for OfCall {
+    fn fork(
+        &self,
+        task: TaskId,
+        prompt: String,
+        tools: Option<Vec<String>>,
+        place: OwnPlace,
+    ) -> Answer<'_, TaskId> {
+        let (parent, call, attempt) = (self.task, self.call, self.attempt);
+        let fork = Fork { parent, call, attempt, index: 0, task, prompt, tools, place: Some(place) };
+        Box::pin(self.start(fork))
+    }
+}
+
 impl OfCall {
-    async fn start(&self, index: u32, prompt: String) -> Result<String, String> {
-        let task = TaskId(clock::mint().uuid());
-        let fork = Fork { parent: self.task, call: self.call, attempt: self.attempt, index, task, prompt };
+    async fn start(&self, fork: Fork) -> Result<TaskId, String> {
         let (reply, forked) = oneshot::channel();
         // The mailbox of a running call is closed only when the call no longer counts.
         let sent = self.mailbox.put(Lane::Urgent, Message::Fork { fork, reply }).await;
         sent.map_err(|_| OVER)?;
         let applied = forked.await.map_err(|_| OVER)?.map_err(|error| words(&error))?;
-        Ok(applied.task.ok_or(OVER)?.id.short())
+        Ok(applied.task.ok_or(OVER)?.id)
     }
 
     async fn result(&self, handle: &str) -> Result<Value, String> {
@@ -179,7 +196,7 @@ mod tests {
     async fn a_call_that_does_not_run_forks_nothing() {
         let folder = TempDir::new().unwrap();
         let code = code(&folder).await;
-        assert_eq!(code.fork(0, "Go.".to_owned()).await, Err(OVER.to_owned()));
+        assert_eq!(SubTasks::fork(&code, 0, "Go.".to_owned()).await, Err(OVER.to_owned()));
         let root = code.sessions.inner.store.task(TASK).await.unwrap().unwrap();
         assert_eq!(root.children, [CHILD]);
     }

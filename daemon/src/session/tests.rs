@@ -48,6 +48,7 @@ pub(super) fn sessions_with(hub: Hub, store: &Store, folder: &Path) -> Sessions 
         },
         hidden_dirs: Vec::new(),
         sandbox_dir: folder.join("sandbox"),
+        worktrees_dir: folder.join("worktrees"),
     });
     let runner = Runner {
         settings,
@@ -118,8 +119,13 @@ pub(crate) fn begin_sub_task(
 /// A conversation with a paused task; `child`: with that sub-task.
 pub(super) async fn paused_task_with(store: &Store, child: Option<TaskId>) {
     let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
-    let start =
-        Box::new(Start { task: TASK, conversation: Some(facts()), head: head(""), imported: Vec::new() });
+    let start = Box::new(Start {
+        task: TASK,
+        conversation: Some(facts()),
+        head: head(""),
+        imported: Vec::new(),
+        setup: None,
+    });
     let mut records = abide_engine::accept(&history, Input::Start(start), &mut mint).unwrap();
     records.iter().for_each(|record| history.fold(record));
     records.extend(handle(&mut history, Input::Pause { task: TASK }, &mut mint).unwrap());

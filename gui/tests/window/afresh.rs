@@ -80,7 +80,7 @@ fn a_task_that_fails_at_once_is_not_tried_again_by_the_same_hand() {
     let asked = person.asked();
     let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
     let id = TaskId(preset::id(777));
-    let started = StartTaskReply { task_id: id, conversation_id: CONVERSATION };
+    let started = StartTaskReply { task_id: id, conversation_id: CONVERSATION, beside: None };
     person.tell(Message::Answered(Request::Start(params.clone()), Ok(Answer::Started(started))));
     let (_, mut conversation) = preset::waits(Status::Error, &[], preset::history());
     let first = conversation.tasks[0].clone();
@@ -243,7 +243,7 @@ fn a_prompt_that_is_edited_again_keeps_its_mode_and_the_draft_whose_place_it_tak
     let [.., Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!(params.mode, Some(Mode::Auto), "the daemon has chosen the other one");
     let conversation_id = ConversationId(preset::id(778));
-    let started = StartTaskReply { task_id: TaskId(preset::id(777)), conversation_id };
+    let started = StartTaskReply { task_id: TaskId(preset::id(777)), conversation_id, beside: None };
     person.tell(Message::Answered(Request::Start(params.clone()), Ok(Answer::Started(started))));
     person.asked();
     person.control("n");

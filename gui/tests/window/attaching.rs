@@ -53,7 +53,7 @@ fn a_dropped_text_file_becomes_a_named_block_of_the_prompt() {
     desk.person.named(Named::Enter);
     let (request, message) = desk.started();
     assert_eq!(message, "Read this\n\nFile `notes.md`:\n```\none\ntwo\n```");
-    let reply = StartTaskReply { task_id: TASK, conversation_id: CONVERSATION };
+    let reply = StartTaskReply { task_id: TASK, conversation_id: CONVERSATION, beside: None };
     desk.person.tell(Message::Answered(request, Ok(Answer::Started(reply))));
     desk.person.control("n");
     assert!(desk.person.finds("notes.md (8 bytes)").is_none(), "the file was sent with that prompt");

@@ -184,7 +184,8 @@ fn a_conversation_that_has_begun_is_in_view_in_the_list() {
         let begun = Conversation { title: "The new one".into(), ..preset::conversation(&task) };
         let begun = ConversationUpdate { conversation_id: begun.id, conversation: Some(begun) };
         let listed = Message::Overview(vec![Update::Notification(Notification::ConversationUpdate(begun))]);
-        let started = StartTaskReply { task_id: task.id, conversation_id: task.conversation_id };
+        let started =
+            StartTaskReply { task_id: task.id, conversation_id: task.conversation_id, beside: None };
         let replied = Message::Answered(Request::Start(params), Ok(Answer::Started(started)));
         let told = if is_listed_first { [listed, replied] } else { [replied, listed] };
         for message in told {

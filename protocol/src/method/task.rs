@@ -47,6 +47,17 @@ pub struct StartTaskParams {
     pub task_id: Option<String>,
     /// Files of the workspace that the message is about, absolute or relative to it. Naming one permits nothing.
     pub files: Vec<String>,
+    /// The conversation, a new one, works in a git worktree of its own, made of the work tree around `workspace` with the commit that
+    /// it is at.
+    pub worktree: Option<OwnWorktree>,
+}
+
+/// A git worktree to be made.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OwnWorktree {
+    /// Created unless it exists. Absent: a new one, `abide/` and the conversation's short id.
+    pub branch: Option<String>,
 }
 
 /// A message of an earlier conversation: a text, of the assistant with calls, or the result of a call.
@@ -177,6 +188,10 @@ impl fmt::Debug for StartTaskParams {
 pub struct StartTaskReply {
     pub task_id: TaskId,
     pub conversation_id: ConversationId,
+    /// The newest root task of another conversation that has not ended and works in the same git work tree: what one changes, the
+    /// other finds.
+    #[serde(default)]
+    pub beside: Option<TaskId>,
 }
 
 /// Names a task by its id, any unique prefix or suffix of it or of its last eight digits, or its external id.

@@ -74,6 +74,8 @@ fn all_optional_parameters_may_be_absent_together() {
         ("listFiles", r#"{"taskId":"a"}"#),
         ("taskChanges", r#"{"taskId":"a"}"#),
         ("undoTask", r#"{"taskId":"a"}"#),
+        ("listWorktrees", "null"),
+        ("removeWorktree", r#"{"worktree":"a"}"#),
         ("userResponse", r#"{"taskId":"a","response":null}"#),
         ("decideApproval", r#"{"approvalId":"a","decision":"reject_once"}"#),
         ("inbox", "null"),

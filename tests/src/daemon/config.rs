@@ -15,6 +15,7 @@ pub struct Config {
     providers: String,
     task: String,
     daemon: String,
+    worktree: String,
     notify: bool,
 }
 
@@ -65,6 +66,13 @@ impl Config {
         self
     }
 
+    /// A line of `[worktree]`.
+    #[must_use]
+    pub fn worktree(mut self, line: &str) -> Self {
+        let _ = writeln!(self.worktree, "{line}");
+        self
+    }
+
     /// Desktop notifications are on.
     #[must_use]
     pub fn notify(mut self) -> Self {
@@ -75,7 +83,9 @@ impl Config {
     pub(super) fn to_toml(&self) -> String {
         let model =
             self.default_model.as_ref().map(|m| format!("[model]\ndefault = \"{m}\"\n")).unwrap_or_default();
-        let Self { providers, task, daemon, notify, .. } = self;
-        format!("{model}{providers}\n[task]\n{task}\n[daemon]\n{daemon}\n[notify]\nenabled = {notify}\n")
+        let Self { providers, task, daemon, worktree, notify, .. } = self;
+        format!(
+            "{model}{providers}\n[task]\n{task}\n[daemon]\n{daemon}\n[worktree]\n{worktree}\n[notify]\nenabled = {notify}\n"
+        )
     }
 }

@@ -76,8 +76,11 @@ async fn taken_over(schema: i64) {
     let mut query = database.prepare("SELECT t.id, t.conversation, r.body FROM tasks t JOIN records r ON r.task = t.id AND r.kind = 'task_started'").unwrap();
     let tasks: Vec<(StartTaskReply, String)> = query
         .query_map([], |row| {
-            let task =
-                StartTaskReply { task_id: TaskId(row.get(0)?), conversation_id: ConversationId(row.get(1)?) };
+            let task = StartTaskReply {
+                task_id: TaskId(row.get(0)?),
+                conversation_id: ConversationId(row.get(1)?),
+                beside: None,
+            };
             Ok((task, row.get(2)?))
         })
         .unwrap()

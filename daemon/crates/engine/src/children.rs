@@ -4,6 +4,7 @@ use crate::{
     accept::Draft,
     control,
     history::History,
+    input::OwnPlace,
     mint::Mint,
     mode::rules,
     prompt::{CHILD, Note},
@@ -33,6 +34,8 @@ pub(crate) struct Order<'a> {
     /// Names of the tools that it may use; `None`: all that its parent may.
     pub(crate) tools: Option<&'a [String]>,
     pub(crate) by: Option<ForkedBy>,
+    /// Where it works; `None`: where its parent does.
+    pub(crate) place: Option<&'a OwnPlace>,
 }
 
 /// The first record of a sub-task of this task.
@@ -45,11 +48,16 @@ pub(crate) fn head(history: &History, parent: &Task, order: &Order<'_>) -> Resul
         return Err("The sub-task has no prompt.".to_owned());
     }
     let own = &*parent.head;
+    let system_prompt = own.child_system_prompt.as_ref().unwrap_or(&own.system_prompt);
     Ok(TaskStarted {
         parent_id: Some(parent.id),
         depth: own.depth.saturating_add(1),
         mode: Mode::Agent,
-        system_prompt: own.child_system_prompt.as_ref().unwrap_or(&own.system_prompt).clone(),
+        system_prompt: match order.place {
+            Some(place) => system_prompt.replace(&own.workspace, &place.workspace),
+            None => system_prompt.clone(),
+        },
+        workspace: order.place.map_or(&own.workspace, |place| &place.workspace).clone(),
         tools: tools(own, order.tools)?,
         // The limits of tokens, cost and time are the root's, for the whole tree.
         limits: Limits {
@@ -83,7 +91,12 @@ pub(crate) fn head(history: &History, parent: &Task, order: &Order<'_>) -> Resul
 }
 
 /// The records that start a sub-task.
-pub(crate) fn begin(task: TaskId, head: TaskStarted, mint: &mut Mint) -> Vec<NewRecord> {
+pub(crate) fn begin(
+    task: TaskId,
+    head: TaskStarted,
+    place: Option<OwnPlace>,
+    mint: &mut Mint,
+) -> Vec<NewRecord> {
     let text = head.original_prompt.clone();
     // Older records have no template of it.
     let note = head.prompts.get(Note::Child.name()).map_or(CHILD, String::as_str).trim_end().to_owned();
@@ -91,6 +104,13 @@ pub(crate) fn begin(task: TaskId, head: TaskStarted, mint: &mut Mint) -> Vec<New
     draft.push(RecordBody::TaskStarted(Box::new(head)));
     draft.push(RecordBody::UserMessage(UserMessage { text }));
     draft.push(RecordBody::Nudge(Nudge::new(note)));
+    if let Some(OwnPlace { branch, setup, .. }) = place {
+        draft.push(RecordBody::Nudge(Nudge::new(format!(
+            "You work in a git worktree of your own, on the branch `{branch}`. Commit your work there before you end: the agent that \
+             started you gets it from that branch."
+        ))));
+        setup.into_iter().for_each(|call| draft.push(RecordBody::CallAssessed(*call)));
+    }
     draft.records
 }
 

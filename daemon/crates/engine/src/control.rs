@@ -105,12 +105,13 @@ fn all() -> Vec<ToolSpec> {
         spec(
             FORK,
             "Start a sub-task: another agent that works on a part by itself, at the same time. It knows nothing but your prompt and \
-             works in the same folder. Returns its handle. Worth it for parts that do not depend on each other.",
+             works in the same folder, unless it gets a worktree. Returns its handle. Worth it for parts that do not depend on each other.",
             json!({
                 "type": "object",
                 "properties": {
                     "prompt": { "type": "string", "minLength": 1, "description": "All that it needs to know, and what it should report." },
-                    "tools": { "type": "array", "items": { "type": "string" }, "description": "The tools it may use, if not all of yours." }
+                    "tools": { "type": "array", "items": { "type": "string" }, "description": "The tools it may use, if not all of yours." },
+                    "worktree": { "type": "boolean", "description": "It works in a git worktree of its own, which begins with the last commit here, and commits to a branch of its own, which is returned too. For parts that change the same files at the same time." }
                 },
                 "required": ["prompt"],
                 "additionalProperties": false
@@ -158,7 +159,7 @@ pub(crate) enum Control {
     Complete { summary: String },
     Ask { question: String, choices: Vec<String> },
     Update { message: String },
-    Fork { prompt: String, tools: Option<Vec<String>> },
+    Fork { prompt: String, tools: Option<Vec<String>>, worktree: bool },
     Wait { handle: Option<String> },
     Tell { handle: String, message: String },
 }
@@ -184,6 +185,8 @@ struct Update {
 struct Fork {
     prompt: String,
     tools: Option<Vec<String>>,
+    #[serde(default)]
+    worktree: bool,
 }
 
 #[derive(Deserialize)]
@@ -210,15 +213,26 @@ impl Control {
             SEND_UPDATE => {
                 serde_json::from_str(arguments).ok().map(|Update { message }| Self::Update { message })
             }
-            FORK => serde_json::from_str(arguments)
-                .ok()
-                .map(|Fork { prompt, tools }| Self::Fork { prompt, tools }),
+            FORK => serde_json::from_str(arguments).ok().map(|Fork { prompt, tools, worktree }| Self::Fork {
+                prompt,
+                tools,
+                worktree,
+            }),
             WAIT => serde_json::from_str(arguments).ok().map(|Wait { handle }| Self::Wait { handle }),
             TELL => serde_json::from_str(arguments)
                 .ok()
                 .map(|Tell { handle, message }| Self::Tell { handle, message }),
             _ => None,
         }
+    }
+}
+
+/// The prompt and the tools of a sub-task for which a worktree is made; `None`: this is not a call that asks for one.
+#[must_use]
+pub fn fork_apart(tool: &str, arguments: &str) -> Option<(String, Option<Vec<String>>)> {
+    match Control::parse(tool, arguments) {
+        Some(Control::Fork { prompt, tools, worktree: true }) => Some((prompt, tools)),
+        _ => None,
     }
 }
 

@@ -189,9 +189,11 @@ pub struct Start {
     pub head: TaskStarted,
     /// Messages of an earlier conversation. They come before the prompt in the task's transcript.
     pub imported: Vec<Imported>,
+    /// A call that comes before the first step, so that the workspace is ready for the work.
+    pub setup: Option<CallAssessed>,
 }
 
-/// A sub-task for which the code of a running call asks. A call and an index stand for one sub-task, however often it is asked for.
+/// A sub-task for which a running call asks. A call and an index stand for one sub-task, however often it is asked for.
 #[derive(Debug, Clone)]
 pub struct Fork {
     pub parent: TaskId,
@@ -202,6 +204,20 @@ pub struct Fork {
     /// The sub-task's id, if this starts it.
     pub task: TaskId,
     pub prompt: String,
+    /// Names of the tools that it may use; `None`: all that its parent may.
+    pub tools: Option<Vec<String>>,
+    /// A work tree of its own; `None`: it works where its parent does.
+    pub place: Option<OwnPlace>,
+}
+
+/// Where a sub-task works that has a work tree of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnPlace {
+    /// An absolute path.
+    pub workspace: String,
+    pub branch: String,
+    /// A call that comes before its first step.
+    pub setup: Option<Box<CallAssessed>>,
 }
 
 impl Fork {

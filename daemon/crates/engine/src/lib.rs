@@ -44,7 +44,9 @@ pub use effects::{Effect, effects, wake_at};
 pub use files::{NoTrail, Trail, Window};
 pub use history::{Checkpoint, CheckpointBefore, Conversation, First, History, Tail, UnreadableCheckpoint};
 pub use import::{ImportError, import};
-pub use input::{Finding, Fork, Input, Intervention, ModelFailure, Refusal, Replied, Shown, Start, Traces};
+pub use input::{
+    Finding, Fork, Input, Intervention, ModelFailure, OwnPlace, Refusal, Replied, Shown, Start, Traces,
+};
 pub use manifest::Manifest;
 pub use mint::Mint;
 pub use mode::{Turn, declares_tools, default_steps};

@@ -172,12 +172,18 @@ fn control(draft: &mut Draft<'_>, history: &History, task: &Task, call: &Call) {
             draft.push(RecordBody::Update(Update { call_id: call.block.id, text }));
             Ok("The user has been told.".to_owned())
         }
-        Some(Control::Fork { prompt, tools }) => {
+        Some(Control::Fork { prompt, tools, worktree }) => {
             let by = ForkedBy { call_id: call.block.id, index: 0 };
-            let order = children::Order { prompt: &prompt, tools: tools.as_deref(), by: Some(by) };
-            children::head(history, task, &order).map(|head| {
+            let order =
+                children::Order { prompt: &prompt, tools: tools.as_deref(), by: Some(by), place: None };
+            let head = children::head(history, task, &order);
+            if head.is_ok() && worktree {
+                // The worktree has to be made first: that is an attempt, which then asks for the sub-task.
+                return start(draft, call);
+            }
+            head.map(|head| {
                 let child = TaskId(draft.mint.uuid());
-                draft.records.append(&mut children::begin(child, head, draft.mint));
+                draft.records.append(&mut children::begin(child, head, None, draft.mint));
                 json!({ "handle": child.short() }).to_string()
             })
         }

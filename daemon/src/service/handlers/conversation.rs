@@ -1,6 +1,7 @@
 use super::{
     RequestError, existing, find_conversation, start,
     task::{self, PAGE},
+    worktree,
 };
 use crate::{launch, service::Service};
 use abide_engine::Command;
@@ -123,7 +124,9 @@ pub(super) async fn delete(
     params: &ConversationParams,
 ) -> Result<DeleteConversationReply, RequestError> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
+    worktree::refuse_unmerged(service, id).await?;
     let records = service.sessions.delete(id).await?;
+    service.launcher.remove_own(id).await;
     Ok(DeleteConversationReply { records })
 }
 

@@ -53,7 +53,7 @@ pub(super) async fn test(service: &Service, params: TestRuleParams) -> Result<Te
     let (tools, store) = (service.tools.clone(), service.store.clone());
     let tested = tokio::task::spawn_blocking(move || {
         let TestRuleParams { command, workspace, path } = &params;
-        let rules = rule_book::book(catalog.policy(), store.rules_of(workspace));
+        let rules = rule_book::book(catalog.policy(), rule_book::remembered(&store, &tools, workspace));
         let sandbox = catalog.config().sandbox_settings(tools.home());
         let path = path.clone().or_else(|| env::var("PATH").ok());
         tools.test_rules(&RuleQuestion {

@@ -1,7 +1,7 @@
 mod digest;
 mod task_id;
 
-use super::{RequestError, existing};
+use super::{RequestError, existing, worktree};
 use crate::{
     clock,
     launch::{LaunchRequest, title},
@@ -69,20 +69,27 @@ pub(super) async fn start(
         environment: params.environment,
         by: caller.by(),
     };
+    let environment = request.environment.clone();
     let launch = service.launcher.prepare(request, existing.as_ref()).await?;
     let conversation_id = existing.as_ref().map_or_else(new_conversation_id, |c| c.id);
     let is_new = existing.is_none();
     // Last, because it may create a folder.
-    let workspace = match &existing {
-        Some(conversation) => conversation.workspace.clone(),
-        None => service.launcher.workspace(conversation_id, params.workspace.as_deref()).await?,
+    let has_worktree = params.worktree.is_some();
+    let workspace = match (&existing, params.workspace.as_deref(), params.worktree) {
+        (Some(conversation), ..) => conversation.workspace.clone(),
+        (None, Some(named), Some(wanted)) => {
+            service.launcher.worktree(conversation_id, named, wanted, environment).await?
+        }
+        (None, named, _) => service.launcher.workspace(conversation_id, named).await?,
     };
     let persona = launch.persona().map(str::to_owned);
     let named = service.launcher.named_files(&workspace, params.files).await;
     if named.is_err() && is_new {
-        service.launcher.remove_scratch(conversation_id).await;
+        service.launcher.remove_own(conversation_id).await;
     }
     let head = launch.into_head(&workspace, named?).await?;
+    let setup = if has_worktree { service.sessions.setup(conversation_id, &head).await } else { None };
+    let beside = worktree::beside(service, conversation_id, &workspace).await?;
     let conversation = is_new.then(|| ConversationCreated {
         title: title(&params.message),
         workspace,
@@ -90,13 +97,13 @@ pub(super) async fn start(
         model: params.model,
         persona,
     });
-    let start = Box::new(Start { task: task_id, conversation, head, imported });
+    let start = Box::new(Start { task: task_id, conversation, head, imported, setup });
     match service.sessions.command(conversation_id, Command::Start(start)).await {
-        Ok(_) => Ok(StartTaskReply { task_id, conversation_id }),
+        Ok(_) => Ok(StartTaskReply { task_id, conversation_id, beside }),
         // The same request was sent twice at once, and the other one came first.
         Err(CommandError::Store(AppendError::DuplicateClientMessage { .. })) => {
             if is_new {
-                service.launcher.remove_scratch(conversation_id).await;
+                service.launcher.remove_own(conversation_id).await;
             }
             let known = already_started(service, client_message.as_ref()).await?;
             let vanished = "the first request of this clientMessageId has vanished";
@@ -105,7 +112,7 @@ pub(super) async fn start(
         // Another request took the id at the same time.
         Err(CommandError::Store(AppendError::DuplicateTaskId(task))) => {
             if is_new {
-                service.launcher.remove_scratch(conversation_id).await;
+                service.launcher.remove_own(conversation_id).await;
             }
             Err(task_id::used(task).into())
         }
@@ -134,6 +141,18 @@ fn check(service: &Service, params: &StartTaskParams) -> Result<(), Error> {
     if params.files.len() > MAX_FILES {
         let words = format!("{} files are over the limit of {MAX_FILES}", params.files.len());
         return Err(Error::new(ErrorKind::TooLarge, words));
+    }
+    if params.worktree.is_some() {
+        if params.conversation_id.is_some() {
+            return invalid(
+                "a worktree is made for a new conversation; this one has its workspace".to_owned(),
+            );
+        }
+        if params.workspace.is_none() {
+            return invalid(
+                "`workspace` is missing: a worktree is made of the git work tree around it".to_owned(),
+            );
+        }
     }
     if params.client_message_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_CLIENT_MESSAGE_ID) {
         return invalid(format!("a clientMessageId has 1 to {MAX_CLIENT_MESSAGE_ID} bytes"));
@@ -210,7 +229,8 @@ async fn already_started(
             format!("the clientMessageId {:?} was used for another request; choose a new one", client.id);
         return Err(Error::new(ErrorKind::Conflict, words).about(used.task_id).into());
     }
-    Ok(Some(StartTaskReply { task_id: used.task_id, conversation_id: used.conversation_id }))
+    let (task_id, conversation_id) = (used.task_id, used.conversation_id);
+    Ok(Some(StartTaskReply { task_id, conversation_id, beside: None }))
 }
 
 async fn existing_in_workspace(

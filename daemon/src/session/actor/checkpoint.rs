@@ -69,7 +69,13 @@ mod tests {
         let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
         let mut records = Vec::new();
         for task in [1, 2].map(|n| TaskId(Uuid::from_u128(n))) {
-            let start = Start { task, conversation: Some(facts()), head: head(""), imported: Vec::new() };
+            let start = Start {
+                task,
+                conversation: Some(facts()),
+                head: head(""),
+                imported: Vec::new(),
+                setup: None,
+            };
             records.extend(handle(&mut history, Input::Start(Box::new(start)), &mut mint).unwrap());
             records.extend(handle(&mut history, Input::Pause { task }, &mut mint).unwrap());
             if task.0.as_u128() == 1 {

@@ -2,13 +2,13 @@
 
 use super::Actor;
 use crate::{
-    runner::{CheckpointJob, Job, ModelJob, ToolJob, UndoJob},
+    runner::{CheckpointJob, ForkJob, Job, ModelJob, ToolJob, UndoJob},
     session::{
         mailbox::{Lane, Message},
         sub_tasks::OfCall,
     },
 };
-use abide_engine::{Effect, declares_tools, driver::Gate};
+use abide_engine::{Effect, control, declares_tools, driver::Gate};
 use abide_model::{ModelRequest, Written};
 use abide_protocol::{record::TaskStarted, transcript::ToolSpec};
 use abide_tools::Run;
@@ -105,6 +105,26 @@ impl Actor {
             Effect::Tool { task: id, call, attempt } => {
                 let of_call = task.call(call)?;
                 let assessed = of_call.assessed.clone()?;
+                let sub_tasks = Box::new(OfCall {
+                    sessions: self.sessions.clone(),
+                    mailbox: self.mailbox.clone(),
+                    task: id,
+                    call,
+                    attempt,
+                    read: Mutex::default(),
+                });
+                if let Some((prompt, tools)) = control::fork_apart(&assessed.tool, &assessed.arguments) {
+                    return Some(Job::Fork(Box::new(ForkJob {
+                        conversation: self.id,
+                        task: id,
+                        call,
+                        attempt,
+                        head,
+                        prompt,
+                        tools,
+                        forks: sub_tasks,
+                    })));
+                }
                 let checkpoint_before = history.checkpoint_before(of_call);
                 let run = Run {
                     conversation: self.id,
@@ -115,14 +135,6 @@ impl Actor {
                     environment: head.environment.clone(),
                     max_secs: None,
                 };
-                let sub_tasks = Box::new(OfCall {
-                    sessions: self.sessions.clone(),
-                    mailbox: self.mailbox.clone(),
-                    task: id,
-                    call,
-                    attempt,
-                    read: Mutex::default(),
-                });
                 Some(Job::Tool(Box::new(ToolJob {
                     conversation: self.id,
                     task: id,
@@ -159,6 +171,7 @@ mod tests {
             conversation: Some(facts()),
             head: head("of the root"),
             imported: Vec::new(),
+            setup: None,
         };
         handle(&mut history, Input::Start(Box::new(root)), &mut mint).unwrap();
         let child = TaskId(Uuid::from_u128(3));

@@ -27,6 +27,7 @@ use abide_protocol::{
             Agent, AgentTreeReply, FileChange, GetTaskReply, InterveneReply, ListFilesReply, ListTasksReply,
             StartTaskReply, TaskChangesReply, TaskFile, TaskHistory, TaskReply, UndoTaskReply,
         },
+        worktree::{ListWorktreesReply, RemoveWorktreeReply, Worktree},
     },
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
     provider::{DefaultModel, KeyState, ProviderInfo},
@@ -45,7 +46,11 @@ pub(super) fn all() -> Vec<Reply> {
 fn tasks() -> Vec<Reply> {
     let task = || TaskReply { task: things::task() };
     vec![
-        Reply::StartTask(StartTaskReply { task_id: id(0x21), conversation_id: id(0x11) }),
+        Reply::StartTask(StartTaskReply {
+            task_id: id(0x21),
+            conversation_id: id(0x11),
+            beside: Some(id(0x22)),
+        }),
         Reply::StopTask(task()),
         Reply::PauseTask(task()),
         Reply::AgentTree(AgentTreeReply { agents: [(id(0x21), agent())].into() }),
@@ -73,6 +78,10 @@ fn tasks() -> Vec<Reply> {
             steps: vec![1, 3],
             can_redo: true,
         }),
+        Reply::ListWorktrees(ListWorktreesReply {
+            worktrees: vec![Worktree { task_id: Some(id(0x21)), problem: text("no git"), ..worktree() }],
+        }),
+        Reply::RemoveWorktree(RemoveWorktreeReply { worktree: worktree() }),
         Reply::UndoTask(UndoTaskReply { restored: 2, kept: vec![things::kept_file()] }),
         Reply::GetTask(GetTaskReply {
             task: things::task(),
@@ -366,5 +375,18 @@ fn agent() -> Agent {
         depth: 1,
         user_content: text("Only the docs."),
         user_comment: text("Mind the gap."),
+    }
+}
+
+fn worktree() -> Worktree {
+    Worktree {
+        conversation_id: id(0x11),
+        task_id: None,
+        path: "/home/me/.local/share/abide/worktrees/x/project".to_owned(),
+        branch: "abide/beef0011".to_owned(),
+        repository: "/home/me/project".to_owned(),
+        files: 2,
+        commits: 1,
+        problem: None,
     }
 }

@@ -20,8 +20,9 @@ use abide_protocol::{
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
         task::{
             AgentTreeParams, GetTaskParams, ImportCall, ImportMessage, ImportRole, InterveneParams,
-            ListTasksParams, StartTaskParams, TaskChangesParams, TaskParams,
+            ListTasksParams, OwnWorktree, StartTaskParams, TaskChangesParams, TaskParams,
         },
+        worktree::{ListWorktreesParams, WorktreeParams},
     },
     task::{Approvals, LimitsRequest, Mode, RestartPolicy},
 };
@@ -65,6 +66,7 @@ fn tasks() -> Vec<Request> {
             message_mode: text("Task"),
             task_id: text("agent-123"),
             files: vec!["notes.md".to_owned()],
+            worktree: Some(OwnWorktree { branch: text("tidy") }),
             messages: vec![
                 ImportMessage {
                     role: ImportRole::Assistant,
@@ -112,6 +114,8 @@ fn tasks() -> Vec<Request> {
             step: Some(3),
             redo: false,
         }),
+        Request::ListWorktrees(ListWorktreesParams { worktree: text("beef0021") }),
+        Request::RemoveWorktree(WorktreeParams { worktree: "abide/beef0011".to_owned() }),
         Request::UndoTask(TaskChangesParams { task_id: "beef0021".to_owned(), step: None, redo: true }),
         Request::GetTask(GetTaskParams { task_id: "beef0021".to_owned(), history: true }),
     ]

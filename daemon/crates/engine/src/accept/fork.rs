@@ -1,4 +1,4 @@
-//! Sub-tasks that running code starts.
+//! Sub-tasks that a running call starts: code, or a `fork` for which a worktree was made.
 
 use crate::{
     children::{self, Order},
@@ -24,7 +24,12 @@ pub(super) fn accept(
     if children::forked(history, fork.by()).is_some() {
         return Ok(Vec::new());
     }
-    let order = Order { prompt: &fork.prompt, tools: None, by: Some(fork.by()) };
+    let order = Order {
+        prompt: &fork.prompt,
+        tools: fork.tools.as_deref(),
+        by: Some(fork.by()),
+        place: fork.place.as_ref(),
+    };
     let head = children::head(history, parent, &order).map_err(Refusal::NotForked)?;
-    Ok(children::begin(fork.task, head, mint))
+    Ok(children::begin(fork.task, head, fork.place.clone(), mint))
 }

@@ -5,10 +5,7 @@ use crate::{
     input::{Refusal, Start},
     mint::Mint,
 };
-use abide_protocol::{
-    TaskId,
-    record::{Imported, NewRecord, RecordBody, TaskStarted, UserMessage},
-};
+use abide_protocol::record::{NewRecord, RecordBody, UserMessage};
 
 /// Starts a root task; refused while another one runs.
 pub(super) fn accept(history: &History, start: Start, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
@@ -21,15 +18,13 @@ pub(super) fn accept(history: &History, start: Start, mint: &mut Mint) -> Result
         let facts = start.conversation.ok_or(Refusal::NoConversation)?;
         records.push(super::conversation(mint, RecordBody::ConversationCreated(facts)));
     }
-    records.append(&mut begin(start.task, start.head, start.imported, mint));
-    Ok(records)
-}
-
-fn begin(task: TaskId, head: TaskStarted, imported: Vec<Imported>, mint: &mut Mint) -> Vec<NewRecord> {
+    let Start { task, head, imported, setup, .. } = start;
     let text = head.original_prompt.clone();
     let mut draft = Draft::new(task, mint);
     draft.push(RecordBody::TaskStarted(Box::new(head)));
     imported.into_iter().for_each(|message| draft.push(RecordBody::Imported(message)));
     draft.push(RecordBody::UserMessage(UserMessage { text }));
-    draft.records
+    setup.into_iter().for_each(|call| draft.push(RecordBody::CallAssessed(call)));
+    records.append(&mut draft.records);
+    Ok(records)
 }

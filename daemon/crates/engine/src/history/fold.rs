@@ -179,7 +179,9 @@ impl History {
                 if let Stage::Calling(calls) = &task.stage
                     && calls.iter().all(Call::is_finished)
                 {
-                    task.last = Last::Results { complete: accepted_summary(calls) };
+                    if !is_setting_up(task) {
+                        task.last = Last::Results { complete: accepted_summary(calls) };
+                    }
                     if task.pass.phase.is_some() {
                         task.pass.results = calls.iter().filter_map(result_line).collect();
                     }
@@ -265,6 +267,9 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
             task.stage = Stage::Thinking { item: r.item, attempt: r.attempt, phase: r.phase, before };
         }
         RecordBody::CallAssessed(p) => {
+            if is_setting_up(task) && matches!(task.stage, Stage::Idle) {
+                task.stage = Stage::Calling(vec![setup(p)]);
+            }
             task.repeats.see(&p.tool, &p.arguments);
             if let Some(call) = call_mut(task, p.call_id) {
                 call.assessed = Some(p.clone());
@@ -414,6 +419,23 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
         task.stage = Stage::Calling(calls);
     }
     Arc::new(r.reply.clone())
+}
+
+/// Whether the task has not begun its first step or phase: a call is not of a reply then, and when it has finished the mode begins.
+const fn is_setting_up(task: &Task) -> bool {
+    task.step == 0 && task.pass.phase.is_none()
+}
+
+/// A call that no reply has. So the model is told of it in words.
+fn setup(assessed: &record::CallAssessed) -> Call {
+    let block = CallBlock {
+        id: assessed.call_id,
+        provider_id: String::new(),
+        tool: assessed.tool.clone(),
+        arguments: assessed.arguments.clone(),
+        opaque: None,
+    };
+    Call { block, assessed: None, stage: CallStage::Queued, attempts: 0, by_person: false, is_read: true }
 }
 
 /// Keeps this text of a reply or an update, unless it is blank.

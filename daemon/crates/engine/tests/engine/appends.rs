@@ -59,7 +59,16 @@ impl Actor {
     pub(crate) fn fork(&mut self, index: u32, reply: u8) -> (TaskId, Vec<Order<Numbered>>) {
         let child = TaskId(Uuid::from_u128(10 + u128::from(index)));
         let prompt = "Look.".to_owned();
-        let fork = Fork { parent: self.task, call: self.call, attempt: 1, index, task: child, prompt };
+        let fork = Fork {
+            parent: self.task,
+            call: self.call,
+            attempt: 1,
+            index,
+            task: child,
+            prompt,
+            tools: None,
+            place: None,
+        };
         (child, self.on(Event::Message(Message::Fork { fork, reply })))
     }
 
@@ -284,7 +293,7 @@ fn only_urgent_commands_join_an_append_that_waits_for_room() {
 #[test]
 fn what_begins_work_takes_the_bounded_lane_and_all_else_the_urgent_one() {
     let task = TaskId(Uuid::from_u128(1));
-    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new() };
+    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new(), setup: None };
     let lane = |command| Message::<Numbered>::Command { command, reply: 1 }.lane();
     assert_eq!(lane(Command::Start(Box::new(start))), Lane::Command);
     assert_eq!(lane(Command::Stop { task }), Lane::Urgent);

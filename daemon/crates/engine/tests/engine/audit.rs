@@ -150,7 +150,9 @@ pub(crate) fn paired(entries: &[Entry], calling: bool) {
                 }
             }
             Entry::Results(_) => {
-                assert!(matches!(before, Some(Entry::Reply(_))), "results without their reply");
+                // Those of a setup follow the request.
+                let follows = matches!(before, Some(Entry::Reply(_) | Entry::User(_) | Entry::Note(_)));
+                assert!(follows, "results without their reply");
             }
             Entry::Result(r) => panic!("a result without its call: {r:?}"),
             Entry::User(_) | Entry::Note(_) | Entry::Partial(_) => {}

@@ -39,7 +39,7 @@ fn the_disk_is_watched_only_for_an_append_that_would_wait_for_room() {
     let task = TaskId(Uuid::from_u128(1));
     let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);
     driver.on(Event::Loaded { history: Box::default(), tail: Tail::default() }, &mut mint);
-    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new() };
+    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new(), setup: None };
     let command = |command, reply| Event::Message(Message::Command { command, reply });
     driver.on(command(Command::Start(Box::new(start)), 1), &mut mint);
     assert_eq!(driver.wants(), Wants::MessageToDefer);
@@ -62,7 +62,7 @@ pub(crate) fn running_code() -> (Driver<Numbered>, Mint, TaskId, CallId) {
         orders(driver);
     };
     now(&mut driver, Event::Loaded { history: Box::default(), tail: Tail::default() });
-    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new() };
+    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new(), setup: None };
     let command = Command::Start(Box::new(start));
     now(&mut driver, Event::Message(Message::Command { command, reply: 1 }));
     now(&mut driver, Event::Committed(AppendId(1)));
@@ -93,7 +93,7 @@ fn a_held_task_begins_nothing_until_its_release() {
     };
     let begins = |orders: &[Order<Numbered>]| orders.iter().any(|order| matches!(order, Order::Start { .. }));
     now(&mut driver, Event::Loaded { history: Box::default(), tail: Tail::default() });
-    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new() };
+    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new(), setup: None };
     let command = Command::Start(Box::new(start));
     now(&mut driver, Event::Message(Message::Command { command, reply: 1 }));
     assert!(begins(&now(&mut driver, Event::Committed(AppendId(1)))));
@@ -134,7 +134,16 @@ fn a_hold_lets_sub_tasks_of_running_code_begin_and_go_on() {
     now(&mut driver, Event::Hold);
     let fork = |n| {
         let child = TaskId(Uuid::from_u128(n));
-        let fork = Fork { parent: task, call, attempt: 1, index: 0, task: child, prompt: "Look.".to_owned() };
+        let fork = Fork {
+            parent: task,
+            call,
+            attempt: 1,
+            index: 0,
+            task: child,
+            prompt: "Look.".to_owned(),
+            tools: None,
+            place: None,
+        };
         Event::Message(Message::Fork { fork, reply: 2 })
     };
     now(&mut driver, fork(10));
@@ -188,7 +197,7 @@ fn a_sub_task_whose_call_waited_for_a_checkpoint_needs_the_next_daemon() {
     };
     now(&mut driver, Event::Loaded { history: Box::default(), tail: Tail::default() });
     let head = TaskStarted { checkpoints: true, ..head() };
-    let start = Start { task, conversation: Some(facts()), head, imported: Vec::new() };
+    let start = Start { task, conversation: Some(facts()), head, imported: Vec::new(), setup: None };
     let command = Command::Start(Box::new(start));
     now(&mut driver, Event::Message(Message::Command { command, reply: 1 }));
     now(&mut driver, Event::Committed(AppendId(1)));
@@ -224,7 +233,16 @@ fn a_fork_is_answered_after_its_commit_and_one_that_failed_is_stale() {
     };
     let fork = |index, child, reply| {
         let prompt = "Look.".to_owned();
-        let fork = Fork { parent: task, call, attempt: 1, index, task: TaskId(id(child)), prompt };
+        let fork = Fork {
+            parent: task,
+            call,
+            attempt: 1,
+            index,
+            task: TaskId(id(child)),
+            prompt,
+            tools: None,
+            place: None,
+        };
         Event::Message(Message::Fork { fork, reply })
     };
     let answers = |orders: Vec<Order<Numbered>>| -> Vec<_> {
@@ -258,7 +276,16 @@ fn a_fork_is_answered_after_its_commit_and_one_that_failed_is_stale() {
 fn code_that_forks() -> (Driver<Numbered>, Mint, [TaskId; 2]) {
     let (mut driver, mut mint, parent, call) = running_code();
     let task = TaskId(Uuid::from_u128(10));
-    let fork = Fork { parent, call, attempt: 1, index: 0, task, prompt: "Look.".to_owned() };
+    let fork = Fork {
+        parent,
+        call,
+        attempt: 1,
+        index: 0,
+        task,
+        prompt: "Look.".to_owned(),
+        tools: None,
+        place: None,
+    };
     driver.on(Event::Message(Message::Fork { fork, reply: 2 }), &mut mint);
     drop(orders(&mut driver));
     (driver, mint, [parent, task])
@@ -325,7 +352,7 @@ fn outcomes_that_come_during_a_commit_are_one_append() {
         orders(driver)
     };
     now(&mut driver, Event::Loaded { history: Box::default(), tail: Tail::default() });
-    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new() };
+    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new(), setup: None };
     let command = |command, reply| Event::Message(Message::Command { command, reply });
     now(&mut driver, command(Command::Start(Box::new(start)), 1));
     now(&mut driver, Event::Committed(AppendId(1)));

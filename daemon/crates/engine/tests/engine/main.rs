@@ -36,6 +36,7 @@ mod plan;
 mod prompt;
 mod reading;
 mod retries;
+mod setup;
 mod sim;
 mod tree;
 mod world;

@@ -31,7 +31,13 @@ fn calls_without_results_get_one_when_the_end_is_folded() {
     let body = RecordBody::TaskEnded(TaskEnded::of(EndReason::Stopped));
     old.push(NewRecord { id: mint.record_id(), task_id: Some(w.id), at, body });
     let mut history = folded(&old);
-    let start = Start { task: TaskId(mint.uuid()), conversation: None, head: head(), imported: Vec::new() };
+    let start = Start {
+        task: TaskId(mint.uuid()),
+        conversation: None,
+        head: head(),
+        imported: Vec::new(),
+        setup: None,
+    };
     handle(&mut history, Input::Start(Box::new(start)), &mut mint).unwrap();
     let entries = history.root().unwrap().entries();
     let results = entries.iter().filter(|e| matches!(e, Entry::Result(r) if !r.ok && !r.text.is_empty()));

@@ -87,6 +87,7 @@ impl World {
             conversation: Some(facts()),
             head,
             imported: Vec::new(),
+            setup: None,
         })))?;
         self.id = task;
         Ok(appended)
@@ -118,7 +119,16 @@ impl World {
     ) -> Result<Vec<NewRecord>, Refusal> {
         let (parent, task) = (self.id, TaskId(self.mint().uuid()));
         let prompt = "Look at a half.".to_owned();
-        self.attempt(Input::Fork(Fork { parent, call, attempt, index, task, prompt }))
+        self.attempt(Input::Fork(Fork {
+            parent,
+            call,
+            attempt,
+            index,
+            task,
+            prompt,
+            tools: None,
+            place: None,
+        }))
     }
 
     // State.

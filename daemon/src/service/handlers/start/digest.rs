@@ -5,7 +5,7 @@
 
 use abide_protocol::{
     ConversationId, JsonText,
-    method::task::{ImportMessage, StartTaskParams},
+    method::task::{ImportMessage, OwnWorktree, StartTaskParams},
     task::{Approvals, LimitsRequest, Mode, RestartPolicy},
 };
 use serde::Serialize;
@@ -42,6 +42,8 @@ struct Payload<'a> {
     task_id: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     files: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worktree: Option<&'a OwnWorktree>,
 }
 
 #[derive(Serialize)]
@@ -102,6 +104,7 @@ impl<'a> From<&'a StartTaskParams> for Payload<'a> {
             messages: &params.messages,
             task_id: params.task_id.as_deref(),
             files: &params.files,
+            worktree: params.worktree.as_ref(),
         }
     }
 }

@@ -7,10 +7,11 @@ use abide_protocol::{
     inbox::QuestionKind,
     message::CallOutcome,
     record::{
-        CallStarted, Imported, Intervened, ModelRequested, NewRecord, NoticeKind, RecordBody, TaskStarted,
+        CallAssessed, CallStarted, Imported, Intervened, ModelRequested, NewRecord, NoticeKind, RecordBody,
+        TaskStarted,
     },
     task::{EndReason, Limits, Mode, PauseReason},
-    transcript::{EffectClass, Entry},
+    transcript::{CallBlock, EffectClass, Entry},
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -169,7 +170,14 @@ impl Run {
                 self.modified(*withdraws);
             }
             RecordBody::ModeChosen(chosen) => self.phases.chosen(chosen.mode),
-            RecordBody::CallAssessed(p) => self.call(p.call_id).assess(p),
+            RecordBody::CallAssessed(p) => {
+                // Before the first request it is the task's setup.
+                if !self.has_asked {
+                    assert!(self.calls.is_empty(), "a task has one setup");
+                    self.calls.push(setup(p));
+                }
+                self.call(p.call_id).assess(p);
+            }
             RecordBody::ApprovalRequested(a) => self.call(a.call_id).request_approval(a.id),
             RecordBody::ApprovalDecided(d) => self.call(d.call_id).decide(d.approval_id, d.decision),
             RecordBody::CallStarted(s) => self.started(s),
@@ -303,4 +311,14 @@ impl Run {
         let fine = self.calls.iter().all(|c| c.went_well() || c.is_complete());
         assert!(!completes || fine, "a task is complete although another call of the reply failed");
     }
+}
+
+fn setup(assessed: &CallAssessed) -> Seen {
+    Seen::new(&CallBlock {
+        id: assessed.call_id,
+        provider_id: String::new(),
+        tool: assessed.tool.clone(),
+        arguments: assessed.arguments.clone(),
+        opaque: None,
+    })
 }

@@ -41,7 +41,7 @@ impl Life {
             let attempt = if self.one_in(12) { attempt + 1 } else { attempt };
             let (task, prompt) = (TaskId(self.mint().uuid()), format!("Do part {index}."));
             let within = self.pick(&[20, 20, 2 * self.nature.pace]);
-            let fork = Fork { parent, call, attempt, index, task, prompt };
+            let fork = Fork { parent, call, attempt, index, task, prompt, tools: None, place: None };
             self.send_request_within(within, Request::Fork(fork));
         }
     }

@@ -319,7 +319,13 @@ impl Life {
                 }
                 let head = TaskStarted { client_message: Some(message), ..self.head() };
                 let imported = self.imported();
-                Command::Start(Box::new(Start { task, conversation: Some(facts()), head, imported }))
+                Command::Start(Box::new(Start {
+                    task,
+                    conversation: Some(facts()),
+                    head,
+                    imported,
+                    setup: None,
+                }))
             }
             Request::Stop(task) => Command::Stop { task },
             Request::Answer(task, question, response) => {
