@@ -6,6 +6,7 @@ mod duration;
 mod person;
 mod task;
 mod word;
+mod worktree;
 
 pub(crate) use self::{
     conversation::{ConversationsArgs, ConversationsCommand, GuiArgs, MessagesArgs, SearchArgs},
@@ -18,6 +19,7 @@ pub(crate) use self::{
         AgentArgs, ChangesArgs, ChatArgs, DemoArgs, FilesArgs, InterveneArgs, LiveTaskArgs, OutputArgs,
         PsArgs, RunArgs, ShowArgs, TreeArgs, UndoArgs, WaitArgs, WatchArgs,
     },
+    worktree::{WorktreeArgs, WorktreeCommand},
 };
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -116,6 +118,8 @@ pub(crate) enum Command {
     Diff(ChangesArgs),
     /// Take back what a task and its sub-tasks have changed in files
     Undo(UndoArgs),
+    /// List, merge or remove the git worktrees of tasks
+    Worktree(WorktreeArgs),
     /// Follow a task or a conversation
     Watch(WatchArgs),
     /// Wait until tasks have ended

@@ -37,6 +37,7 @@ mod undo;
 mod update;
 mod wait;
 mod watch;
+pub(crate) mod worktree;
 
 use crate::{
     args::{Cli, Command},
@@ -55,6 +56,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Files(args) => files::files(args, json).await,
         Command::Diff(args) => diff::diff(args, json).await,
         Command::Undo(args) => undo::undo(args, json).await,
+        Command::Worktree(args) => worktree::worktree(args, json).await,
         Command::Show(args) => show::show(args, json).await,
         Command::Watch(args) => Box::pin(watch::watch(args, json)).await,
         Command::Wait(args) => Box::pin(wait::wait(args, json)).await,

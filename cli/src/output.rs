@@ -30,6 +30,7 @@ pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod tree;
+pub(crate) mod worktree;
 
 #[cfg(test)]
 pub(crate) mod fixture;

@@ -2,10 +2,11 @@
 
 use crate::{
     args::AgentArgs,
+    commands::worktree,
     connection::Daemon,
     error::CommandError,
     kind,
-    output::{measure, screen, text},
+    output::{self, measure, screen, text},
     pages,
 };
 use abide_client::{
@@ -14,7 +15,7 @@ use abide_client::{
         limits::MAX_PROMPT,
         method::{
             StartTask,
-            task::{StartTaskParams, StartTaskReply},
+            task::{OwnWorktree, StartTaskParams, StartTaskReply},
         },
         task::{LimitsRequest, Mode},
     },
@@ -28,6 +29,29 @@ pub(crate) async fn start(
     params: StartTaskParams,
 ) -> Result<StartTaskReply, CommandError> {
     daemon.call_again::<StartTask>(params).await
+}
+
+/// Says where the task of a new conversation works, if that is a worktree, and which task it works beside.
+pub(crate) async fn say_where(
+    daemon: &mut Daemon,
+    args: &AgentArgs,
+    started: StartTaskReply,
+) -> Result<(), CommandError> {
+    if args.worktree.is_some() {
+        let named = Some(started.conversation_id.to_string());
+        // It is not vital: the task has begun.
+        if let Ok(Some(worktree)) = worktree::of(daemon, named).await.map(|mut found| found.pop()) {
+            screen::note(&output::worktree::begun(&worktree))?;
+        }
+    }
+    if let Some(beside) = started.beside {
+        screen::note(&format!(
+            "task {} works in this git work tree, too: what one changes, the other finds, and may undo or commit\n\
+             hint: `--worktree` gives a task a work tree of its own",
+            beside.short()
+        ))?;
+    }
+    Ok(())
 }
 
 /// The parameters for a message in a conversation, or (`None`) in a new one in the current folder.
@@ -54,6 +78,11 @@ pub(crate) fn params(
             ..LimitsRequest::default()
         },
         approvals: args.approvals(),
+        worktree: args
+            .worktree
+            .clone()
+            .filter(|_| conversation.is_none())
+            .map(|branch| OwnWorktree { branch }),
         client_message_id: Some(request_id()),
         environment: environment(),
         ..StartTaskParams::default()

@@ -72,6 +72,9 @@ pub(crate) struct AgentArgs {
     /// Go on with the newest conversation of this folder
     #[arg(long = "continue", short = 'c')]
     pub(crate) continue_newest: bool,
+    /// Work in a git worktree of its own: on a new branch or this one, begun with the last commit; see `abide worktree`
+    #[arg(long, value_name = "BRANCH", num_args = 0..=1, require_equals = true, conflicts_with_all = ["conversation", "continue_newest"])]
+    pub(crate) worktree: Option<Option<String>>,
     /// Allow every call that stays in the sandbox; what you have rejected for good stays rejected
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,

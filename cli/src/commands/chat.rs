@@ -112,6 +112,9 @@ impl Chat {
     ) -> Result<(FollowEnd, Exit), CommandError> {
         let params = request::params(&self.agent, message, self.conversation, self.default_mode())?;
         let started = request::start(&mut self.daemon, params).await?;
+        if !self.json && self.conversation.is_none() {
+            request::say_where(&mut self.daemon, &self.agent, started).await?;
+        }
         self.conversation = Some(started.conversation_id);
         let target = Target {
             conversation: started.conversation_id,

@@ -27,6 +27,9 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
     let params = request::params(&args.agent, prompt, conversation, None)?;
     let params = StartTaskParams { template: args.template, task_id: args.id, files, messages, ..params };
     let started = request::start(&mut daemon, params).await?;
+    if !json {
+        request::say_where(&mut daemon, &args.agent, started).await?;
+    }
     if args.detach {
         if json {
             json::document(&started)?;

@@ -16,7 +16,7 @@ use std::{
 
 /// What Abide makes in each of its folders; a name that ends with a point stands for all that begin with it.
 const CONFIG: &[&str] = &["config.toml", "keys.toml", "prompts", "personas"];
-const DATA: &[&str] = &["abide.", "spool", "checkpoints", "sandbox", "scratch"];
+const DATA: &[&str] = &["abide.", "spool", "checkpoints", "sandbox", "scratch", "worktrees"];
 const STATE: &[&str] = &["log", "gui", "config-last-good.", "start.", "chat-history", "lingers-by-install"];
 const RUN: &[&str] = &["abide."];
 
@@ -43,6 +43,7 @@ impl Purge {
         json: bool,
     ) -> Result<Option<Self>, CommandError> {
         check_ours(home)?;
+        check_worktrees(home)?;
         // The data last, and in it the lock: until then no daemon can start. The socket's folder may be beneath the state's.
         let folders = [
             (&home.config_dir, CONFIG),
@@ -132,6 +133,18 @@ impl Purge {
         }
         report.note("not deleted: keys in the system's keyring")
     }
+}
+
+/// Work in a git worktree may be nowhere else.
+fn check_worktrees(home: &Home) -> Result<(), CommandError> {
+    let folder = home.worktrees_dir();
+    let left = fs::read_dir(&folder).into_iter().flatten().count();
+    if left == 0 {
+        return Ok(());
+    }
+    let left = measure::counted(left as u64, "git worktree");
+    Err(CommandError::failed(format!("{} has {left} of tasks; nothing was changed", folder.display()))
+        .hinted("merge or remove them first: `abide worktree` lists them"))
 }
 
 /// A folder in which no daemon has ever run may have files of the same names that are somebody else's.
