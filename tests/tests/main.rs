@@ -60,6 +60,11 @@ mod undo {
     mod crash;
     pub(crate) mod repository;
 }
+mod worktree {
+    mod crash;
+    mod fork;
+    mod tasks;
+}
 mod tree {
     mod bad_input;
     mod by_code;
