@@ -661,6 +661,7 @@ impl App {
                     Some(open) => drop(open.answered(request, &Answer::Started(started))),
                     None => self.fresh.composer.sent(),
                 }
+                self.notice = started.beside.map(beside).or_else(|| self.notice.take());
                 self.is_dirty = true;
                 self.keep_draft();
                 let begins = matches!(request, Request::Start(params) if params.conversation_id.is_none());
@@ -745,5 +746,13 @@ const fn is_of_menu(message: &Message) -> bool {
     matches!(
         message,
         Message::Sidebar(sidebar::Message::Menu(..)) | Message::Thread(conversation::Message::MenuPressed)
+    )
+}
+
+/// The notice of a task that begins in a work tree where this one works.
+fn beside(task: TaskId) -> String {
+    format!(
+        "Task {} works in this git work tree, too: what one changes, the other finds. “More…” gives a new task a worktree of its own.",
+        task.short()
     )
 }

@@ -217,7 +217,7 @@ pub static MAP: [(&str, &[Entry]); 6] = [
             does(Command::Mode, "Ctrl M", "the next mode: auto, chat, agent, roa, plan, tree"),
             does(Command::Model, "Ctrl Shift M", "choose the model"),
             does(Command::Limit, "Ctrl Shift L", "its limit of steps"),
-            does(Command::Setup, "Ctrl Shift S", "its persona, template and tools"),
+            does(Command::Setup, "Ctrl Shift S", "its persona, template, tools and worktree"),
             does(Command::Folder, "Ctrl Shift F", "its folder; Tab completes"),
             does(Command::Attach, "Ctrl Shift A", "attach a file"),
             does(Command::Demo, "Ctrl Shift D", "play the demo, on a new page"),

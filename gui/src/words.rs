@@ -268,25 +268,55 @@ pub fn home() -> Option<&'static str> {
     HOME.as_deref()
 }
 
-/// A workspace, shortened; a private scratch folder is named as such.
+/// A workspace, shortened; one that the daemon made is named as such.
 #[must_use]
 pub fn place(workspace: &str, home: Option<&str>) -> String {
-    if is_scratch(workspace) { "scratch folder".to_owned() } else { path(workspace, home) }
+    if let Some(of) = worktree(workspace) {
+        format!("worktree of {of}")
+    } else if is_scratch(workspace) {
+        "scratch folder".to_owned()
+    } else {
+        path(workspace, home)
+    }
 }
 
 /// Whether the daemon made this workspace for one conversation.
 #[must_use]
-pub fn is_scratch(workspace: &str) -> bool {
-    let mut parts = workspace.rsplit('/');
-    let is_id = parts
-        .next()
-        .is_some_and(|name| name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-'));
-    is_id && parts.next() == Some("scratch")
+pub fn is_made(workspace: &str) -> bool {
+    is_scratch(workspace) || worktree(workspace).is_some()
+}
+
+fn is_scratch(workspace: &str) -> bool {
+    workspace.rsplit_once('/').is_some_and(|(above, id)| above.ends_with("/scratch") && is_id(id))
+}
+
+/// The name of the repository of which a git worktree is one, and the folder in it.
+fn worktree(workspace: &str) -> Option<&str> {
+    let (_, beneath) = workspace.rsplit_once("/worktrees/")?;
+    let (id, of) = beneath.split_once('/')?;
+    is_id(id).then_some(of)
+}
+
+fn is_id(name: &str) -> bool {
+    name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_that_the_daemon_made_is_named_for_what_it_is() {
+        let id = "0199aaaa-0000-7000-8000-000000000001";
+        for (workspace, named, made) in [
+            (format!("/d/scratch/{id}"), "scratch folder", true),
+            (format!("/d/worktrees/{id}/project"), "worktree of project", true),
+            (format!("/d/worktrees/{id}/project/src"), "worktree of project/src", true),
+            ("/home/me/worktrees/x/y".to_owned(), "~/worktrees/x/y", false),
+        ] {
+            assert_eq!((place(&workspace, Some("/home/me")), is_made(&workspace)), (named.to_owned(), made));
+        }
+    }
 
     #[test]
     fn numbers_are_short() {

@@ -53,9 +53,9 @@ impl App {
     fn setups(&self) -> Vec<composer::Offered> {
         match &self.open {
             Some(open) if self.page == Page::Conversation => {
-                open.composer.offered(open.persona(), &self.catalog.presets)
+                open.composer.offered(open.persona(), false, &self.catalog.presets)
             }
-            _ => self.fresh.composer.offered(None, &self.catalog.presets),
+            _ => self.fresh.composer.offered(None, true, &self.catalog.presets),
         }
     }
 

@@ -22,7 +22,7 @@ use crate::{
 use abide_client::protocol::{
     ConversationId, QuestionId, TaskId,
     inbox::Question,
-    method::task::StartTaskParams,
+    method::task::{OwnWorktree, StartTaskParams},
     task::{AgentTask, LimitsRequest, Mode},
 };
 use attached::{Attached, MAX_FILES};
@@ -417,17 +417,18 @@ impl Composer {
         std::iter::once(default).chain(known.cloned().map(ModelChoice::Named)).collect()
     }
 
-    /// The personas, templates and tools to choose from, for a conversation with this persona.
+    /// The personas, templates and tools to choose from, for a conversation with this persona; for a new one in a named folder also
+    /// whether it has a worktree.
     #[must_use]
-    pub fn offered(&self, persona: Option<&str>, presets: &Presets) -> Vec<Offered> {
-        self.setup.offered(persona, presets)
+    pub fn offered(&self, persona: Option<&str>, is_new: bool, presets: &Presets) -> Vec<Offered> {
+        self.setup.offered(persona, is_new && !self.workspace.trim().is_empty(), presets)
     }
 
     /// Chooses a persona, a template or tools. The newest choice counts: what a persona or a template sets replaces an earlier choice.
     pub fn choose(&mut self, change: Change, presets: &Presets) -> Effect {
-        let is_of_tools = matches!(change, Change::Tools(_));
+        let sets_others = matches!(change, Change::Persona(_) | Change::Template(_));
         self.setup.change(change);
-        if !is_of_tools {
+        if sets_others {
             let set = self.setup.defaults(None, presets);
             self.mode = self.mode.filter(|_| set.mode(None).is_none());
             self.model = self.model.take().filter(|_| set.model().is_none());
@@ -539,6 +540,7 @@ impl Composer {
         StartTaskParams {
             conversation_id,
             message,
+            worktree: workspace.as_ref().filter(|_| self.setup.worktree).map(|_| OwnWorktree::default()),
             mode: self.mode,
             model: self.model(conversation_id.is_some()),
             workspace,

@@ -11,7 +11,7 @@ use abide_client::protocol::{
     method::{
         catalog::{PersonaInfo, TemplateInfo},
         daemon::ListModelsReply,
-        task::StartTaskParams,
+        task::{OwnWorktree, StartTaskParams},
     },
     notification::Snapshot,
     provider::DefaultModel,
@@ -159,6 +159,26 @@ fn persona_template_and_tools_are_chosen_by_key_and_named_at_the_button() {
     let params = starts(&mut person);
     assert_eq!((params.persona.as_deref(), params.template.as_deref()), (Some("coder"), Some("bug")));
     assert_eq!(params.tools, names(&["read", "patch", "list", "create_dir"]));
+}
+
+#[test]
+fn a_new_task_in_a_folder_can_have_a_worktree_of_its_own() {
+    let mut person = beginning();
+    picks(&mut person, "worktree its own");
+    // There is no folder to make one of.
+    person.named(Named::Escape);
+    assert_eq!(starts(&mut person).worktree, None);
+
+    let mut person = beginning();
+    person.press(Key::Character("F".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.writes("/home/me/project");
+    picks(&mut person, "worktree its own");
+    assert!(person.finds("own worktree…").is_some(), "{:?}", person.texts());
+    let params = starts(&mut person);
+    assert_eq!(
+        (params.workspace.as_deref(), params.worktree),
+        (Some("/home/me/project"), Some(OwnWorktree::default()))
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Persona, template and tools of the next task. Few tasks name one, so all are behind one button, in the palette.
+//! Persona, template and tools of the next task, and whether it has a git worktree of its own. Few tasks name one, so all are behind one button, in the palette.
 
 use crate::catalog::Presets;
 use abide_client::{
@@ -22,6 +22,8 @@ pub struct Setup {
     pub template: Option<String>,
     /// `None`: the template's, the persona's, else all.
     pub tools: Option<Vec<String>>,
+    /// A new conversation works in a git worktree of its own.
+    pub worktree: bool,
 }
 
 /// A change of a setup.
@@ -30,6 +32,7 @@ pub enum Change {
     Persona(Option<String>),
     Template(Option<String>),
     Tools(Option<Vec<String>>),
+    Worktree(bool),
 }
 
 /// A change that is offered.
@@ -88,6 +91,7 @@ impl Setup {
             Change::Persona(name) => self.persona = name,
             Change::Template(name) => self.template = name,
             Change::Tools(names) => self.tools = names,
+            Change::Worktree(own) => self.worktree = own,
         }
     }
 
@@ -98,18 +102,35 @@ impl Setup {
             0 => "no tools".to_owned(),
             count => crate::words::counted(count as u64, "tool"),
         });
+        let worktree = self.worktree.then(|| "own worktree".to_owned());
         let parts: Vec<String> =
-            [name(&self.persona), name(&self.template), tools].into_iter().flatten().collect();
+            [name(&self.persona), name(&self.template), tools, worktree].into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(" · "))
     }
 
-    /// All changes, for a conversation with the persona `known`.
+    /// All changes, for a conversation with the persona `known`; `is_new`: for one that begins, in a folder that is named.
     #[must_use]
-    pub fn offered(&self, known: Option<&str>, presets: &Presets) -> Vec<Offered> {
+    pub fn offered(&self, known: Option<&str>, is_new: bool, presets: &Presets) -> Vec<Offered> {
         let mut all = self.personas(known, presets);
         all.extend(self.templates(presets));
         all.extend(self.tools(known, presets));
+        if is_new {
+            all.extend(self.worktrees());
+        }
         all
+    }
+
+    fn worktrees(&self) -> [Offered; 2] {
+        let offer = |what: &str, own| Offered {
+            group: "Worktree",
+            what: what.to_owned(),
+            is_so: self.worktree == own,
+            change: Change::Worktree(own),
+        };
+        [
+            offer("none: work in the folder itself", false),
+            offer("its own: a new branch of the folder's git repository", true),
+        ]
     }
 
     fn personas(&self, known: Option<&str>, presets: &Presets) -> Vec<Offered> {

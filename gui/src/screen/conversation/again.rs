@@ -114,7 +114,7 @@ impl Conversation {
     fn afresh(&self, message: &message::Message) -> Afresh {
         let known = self.view.conversation();
         let mode = message.task_id.and_then(|id| self.mode_asked_of(id));
-        let workspace = known.map(|known| known.workspace.as_str()).filter(|path| !words::is_scratch(path));
+        let workspace = known.map(|known| known.workspace.as_str()).filter(|path| !words::is_made(path));
         Afresh {
             prompt: message.text.clone(),
             workspace: workspace.map(|path| words::path(path, words::home())).unwrap_or_default(),

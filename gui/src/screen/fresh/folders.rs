@@ -13,7 +13,7 @@ pub(super) fn recent(conversations: &[&Conversation], typed: &str, home: Option<
     let mut seen = HashSet::new();
     conversations
         .iter()
-        .filter(|conversation| !words::is_scratch(&conversation.workspace))
+        .filter(|conversation| !words::is_made(&conversation.workspace))
         .map(|conversation| words::path(&conversation.workspace, home))
         .filter(|path| path.contains(typed.trim()) && path != typed.trim() && seen.insert(path.clone()))
         .take(MOST)
