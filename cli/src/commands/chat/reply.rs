@@ -79,7 +79,7 @@ impl Chat {
             Typed::Shell(line) => follow.during(person.run(&line, &self.folder)).await??,
             Typed::Command(Command::Exit) => return Ok(Some(follow.detached())),
             Typed::Command(Command::New) => {
-                follow.say("the task still works; /stop ends it, /exit leaves it")?
+                follow.say("the task still works; /stop ends it, /exit leaves it")?;
             }
             Typed::Command(command) => {
                 if let Err(error) = follow.during(self.command(command)).await? {

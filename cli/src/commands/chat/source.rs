@@ -63,11 +63,12 @@ impl Person {
         let ended = self.editor.lend(program::run(line, folder)).await?.map_err(|error| {
             CommandError::failed(format!("the command cannot be run in {}: {error}", folder.display()))
         })?;
-        Ok(match ended.code() {
+        match ended.code() {
             Some(0) => {}
             Some(code) => screen::note(&format!("exit code {code}"))?,
             None => screen::note("it was ended by a signal")?,
-        })
+        }
+        Ok(())
     }
 }
 

@@ -109,7 +109,7 @@ pub(crate) fn begin(
             "You work in a git worktree of your own, on the branch `{branch}`. Commit your work there before you end: the agent that \
              started you gets it from that branch."
         ))));
-        setup.into_iter().for_each(|call| draft.push(RecordBody::CallAssessed(call)));
+        setup.into_iter().for_each(|call| draft.push(RecordBody::CallAssessed(*call)));
     }
     draft.records
 }

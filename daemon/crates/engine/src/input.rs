@@ -211,7 +211,7 @@ pub struct OwnPlace {
     pub workspace: String,
     pub branch: String,
     /// A call that comes before its first step.
-    pub setup: Option<CallAssessed>,
+    pub setup: Option<Box<CallAssessed>>,
 }
 
 impl Fork {
