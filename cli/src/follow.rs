@@ -9,6 +9,7 @@
 //! [`Follow::run`] is one loop. Each turn it checks whether the following ends (`end`), then handles the oldest open question or
 //! approval (`ask`), then waits for an update, a second of the clock, or Ctrl-C. An update is folded into the view; its changes are
 //! printed after it, or, while a prompt is open, when the prompt is done. Ctrl-C detaches, or stops the task if the command says so.
+//! `chat` listens too: when the person begins to type, [`Follow::next`] says so, and goes on after the line.
 
 mod ask;
 mod end;
@@ -43,7 +44,7 @@ use abide_client::{
 pub(crate) use end::FollowEnd;
 use printer::Printer;
 use progress::Progress;
-use std::{collections::HashSet, future, time::Duration};
+use std::{collections::HashSet, future, io, time::Duration};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
 /// How often the live line's times are updated.
@@ -100,6 +101,13 @@ impl Answerer {
     }
 }
 
+/// What a caller that listens is told.
+pub(crate) enum Heard {
+    /// The person types something, which is not read yet.
+    Typing,
+    End(FollowEnd),
+}
+
 pub(crate) struct Follow<'d> {
     daemon: &'d mut Daemon,
     target: Target,
@@ -152,10 +160,53 @@ impl<'d> Follow<'d> {
 
     /// Follows until the task ends or the person detaches.
     pub(crate) async fn run(mut self) -> Result<FollowEnd, CommandError> {
-        let ending = self.follow().await;
+        let ending = loop {
+            match self.follow(None).await {
+                Ok(Heard::End(ending)) => break Ok(ending),
+                Ok(Heard::Typing) => {}
+                Err(error) => break Err(error),
+            }
+        };
+        self.close().await?;
+        ending
+    }
+
+    /// Follows until the task ends, or until the person types or detaches.
+    pub(crate) async fn next(&mut self) -> Result<Heard, CommandError> {
+        let terminal = match self.target.answerer {
+            Answerer::Person(terminal) => Some(terminal),
+            Answerer::Itself | Answerer::Nobody | Answerer::Onlooker => None,
+        };
+        self.print_changes()?;
+        self.follow(terminal).await
+    }
+
+    /// Waits for what the person types or does. What comes meanwhile is folded, and printed when this goes on.
+    pub(crate) async fn during<T>(&mut self, typed: impl Future<Output = T>) -> Result<T, CommandError> {
+        self.screen.prompt("")?;
+        tokio::pin!(typed);
+        loop {
+            tokio::select! {
+                typed = &mut typed => return Ok(typed),
+                update = self.live.next(), if !self.is_lost() => self.apply(update).await?,
+            }
+        }
+    }
+
+    /// Ends the following: what is printed later comes after it.
+    pub(crate) async fn close(&mut self) -> Result<(), CommandError> {
         self.screen.close()?;
         self.mark_read().await;
-        ending
+        Ok(())
+    }
+
+    pub(crate) const fn task(&self) -> Option<TaskId> {
+        self.target.task
+    }
+
+    /// The connection has ended for good.
+    fn is_lost(&self) -> bool {
+        matches!(self.view.connection(), Connection::Ended { .. })
     }
 
     /// Marks the shown messages as read. (Also before a prompt waits, because the person may close the terminal then.)
@@ -172,17 +223,21 @@ impl<'d> Follow<'d> {
         }
     }
 
-    async fn follow(&mut self) -> Result<FollowEnd, CommandError> {
+    /// `listens`: the terminal on which somebody may type meanwhile.
+    async fn follow(&mut self, listens: Option<Terminal>) -> Result<Heard, CommandError> {
+        let mut typing = Box::pin(typing(listens));
         loop {
             if let Some(ending) = self.ending().await? {
-                return Ok(ending);
+                return Ok(Heard::End(ending));
             }
             let is_to_settle = !self.is_stopping && self.behind_until.is_none();
             if let Some(open) = self.open_item().filter(|_| is_to_settle) {
                 if let Some(ending) = self.settle(open).await? {
-                    return Ok(ending);
+                    return Ok(Heard::End(ending));
                 }
                 self.print_changes()?;
+                // What was typed meanwhile was the answer.
+                typing.set(self::typing(listens));
                 continue;
             }
             tokio::select! {
@@ -194,8 +249,12 @@ impl<'d> Follow<'d> {
                 _ = self.tick.tick() => {}
                 _ = tokio::signal::ctrl_c() => {
                     if let Some(ending) = self.interrupted().await? {
-                        return Ok(ending);
+                        return Ok(Heard::End(ending));
                     }
+                }
+                typed = &mut typing => {
+                    typed?;
+                    return Ok(Heard::Typing);
                 }
             }
             self.show_progress()?;
@@ -203,7 +262,7 @@ impl<'d> Follow<'d> {
     }
 
     /// Handles Ctrl-C: detaches, or stops the task and waits for its end.
-    async fn interrupted(&mut self) -> Result<Option<FollowEnd>, CommandError> {
+    pub(crate) async fn interrupted(&mut self) -> Result<Option<FollowEnd>, CommandError> {
         let Some(task) =
             self.target.task.filter(|_| self.target.interrupt == Interrupt::Stops && !self.is_stopping)
         else {
@@ -226,7 +285,7 @@ impl<'d> Follow<'d> {
         }
     }
 
-    fn has_ended(&self, task: TaskId) -> bool {
+    pub(crate) fn has_ended(&self, task: TaskId) -> bool {
         self.view.task(task).is_some_and(|task| task.status.has_ended())
     }
 
@@ -299,6 +358,14 @@ impl<'d> Follow<'d> {
                 Ok(false)
             }
         }
+    }
+}
+
+/// Waits until something is typed.
+async fn typing(on: Option<Terminal>) -> io::Result<()> {
+    match on {
+        Some(terminal) => terminal.typed().await,
+        None => future::pending().await,
     }
 }
 

@@ -1,9 +1,14 @@
 //! Input from a person. There is one reader at a time; dropping a read restores the terminal.
 
+#[cfg(unix)]
+mod burst;
 mod draft;
 #[cfg(unix)]
 mod editor;
 mod history;
+#[cfg(unix)]
+mod paths;
+pub(crate) mod program;
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]

@@ -123,6 +123,12 @@ impl Terminal {
         self.tmux_output(&["paste-buffer", "-p", "-d"]).await;
     }
 
+    /// Pastes text as a terminal does that does not mark pastes: line ends come as Enter.
+    pub async fn paste_unmarked(&self, text: &str) {
+        self.tmux_output(&["set-buffer", "--", text]).await;
+        self.tmux_output(&["paste-buffer", "-d"]).await;
+    }
+
     /// Waits until the program has ended, and returns its exit code.
     ///
     /// # Panics

@@ -148,7 +148,9 @@ pub(crate) struct RunArgs {
 #[command(after_help = "\
 At a terminal Enter sends, Alt-Enter begins another line, and a pasted text is one message.
 Ctrl-C stops a reply; Ctrl-D or /exit leaves, and the conversation stays.
-/help lists the commands: /model /mode /stop /new /exit. From a pipe each line is a message.
+What you type while the agent works is said to it. Lines that come in one burst are one message.
+/help lists the commands: /model /mode /stop /diff /undo /cost /new /exit. !COMMAND runs a command of your own,
+@ and Tab name a file. From a pipe each line is a message.
 The mode is `chat` unless another is named: nothing but talk. With `--mode agent` it uses tools.
 
 Examples:

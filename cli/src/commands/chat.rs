@@ -1,5 +1,8 @@
 //! `abide chat`: a conversation, message by message.
 
+mod command;
+mod recent;
+mod reply;
 mod slash;
 mod source;
 
@@ -9,23 +12,23 @@ use crate::{
     error::CommandError,
     exit::Exit,
     follow::{Answerer, Follow, FollowEnd, Interrupt, Target},
-    output::{call::Extent, screen, text},
+    output::{
+        call::Extent,
+        screen,
+        style::{FAINT, paint},
+        text,
+    },
     request,
 };
 use abide_client::protocol::{
     ConversationId, TaskId,
     conversation::Conversation,
-    method::{
-        GetConversation, ListModels, StopTask, UpdateConversation,
-        conversation::{ConversationParams, UpdateConversationParams},
-        daemon::ListModelsParams,
-        subscription::Scope,
-        task::TaskParams,
-    },
+    method::{GetConversation, conversation::ConversationParams, subscription::Scope},
     task::Mode,
 };
-use slash::{Command, Typed};
+use slash::Typed;
 use source::Person;
+use std::{collections::VecDeque, path::PathBuf};
 
 const GREETING: &str = "/help says what there is; Ctrl-D leaves, and the conversation stays.";
 
@@ -36,7 +39,9 @@ pub(crate) async fn chat(args: ChatArgs, json: bool) -> Result<Exit, CommandErro
     }
     let conversation = request::conversation(&mut daemon, &args.agent, json).await?;
     let person = Person::at_terminal(&mut daemon, !args.no_history).await?;
-    let mut chat = Chat { daemon, agent: args.agent, conversation, json };
+    let folder = PathBuf::from(request::current_folder()?);
+    let unsent = VecDeque::new();
+    let mut chat = Chat { daemon, agent: args.agent, conversation, folder, unsent, json };
     match person {
         Some(person) => chat.with_person(person).await,
         None => chat.with_pipe().await,
@@ -49,6 +54,10 @@ struct Chat {
     agent: AgentArgs,
     /// `None`: the next message begins a new conversation.
     conversation: Option<ConversationId>,
+    /// The conversation's workspace.
+    folder: PathBuf,
+    /// What was typed while a task worked that has ended before it could be said to it: the next messages.
+    unsent: VecDeque<String>,
     json: bool,
 }
 
@@ -56,36 +65,67 @@ struct Chat {
 enum Next {
     Message,
     Leave,
+    /// Left while a task works: how to come back is said.
+    Detached(Exit),
 }
 
 impl Chat {
     async fn with_person(&mut self, mut person: Person) -> Result<Exit, CommandError> {
         screen::note(GREETING)?;
-        while let Some(text) = person.next().await? {
-            let next = match Typed::of(&text) {
-                Typed::Nothing => Ok(Next::Message),
-                Typed::Refused(why) => {
-                    screen::note(&text::block(&why))?;
-                    Ok(Next::Message)
-                }
-                Typed::Command(command) => self.command(command).await,
-                Typed::Message(message) => match self.send(message, Interrupt::Stops).await {
-                    Ok((FollowEnd::Detached { .. }, exit)) => return Ok(exit),
-                    Ok(_) => Ok(Next::Message),
-                    Err(error) => Err(error),
-                },
-            };
+        let mut next = self.take_up(&mut person).await;
+        loop {
             match next {
                 Ok(Next::Message) => {}
                 Ok(Next::Leave) => break,
+                Ok(Next::Detached(exit)) => return Ok(exit),
                 // The person can correct it and send the message again.
                 Err(error) => error.show(),
             }
+            let text = match self.unsent.pop_front() {
+                Some(text) => Some(Typed::Message(text)),
+                None => person.next(&self.folder).await?.map(|text| Typed::of(&text)),
+            };
+            let Some(typed) = text else { break };
+            next = self.typed(typed, &mut person).await;
         }
         if let Some(id) = self.conversation {
             screen::note(&format!("to go on later: abide chat --conversation {}", id.short()))?;
         }
         Ok(Exit::Done)
+    }
+
+    /// Shows the end of a conversation that goes on, and follows the task that works in it.
+    async fn take_up(&mut self, person: &mut Person) -> Result<Next, CommandError> {
+        let Some(conversation) = self.current().await? else { return Ok(Next::Message) };
+        self.folder = PathBuf::from(&conversation.workspace);
+        match conversation.task.filter(|task| !task.status.has_ended()) {
+            Some(task) => {
+                let words = format!("task {} works; what you type is said to it", task.id.short());
+                screen::note(&paint(FAINT, &words))?;
+                let target =
+                    Target { with_prompts: true, ..self.target(conversation.id, task.id, Interrupt::Stops) };
+                self.reply(target, person).await
+            }
+            None => {
+                recent::show(&mut self.daemon, conversation.id).await?;
+                Ok(Next::Message)
+            }
+        }
+    }
+
+    async fn typed(&mut self, typed: Typed, person: &mut Person) -> Result<Next, CommandError> {
+        match typed {
+            Typed::Nothing => {}
+            Typed::Refused(why) => screen::note(&text::block(&why))?,
+            Typed::Shell(line) => person.run(&line, &self.folder).await?,
+            Typed::Command(command) => return self.command(command).await,
+            Typed::Message(message) => {
+                let (conversation, task) = self.start(message).await?;
+                let target = self.target(conversation, task, Interrupt::Stops);
+                return self.reply(target, person).await;
+            }
+        }
+        Ok(Next::Message)
     }
 
     /// Each line is a message. The first one that fails ends the chat.
@@ -96,7 +136,10 @@ impl Chat {
                 "/exit" | "/quit" => break,
                 _ => {}
             }
-            let (ending, exit) = self.send(line, Interrupt::Detaches).await?;
+            let (conversation, task) = self.start(line).await?;
+            let target = self.target(conversation, task, Interrupt::Detaches);
+            let ending = Follow::open(&mut self.daemon, target).await?.run().await?;
+            let exit = report(&ending, conversation, self.json)?;
             if exit != Exit::Done || matches!(ending, FollowEnd::Detached { .. }) {
                 return Ok(exit);
             }
@@ -104,19 +147,19 @@ impl Chat {
         Ok(Exit::Done)
     }
 
-    /// Sends a message and follows the reply.
-    async fn send(
-        &mut self,
-        message: String,
-        interrupt: Interrupt,
-    ) -> Result<(FollowEnd, Exit), CommandError> {
+    /// Sends a message.
+    async fn start(&mut self, message: String) -> Result<(ConversationId, TaskId), CommandError> {
         let params = request::params(&self.agent, message, self.conversation, self.default_mode())?;
         let started = request::start(&mut self.daemon, params).await?;
         self.conversation = Some(started.conversation_id);
-        let target = Target {
-            conversation: started.conversation_id,
-            scope: Scope::Conversation(started.conversation_id),
-            task: Some(started.task_id),
+        Ok((started.conversation_id, started.task_id))
+    }
+
+    fn target(&self, conversation: ConversationId, task: TaskId, interrupt: Interrupt) -> Target {
+        Target {
+            conversation,
+            scope: Scope::Conversation(conversation),
+            task: Some(task),
             is_over: false,
             since: None,
             with_prompts: false,
@@ -124,99 +167,7 @@ impl Chat {
             json: self.json,
             answerer: Answerer::person_or(self.json, Answerer::Nobody),
             interrupt,
-        };
-        let ending = Follow::open(&mut self.daemon, target).await?.run().await?;
-        if matches!(ending, FollowEnd::Deleted) {
-            self.conversation = None;
         }
-        let exit = report(&ending, started.conversation_id, self.json)?;
-        Ok((ending, exit))
-    }
-
-    async fn command(&mut self, command: Command) -> Result<Next, CommandError> {
-        match command {
-            Command::Help => screen::note(&slash::help(text::terminal_width().unwrap_or(80)))?,
-            Command::Model(None) => self.print_model().await?,
-            Command::Model(Some(model)) => self.change_model(model).await?,
-            Command::Mode(None) => self.print_mode().await?,
-            Command::Mode(Some(mode)) => self.change_mode(mode).await?,
-            Command::Stop => self.stop().await?,
-            Command::New => {
-                let before = self.current().await?;
-                self.agent.mode = Some(self.mode().await?);
-                self.agent.model =
-                    self.agent.model.take().or(before.and_then(|conversation| conversation.model));
-                self.conversation = None;
-                screen::note("the next message begins a new conversation")?;
-            }
-            Command::Exit => return Ok(Next::Leave),
-        }
-        Ok(Next::Message)
-    }
-
-    async fn print_model(&mut self) -> Result<(), CommandError> {
-        let of_conversation = self.current().await?.and_then(|conversation| conversation.model);
-        let (model, why) = match self.agent.model.clone().or(of_conversation) {
-            Some(model) => (model, String::new()),
-            None => {
-                let params = ListModelsParams { offline: true, provider: None };
-                let default = self.daemon.call::<ListModels>(params).await?.default;
-                (default.model, format!(" ({})", default.why))
-            }
-        };
-        Ok(screen::note(&text::one_line(&format!("model: {model}{why}")))?)
-    }
-
-    async fn change_model(&mut self, model: String) -> Result<(), CommandError> {
-        let change = |params: &mut UpdateConversationParams| params.model = Some(model.clone());
-        self.update(change).await?;
-        self.agent.model = Some(model);
-        self.print_model().await
-    }
-
-    async fn print_mode(&mut self) -> Result<(), CommandError> {
-        let mode = self.mode().await?;
-        Ok(screen::note(&format!("mode: {}", mode.name()))?)
-    }
-
-    async fn change_mode(&mut self, mode: Mode) -> Result<(), CommandError> {
-        self.update(|params| params.mode = Some(mode)).await?;
-        self.agent.mode = Some(mode);
-        self.print_mode().await
-    }
-
-    /// Changes the conversation. If it has not begun, the settings are kept for its first message.
-    async fn update(
-        &mut self,
-        change: impl FnOnce(&mut UpdateConversationParams),
-    ) -> Result<(), CommandError> {
-        let Some(id) = self.conversation else { return Ok(()) };
-        let mut params = UpdateConversationParams {
-            conversation_id: id.to_string(),
-            title: None,
-            workspace: None,
-            mode: None,
-            model: None,
-            persona: None,
-            muted: None,
-        };
-        change(&mut params);
-        self.daemon.call::<UpdateConversation>(params).await?;
-        Ok(())
-    }
-
-    /// Stops the conversation's running task, whoever started it.
-    async fn stop(&mut self) -> Result<(), CommandError> {
-        let latest = self.current().await?.and_then(|conversation| conversation.task);
-        match latest.filter(|task| !task.status.has_ended()) {
-            Some(task) => self.stop_task(task.id).await,
-            None => Ok(screen::note("nothing runs in this conversation")?),
-        }
-    }
-
-    async fn stop_task(&mut self, id: TaskId) -> Result<(), CommandError> {
-        self.daemon.call::<StopTask>(TaskParams { task_id: id.to_string() }).await?;
-        Ok(screen::note(&format!("task {} is stopped", id.short()))?)
     }
 
     /// The mode of the next message's task.

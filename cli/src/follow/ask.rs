@@ -148,7 +148,7 @@ impl Follow<'_> {
         words.map_or(Ok(()), |words| self.say(&paint(FAINT, &words)))
     }
 
-    fn say(&mut self, words: &str) -> io::Result<()> {
+    pub(crate) fn say(&mut self, words: &str) -> io::Result<()> {
         if self.target.json { Ok(()) } else { self.screen.prose(words) }
     }
 

@@ -111,7 +111,7 @@ fn waits(item: &Pending, columns: Option<usize>) -> String {
 }
 
 impl Follow<'_> {
-    pub(super) const fn detached(&self) -> FollowEnd {
+    pub(crate) const fn detached(&self) -> FollowEnd {
         FollowEnd::Detached { cursor: self.view.cursor() }
     }
 

@@ -2,6 +2,8 @@
 
 use super::{
     Draft, Edited, Terminal,
+    burst::Burst,
+    paths,
     unix::{InputMode, readable},
 };
 use crate::output::style::{STRONG, paint};
@@ -20,6 +22,7 @@ use rustyline::{
 use std::{
     borrow::Cow,
     io::{self, IsTerminal as _, Write as _},
+    path::{Path, PathBuf},
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -34,6 +37,8 @@ pub(crate) struct Editor {
     /// `None` if the terminal cannot move its cursor; then the kernel's line editing is used. Also `None` while the thread has
     /// it.
     reader: Option<Reader>,
+    draft: Draft,
+    burst: Burst,
     /// While no line is read, typed keys are not echoed into the output.
     mode: Option<InputMode>,
 }
@@ -41,25 +46,85 @@ pub(crate) struct Editor {
 impl Editor {
     /// `lines` are what Tab completes to, word by word.
     pub(crate) fn open(terminal: Terminal, lines: Vec<String>) -> io::Result<Self> {
+        let (draft, burst) = (Draft::default(), Burst::new());
         if is_dumb() {
-            return Ok(Self { terminal, reader: None, mode: None });
+            return Ok(Self { terminal, reader: None, draft, burst, mode: None });
         }
         let mode = Some(InputMode::of_editor()?);
-        let reader = reader(lines, Draft::default()).map_err(failed)?;
-        Ok(Self { terminal, reader: Some(reader), mode })
+        let dialect = Dialect { lines, burst: Some(burst.clone()), ..Dialect::new(draft.clone()) };
+        let reader = reader(dialect).map_err(failed)?;
+        Ok(Self { terminal, reader: Some(reader), draft, burst, mode })
     }
 
-    /// Reads a line, or several: Alt-Enter, Ctrl-J or a backslash at the end continue it. Arrow up and Ctrl-R offer `history`,
-    /// oldest first. If dropped, a thread keeps reading the terminal.
-    pub(crate) async fn line(&mut self, label: &str, history: &[String]) -> io::Result<Edited> {
-        let Some(mut reader) = self.reader.take() else { return plain(self.terminal, label).await };
+    /// Reads a line, or several: Alt-Enter, Ctrl-J or a backslash at the end continue it, and lines that come in one burst belong
+    /// together. Arrow up and Ctrl-R offer `history`, oldest first; Tab completes the names of files in `folder` after an `@`. If
+    /// dropped, a thread keeps reading the terminal.
+    pub(crate) async fn line(
+        &mut self,
+        label: &str,
+        history: &[String],
+        folder: &Path,
+    ) -> io::Result<Edited> {
+        let Some(mut reader) = self.reader.take() else {
+            return plain(label, self.terminal.lines()).await;
+        };
         remember(&mut reader, history).map_err(failed)?;
-        let (reader, edited) = read(reader, label.to_owned()).await?;
+        if let Some(dialect) = reader.helper_mut() {
+            dialect.folder = Some(folder.to_owned());
+        }
+        self.burst.begin();
+        // Without it the line could not be called off.
+        let printer = reader.create_external_printer().ok();
+        let (reader, edited) = self.until_over(read(reader, label.to_owned())).await?;
+        drop(printer);
         self.reader = Some(reader);
         if let Some(mode) = &self.mode {
             mode.mark_pastes()?;
         }
         edited
+    }
+
+    /// Waits for the line. If a burst has ended it, it is what has come.
+    async fn until_over(
+        &self,
+        line: impl Future<Output = io::Result<(Reader, io::Result<Edited>)>>,
+    ) -> io::Result<(Reader, io::Result<Edited>)> {
+        tokio::pin!(line);
+        let mut is_over = false;
+        let (reader, edited) = loop {
+            tokio::select! {
+                read = &mut line => break read?,
+                () = self.burst.over() => {
+                    is_over = true;
+                    self.terminal.call_off()?;
+                    // It is called off again if the thread did not listen.
+                    Burst::pause().await;
+                }
+            }
+        };
+        if !is_over {
+            return Ok((reader, edited));
+        }
+        // A signal that came too late for the editor is over before anybody listens for Ctrl-C again.
+        Burst::pause().await;
+        let text = self.draft.text();
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        match edited {
+            Ok(Edited::Interrupted) => Ok((reader, Ok(Edited::Line(text.to_owned())))),
+            edited => Ok((reader, edited)),
+        }
+    }
+
+    /// Gives the terminal to a program as long as it runs.
+    pub(crate) async fn lend<T>(&self, program: impl Future<Output = T>) -> io::Result<T> {
+        if let Some(mode) = &self.mode {
+            mode.suspend()?;
+        }
+        let ended = program.await;
+        if let Some(mode) = &self.mode {
+            mode.resume()?;
+        }
+        Ok(ended)
     }
 }
 
@@ -68,14 +133,14 @@ impl Terminal {
     /// off](Self::call_off).
     pub(crate) async fn edit(&self, label: &str, draft: &Draft) -> io::Result<Edited> {
         if is_dumb() {
-            return plain(*self, label).await;
+            return plain(label, self.line()).await;
         }
         let _mode = InputMode::of_editor()?;
         // The label is shown only now: a person who sees it may type, and no key may be read in the old mode.
         show(label)?;
         readable().await?;
         draft.set_text("");
-        let mut reader = reader(Vec::new(), draft.clone()).map_err(failed)?;
+        let mut reader = reader(Dialect::new(draft.clone())).map_err(failed)?;
         // Only with an external printer does rustyline wait for its signal pipe, too. Without one the line cannot be called off.
         let _printer = reader.create_external_printer().ok();
         read(reader, label.to_owned()).await?.1
@@ -92,10 +157,10 @@ fn is_dumb() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term == "dumb")
 }
 
-async fn plain(terminal: Terminal, label: &str) -> io::Result<Edited> {
+async fn plain(label: &str, line: impl Future<Output = io::Result<Option<String>>>) -> io::Result<Edited> {
     show(label)?;
     tokio::select! {
-        line = terminal.line() => Ok(line?.map_or(Edited::End, Edited::Line)),
+        line = line => Ok(line?.map_or(Edited::End, Edited::Line)),
         _ = tokio::signal::ctrl_c() => Ok(Edited::Interrupted),
     }
 }
@@ -132,7 +197,7 @@ fn remember(reader: &mut Reader, entries: &[String]) -> Result<(), ReadlineError
     entries.iter().try_for_each(|entry| history.add(entry).map(drop))
 }
 
-fn reader(lines: Vec<String>, draft: Draft) -> Result<Reader, ReadlineError> {
+fn reader(dialect: Dialect) -> Result<Reader, ReadlineError> {
     // Standard output may be a file.
     let behavior = if io::stdout().is_terminal() { Behavior::Stdio } else { Behavior::PreferTerm };
     let color = match anstream::AutoStream::choice(&io::stderr()) {
@@ -150,12 +215,13 @@ fn reader(lines: Vec<String>, draft: Draft) -> Result<Reader, ReadlineError> {
         .build();
     let history = MemHistory::with_config(&config);
     let mut reader = Reader::with_history(config, history)?;
-    reader.set_helper(Some(Dialect { lines, draft }));
+    let burst = dialect.burst.clone();
+    reader.set_helper(Some(dialect));
     for key in [KeyEvent::ctrl('J'), KeyEvent(KeyCode::Enter, Modifiers::ALT)] {
         reader.bind_sequence(key, Cmd::Newline);
     }
     let conditional = |handler: Binding| EventHandler::Conditional(Box::new(handler));
-    reader.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::NONE), conditional(Binding::Enter));
+    reader.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::NONE), conditional(Binding::Enter(burst)));
     reader.bind_sequence(KeyEvent::ctrl('C'), conditional(Binding::CtrlC));
     Ok(reader)
 }
@@ -169,8 +235,8 @@ fn failed(error: ReadlineError) -> io::Error {
 
 /// Keys whose effect depends on the line.
 enum Binding {
-    /// After a backslash at the end of the text: begins another line.
-    Enter,
+    /// After a backslash at the end of the text, or amid a burst: begins another line.
+    Enter(Option<Burst>),
     /// If there is text: clears it (Ctrl-Y brings it back) instead of interrupting.
     CtrlC,
 }
@@ -180,9 +246,10 @@ impl ConditionalEventHandler for Binding {
         let (line, position) = (context.line(), context.pos());
         match self {
             // `Cmd::Replace` would leave the cursor before the inserted text.
-            Self::Enter if is_continued(line, position) => Some(Cmd::Complete),
+            Self::Enter(_) if is_continued(line, position) => Some(Cmd::Complete),
+            Self::Enter(Some(burst)) if position == line.len() && burst.enter() => Some(Cmd::Newline),
             Self::CtrlC if !line.is_empty() => Some(Cmd::Kill(Movement::WholeBuffer)),
-            Self::Enter | Self::CtrlC => None,
+            Self::Enter(_) | Self::CtrlC => None,
         }
     }
 }
@@ -196,7 +263,17 @@ fn is_continued(line: &str, position: usize) -> bool {
 struct Dialect {
     /// The lines that Tab completes to.
     lines: Vec<String>,
+    /// The files that Tab completes to after an `@` are here; `None`: no file is completed.
+    folder: Option<PathBuf>,
     draft: Draft,
+    /// `None`: each Enter ends the line.
+    burst: Option<Burst>,
+}
+
+impl Dialect {
+    const fn new(draft: Draft) -> Self {
+        Self { lines: Vec::new(), folder: None, draft, burst: None }
+    }
 }
 
 impl Completer for Dialect {
@@ -213,6 +290,9 @@ impl Completer for Dialect {
             return Ok((position - 1, vec![newline]));
         }
         let typed = line.get(..position).unwrap_or_default();
+        if let (Some(folder), Some(begin)) = (&self.folder, paths::beginning(typed)) {
+            return Ok((begin, paths::candidates(folder, &typed[begin..])));
+        }
         Ok((0, candidates(typed, &self.lines)))
     }
 }
@@ -248,6 +328,9 @@ impl Hinter for Dialect {
     /// Called after each change of the line. It hints at nothing, and keeps the line.
     fn hint(&self, line: &str, _: usize, _: &rustyline::Context<'_>) -> Option<String> {
         self.draft.set_text(line);
+        if let Some(burst) = &self.burst {
+            burst.changed(line);
+        }
         None
     }
 }

@@ -1,7 +1,7 @@
 //! No terminal input on this platform yet: commands print how to answer from elsewhere.
 
 use super::Draft;
-use std::{io, time::Duration};
+use std::{io, path::Path, time::Duration};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Terminal(std::convert::Infallible);
@@ -12,6 +12,10 @@ impl Terminal {
     }
 
     pub(crate) async fn line(&self) -> io::Result<Option<String>> {
+        match self.0 {}
+    }
+
+    pub(crate) async fn typed(&self) -> io::Result<()> {
         match self.0 {}
     }
 
@@ -47,7 +51,11 @@ impl Editor {
         match terminal.0 {}
     }
 
-    pub(crate) async fn line(&mut self, _: &str, _: &[String]) -> io::Result<super::Edited> {
+    pub(crate) async fn line(&mut self, _: &str, _: &[String], _: &Path) -> io::Result<super::Edited> {
+        match self.0 {}
+    }
+
+    pub(crate) async fn lend<T>(&self, _: impl Future<Output = T>) -> io::Result<T> {
         match self.0 {}
     }
 }

@@ -1,3 +1,4 @@
+use super::burst::Burst;
 use rustix::{
     event::{PollFd, PollFlags, poll},
     termios::{
@@ -38,6 +39,30 @@ impl Terminal {
                 return Ok((!line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned()));
             }
         }
+    }
+
+    /// Lines that come in one burst, as [`Self::line`].
+    pub(crate) async fn lines(&self) -> io::Result<Option<String>> {
+        let Some(mut lines) = self.line().await? else { return Ok(None) };
+        while self.more_follows().await? {
+            let Some(line) = self.line().await? else { break };
+            lines.push('\n');
+            lines.push_str(&line);
+        }
+        Ok(Some(lines))
+    }
+
+    /// Whether more input comes so soon that it belongs to what has come.
+    async fn more_follows(&self) -> io::Result<bool> {
+        tokio::select! {
+            readable = readable() => readable.map(|()| true),
+            () = Burst::pause() => Ok(false),
+        }
+    }
+
+    /// Waits until something is typed, and leaves it there. Cancel-safe.
+    pub(crate) async fn typed(&self) -> io::Result<()> {
+        readable().await
     }
 
     /// A line without echo.
@@ -83,6 +108,7 @@ impl Terminal {
 /// Changes the mode of terminal input; the old mode is restored on drop, also by a panic or a signal.
 pub(super) struct InputMode {
     before: Termios,
+    changed: Termios,
     /// Pasted text is marked with its begin and end.
     marks_pastes: bool,
 }
@@ -97,7 +123,7 @@ impl InputMode {
         let mut changed = before.clone();
         change(&mut changed);
         tcsetattr(io::stdin(), OptionalActions::Now, &changed)?;
-        Ok(Self { before, marks_pastes: false })
+        Ok(Self { before, changed, marks_pastes: false })
     }
 
     /// Keys wait for the editor; Ctrl-C still interrupts until the editor begins.
@@ -118,15 +144,26 @@ impl InputMode {
     pub(super) fn mark_pastes(&self) -> io::Result<()> {
         io::stderr().write_all(b"\x1b[?2004h")
     }
+
+    /// The old mode, for another program.
+    pub(super) fn suspend(&self) -> io::Result<()> {
+        if self.marks_pastes {
+            io::stderr().write_all(b"\x1b[?2004l")?;
+        }
+        Ok(tcsetattr(io::stdin(), OptionalActions::Now, &self.before)?)
+    }
+
+    /// The changed mode again, whatever the program has left.
+    pub(super) fn resume(&self) -> io::Result<()> {
+        tcsetattr(io::stdin(), OptionalActions::Now, &self.changed)?;
+        if self.marks_pastes { self.mark_pastes() } else { Ok(()) }
+    }
 }
 
 impl Drop for InputMode {
     fn drop(&mut self) {
         // A closed terminal cannot be restored.
-        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
-        if self.marks_pastes {
-            let _ = io::stderr().write_all(b"\x1b[?2004l");
-        }
+        let _ = self.suspend();
     }
 }
 

@@ -43,18 +43,20 @@ async fn a_line_is_edited_a_paste_is_one_message_and_commands_are_not_sent() {
     terminal.press(&["Left"]).await;
     terminal.type_text("l").await;
     terminal.press(&["Enter"]).await;
-    terminal.shows("Reply one.").await;
+    terminal.shows("Reply one.\n\n>").await;
     terminal.paste("a\n/help\nb").await;
     terminal.shows("\nb").await;
     terminal.press(&["Enter"]).await;
-    terminal.shows("Reply two.").await;
-    for command in ["/nope", "/help", "/mode agent"] {
+    terminal.shows("Reply two.\n\n>").await;
+    for (command, answer) in [
+        ("/nope", "there is no command /nope; commands: /help /model"),
+        ("/help", "/model [PROVIDER/MODEL]"),
+        ("/mode agent", "mode: agent"),
+    ] {
         terminal.type_text(command).await;
         terminal.press(&["Enter"]).await;
+        terminal.shows(answer).await;
     }
-    let screen = terminal.shows("mode: agent").await;
-    assert!(screen.contains("there is no command /nope; commands: /help /model"), "{screen}");
-    assert!(screen.contains("/model [PROVIDER/MODEL]"), "{screen}");
     let listed = world.client.call::<ListConversations>(ListConversationsParams::default()).await.unwrap();
     assert_eq!(listed.conversations[0].mode, Some(Mode::Agent));
     terminal.type_text("/mode chat").await;
@@ -66,7 +68,7 @@ async fn a_line_is_edited_a_paste_is_one_message_and_commands_are_not_sent() {
     terminal.press(&["Enter"]).await;
     terminal.type_text("/e").await;
     terminal.press(&["Enter"]).await;
-    terminal.shows("Reply three.").await;
+    terminal.shows("Reply three.\n\n>").await;
     assert_eq!(said(&world, "chat").await, ["[k:chat] hello", "a\n/help\nb", "c\nd\n/e"]);
 
     // Completed to `/mode agent`.
@@ -77,13 +79,122 @@ async fn a_line_is_edited_a_paste_is_one_message_and_commands_are_not_sent() {
     terminal.shows("begins a new conversation").await;
     terminal.type_text("[k:other] hi").await;
     terminal.press(&["Enter"]).await;
-    terminal.shows("Reply four.").await;
+    terminal.shows("Reply four.\n\n>").await;
     let listed = world.client.call::<ListConversations>(ListConversationsParams::default()).await.unwrap();
     let modes: Vec<_> = listed.conversations.iter().map(|c| c.mode).collect();
     assert_eq!(modes, [Some(Mode::Agent), Some(Mode::Agent)], "the mode goes on into the new conversation");
     terminal.press(&["C-d"]).await;
     assert_eq!(terminal.ended().await, 0);
     world.model.assert_no_violations();
+}
+
+#[tokio::test]
+async fn what_is_typed_while_the_agent_works_is_said_to_it() {
+    if !Terminal::exists().await {
+        return skip("what_is_typed_while_the_agent_works_is_said_to_it", "tmux is not installed");
+    }
+    let world = World::start().await;
+    let waits = Turn::shell("until test -e go-on; do sleep 0.05; done");
+    world.model.script("chat", [waits, Turn::done("All is done.")]);
+    let terminal = Terminal::run(&world.daemon, "abide chat --mode agent --yes").await;
+    terminal.shows(PROMPT).await;
+    terminal.type_text("[k:chat] go").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("runs shell").await;
+    terminal.type_text("mind the docs, too").await;
+    terminal.shows("> mind the docs, too").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("said; the agent reads it before its next request").await;
+    // A command alone would end the task.
+    terminal.type_text("delete").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows_times("said; the agent reads it", 2).await;
+    terminal.type_text("/cost").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("the conversation: ").await;
+    terminal.type_text("!touch go-on").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("All is done.\n\n>").await;
+    let heard = world.model.last_request("chat").unwrap().text();
+    assert!(heard.contains("mind the docs, too") && heard.contains("“delete”"), "{heard}");
+    assert!(!heard.contains("touch go-on"), "what the person runs is not sent: {heard}");
+    terminal.press(&["C-d"]).await;
+    assert_eq!(terminal.ended().await, 0);
+    world.model.assert_no_violations();
+}
+
+#[tokio::test]
+async fn lines_of_an_unmarked_paste_are_one_message() {
+    if !Terminal::exists().await {
+        return skip("lines_of_an_unmarked_paste_are_one_message", "tmux is not installed");
+    }
+    let world = World::start().await;
+    world.model.script("chat", [Turn::say("Reply one."), Turn::say("Reply two.")]);
+    let lines: Vec<String> = (1..=40).map(|n| format!("{n} of forty lines that came at once")).collect();
+    let text = format!("[k:chat] {}", lines.join("\n"));
+    let terminal = Terminal::run(&world.daemon, "abide chat").await;
+    terminal.shows(PROMPT).await;
+    terminal.paste_unmarked(&format!("{text}\n")).await;
+    terminal.shows("Reply one.\n\n>").await;
+    // Without the line editor, too.
+    terminal.press(&["C-d"]).await;
+    terminal.ended().await;
+    let terminal = Terminal::run(&world.daemon, "TERM=dumb abide chat --continue").await;
+    terminal.shows(PROMPT).await;
+    terminal.paste_unmarked("one\ntwo\n").await;
+    terminal.shows("Reply two.").await;
+    assert_eq!(said(&world, "chat").await, [text, "one\ntwo".to_owned()]);
+}
+
+#[tokio::test]
+async fn files_are_completed_and_a_command_of_the_persons_own_is_run() {
+    if !Terminal::exists().await {
+        return skip("files_are_completed", "tmux is not installed");
+    }
+    let world = World::start().await;
+    world.model.script("chat", [Turn::say("Reply one.")]);
+    fs::create_dir(world.daemon.workspace().join("deep")).unwrap();
+    fs::write(world.daemon.workspace().join("deep/file.txt"), "").unwrap();
+    let terminal = Terminal::run(&world.daemon, "abide chat").await;
+    terminal.shows(PROMPT).await;
+    terminal.type_text("!echo sum-$((20+22)); ls deep; exit 3").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("sum-42\nfile.txt\nexit code 3\n>").await;
+    terminal.type_text("[k:chat] look at @de").await;
+    terminal.press(&["Tab", "Tab"]).await;
+    terminal.shows("@deep/file.txt").await;
+    terminal.type_text("now").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("Reply one.\n\n>").await;
+    assert_eq!(said(&world, "chat").await, ["[k:chat] look at @deep/file.txt now"]);
+}
+
+#[tokio::test]
+async fn a_chat_that_goes_on_shows_the_last_messages_and_takes_up_the_task_at_work() {
+    if !Terminal::exists().await {
+        return skip("a_chat_that_goes_on", "tmux is not installed");
+    }
+    let world = World::start().await;
+    let waits = Turn::shell("until test -e go-on; do sleep 0.05; done");
+    world.model.script("chat", [Turn::done("Reply one."), waits, Turn::done("All is done.")]);
+    let cli = world.daemon.cli();
+    cli.ok(&["run", "--mode", "agent", "[k:chat] hello"]).await;
+    let terminal = Terminal::run(&world.daemon, "abide chat --continue").await;
+    let screen = terminal.shows(PROMPT).await;
+    assert!(screen.contains("[k:chat] hello\n") && screen.contains("Reply one.\n"), "{screen}");
+    terminal.press(&["C-d"]).await;
+    terminal.ended().await;
+
+    cli.ok(&["run", "--continue", "--detach", "--yes", "--mode", "agent", "work"]).await;
+    let terminal = Terminal::run(&world.daemon, "abide chat --continue").await;
+    terminal.shows("works; what you type is said to it").await;
+    terminal.shows("runs shell").await;
+    terminal.type_text("hurry").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("said; the agent reads it").await;
+    fs::write(world.daemon.workspace().join("go-on"), "").unwrap();
+    terminal.shows("All is done.").await;
+    assert!(world.model.last_request("chat").unwrap().text().contains("hurry"));
 }
 
 #[tokio::test]
@@ -99,7 +210,7 @@ async fn earlier_messages_are_offered_in_a_later_chat_unless_no_history() {
     terminal.shows(PROMPT).await;
     terminal.type_text("[k:chat] in private").await;
     terminal.press(&["Enter"]).await;
-    terminal.shows("Reply one.").await;
+    terminal.shows("Reply one.\n\n>").await;
     terminal.press(&["C-d"]).await;
     terminal.ended().await;
     assert!(!file.exists());
@@ -108,7 +219,7 @@ async fn earlier_messages_are_offered_in_a_later_chat_unless_no_history() {
     terminal.shows(PROMPT).await;
     terminal.paste("kept\nlines").await;
     terminal.press(&["Enter"]).await;
-    terminal.shows("Reply two.").await;
+    terminal.shows("Reply two.\n\n>").await;
     terminal.press(&["C-d"]).await;
     terminal.ended().await;
     assert_eq!(fs::read_to_string(&file).unwrap(), "\"kept\\nlines\"\n");
@@ -117,7 +228,7 @@ async fn earlier_messages_are_offered_in_a_later_chat_unless_no_history() {
     let terminal = Terminal::run(&world.daemon, "abide chat --continue").await;
     terminal.shows(PROMPT).await;
     terminal.press(&["Up", "Enter"]).await;
-    terminal.shows("Reply three.").await;
+    terminal.shows("Reply three.\n\n>").await;
     terminal.press(&["C-r"]).await;
     terminal.type_text("kept").await;
     terminal.shows("(reverse-i-search)`kept'").await;

@@ -9,6 +9,8 @@ use std::fmt::Write as _;
 pub(super) enum Typed {
     Nothing,
     Message(String),
+    /// A command line for the person's shell.
+    Shell(String),
     Command(Command),
     /// An unknown command, or a wrong argument; the error message.
     Refused(String),
@@ -21,27 +23,38 @@ pub(super) enum Command {
     Model(Option<String>),
     Mode(Option<Mode>),
     Stop,
+    Diff,
+    Undo,
+    Cost,
     New,
     Exit,
 }
 
 /// The commands with their arguments and effects, as `/help` shows them.
-const COMMANDS: [(&str, &str, &str); 6] = [
+const COMMANDS: [(&str, &str, &str); 9] = [
     ("/help", "", "show this"),
     ("/model", "[PROVIDER/MODEL]", "say which model answers, or change it for this conversation"),
     ("/mode", "[MODE]", "say how the agent works, or change it: auto, chat, agent, roa, plan or tree"),
     ("/stop", "", "stop the task that runs in this conversation"),
+    ("/diff", "", "show what the newest task has changed in files"),
+    ("/undo", "", "take that back: it is shown first, and you are asked"),
+    ("/cost", "", "say what the newest task and the conversation have used"),
     ("/new", "", "begin a new conversation with the next message; model and mode stay"),
     ("/exit", "", "leave; the conversation stays"),
 ];
 
 /// The keys, as `/help` shows them.
-const KEYS: [(&str, &str); 5] = [
-    ("Enter", "send; Alt-Enter, Ctrl-J or a backslash at the end begins another line"),
+const KEYS: [(&str, &str); 7] = [
+    ("!command", "run a command of your own here; the agent sees nothing of it"),
+    ("@path", "name a file; Tab completes its path"),
+    (
+        "Enter",
+        "send, also while the agent works; Alt-Enter, Ctrl-J or a backslash at the end begins another line",
+    ),
     ("Up, Ctrl-R", "bring earlier messages back"),
-    ("Tab", "complete commands and models"),
+    ("Tab", "complete commands, models and files"),
     ("Ctrl-C", "stop a reply, or clear the line; twice on an empty line, or Ctrl-D: leave"),
-    ("//text", "send a message that begins with a slash"),
+    ("//text, !!text", "send a message that begins with a slash, or with an exclamation mark"),
 ];
 
 impl Typed {
@@ -52,6 +65,12 @@ impl Typed {
         }
         if let Some(message) = trimmed.strip_prefix("//") {
             return Self::Message(format!("/{message}"));
+        }
+        if let Some(message) = trimmed.strip_prefix("!!") {
+            return Self::Message(format!("!{message}"));
+        }
+        if let Some(line) = trimmed.strip_prefix('!').map(str::trim) {
+            return if line.is_empty() { Self::Nothing } else { Self::Shell(line.to_owned()) };
         }
         if !trimmed.starts_with('/') {
             return Self::Message(text.trim_end().to_owned());
@@ -78,11 +97,15 @@ impl Command {
             }
             ("/help", None) => Ok(Self::Help),
             ("/stop", None) => Ok(Self::Stop),
+            ("/diff", None) => Ok(Self::Diff),
+            ("/undo", None) => Ok(Self::Undo),
+            ("/cost" | "/usage", None) => Ok(Self::Cost),
             ("/new", None) => Ok(Self::New),
             ("/exit" | "/quit", None) => Ok(Self::Exit),
-            ("/help" | "/stop" | "/new" | "/exit" | "/quit", Some(_)) => {
-                Err(format!("{name} takes nothing more"))
-            }
+            (
+                "/help" | "/stop" | "/diff" | "/undo" | "/cost" | "/usage" | "/new" | "/exit" | "/quit",
+                Some(_),
+            ) => Err(format!("{name} takes nothing more")),
             _ => {
                 let known = COMMANDS.map(|(name, ..)| name).join(" ");
                 Err(format!(

@@ -5,10 +5,10 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     output::{screen, text},
-    prompt::{Edited, Editor, History, Terminal},
+    prompt::{Edited, Editor, History, Terminal, program},
 };
 use abide_client::protocol::method::{ListModels, daemon::ListModelsParams};
-use std::io;
+use std::{io, path::Path};
 
 const LABEL: &str = "> ";
 const HISTORY_FILE: &str = "chat-history";
@@ -32,17 +32,11 @@ impl Person {
     }
 
     /// The next text; `None` when the person leaves.
-    pub(super) async fn next(&mut self) -> Result<Option<String>, CommandError> {
+    pub(super) async fn next(&mut self, folder: &Path) -> Result<Option<String>, CommandError> {
         let mut was_interrupted = false;
         loop {
-            match self.editor.line(LABEL, self.history.entries()).await? {
-                Edited::Line(text) => {
-                    if let Err(error) = self.history.add(&text) {
-                        self.history = History::in_memory();
-                        screen::note(&format!("messages are not kept for the next chat: {error}"))?;
-                    }
-                    return Ok(Some(text));
-                }
+            match self.line(folder).await? {
+                Edited::Line(text) => return Ok(Some(text)),
                 Edited::Interrupted if !was_interrupted => {
                     was_interrupted = true;
                     screen::note("Ctrl-C again (or Ctrl-D) leaves")?;
@@ -50,6 +44,31 @@ impl Person {
                 Edited::Interrupted | Edited::End => return Ok(None),
             }
         }
+    }
+
+    /// A line that the person types, which is kept.
+    pub(super) async fn line(&mut self, folder: &Path) -> Result<Edited, CommandError> {
+        let edited = self.editor.line(LABEL, self.history.entries(), folder).await?;
+        if let Edited::Line(text) = &edited
+            && let Err(error) = self.history.add(text)
+        {
+            self.history = History::in_memory();
+            screen::note(&format!("messages are not kept for the next chat: {error}"))?;
+        }
+        Ok(edited)
+    }
+
+    /// Runs a command of the person's own in their terminal. Nothing of it is sent.
+    pub(super) async fn run(&self, line: &str, folder: &Path) -> Result<(), CommandError> {
+        let ended = self.editor.lend(program::run(line, folder)).await?.map_err(|error| {
+            CommandError::failed(format!("the command cannot be run in {}: {error}", folder.display()))
+        })?;
+        match ended.code() {
+            Some(0) => {}
+            Some(code) => screen::note(&format!("exit code {code}"))?,
+            None => screen::note("it was ended by a signal")?,
+        }
+        Ok(())
     }
 }
 
