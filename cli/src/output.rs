@@ -4,6 +4,7 @@
 //!
 //! Invariant: text of models, tools and the daemon is rendered only through [`text`].
 
+pub(crate) mod blanks;
 pub(crate) mod call;
 pub(crate) mod catalog;
 pub(crate) mod changes;

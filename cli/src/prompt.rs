@@ -53,24 +53,73 @@ pub(crate) enum ApprovalKey {
     Always,
     Reject,
     Detach,
+    /// Shows all of it.
+    View,
 }
 
-impl ApprovalKey {
-    /// What is before the prompt.
-    pub(crate) const fn label(risk: Risk, only_once: bool) -> &'static str {
-        match (risk, only_once) {
-            (Risk::Low, false) => "y allow once · A always · n reject · d detach: ",
-            (Risk::Low, true) => "y allow once · n reject · d detach: ",
-            (Risk::Medium, false) => "y allow once · A always · n reject · d detach, then Enter: ",
-            (Risk::Medium, true) => "y allow once · n reject · d detach, then Enter: ",
-            (Risk::High, false) => "high risk: write yes, always, no or detach: ",
-            (Risk::High, true) => "high risk: write yes, no or detach: ",
+/// What an approval takes from the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Takes {
+    Key,
+    /// A line with a key, or with a word.
+    Line,
+    /// A word: the risk is high, or not all of the call is shown.
+    Word {
+        of_high_risk: bool,
+        is_whole: bool,
+    },
+}
+
+impl Takes {
+    /// `is_whole`: all of the call is shown.
+    pub(crate) const fn at(risk: Risk, is_whole: bool) -> Self {
+        match (risk, is_whole) {
+            (Risk::Low, true) => Self::Key,
+            (Risk::Medium, true) => Self::Line,
+            (Risk::Low | Risk::Medium, false) => Self::Word { of_high_risk: false, is_whole },
+            (Risk::High, _) => Self::Word { of_high_risk: true, is_whole },
         }
     }
 
-    pub(crate) const NOT_A_KEY: &str = "nothing is decided: type one of these letters, then Enter";
-    pub(crate) const NOT_A_WORD: &str = "nothing is decided: a high risk takes a whole word";
+    /// What is before the prompt.
+    pub(crate) fn label(self, only_once: bool) -> String {
+        let always = if only_once { "" } else { " · A always" };
+        let word = if only_once { "yes, no" } else { "yes, always, no" };
+        match self {
+            Self::Key => format!("y allow once{always} · n reject · d detach: "),
+            Self::Line => format!("y allow once{always} · n reject · d detach, then Enter: "),
+            Self::Word { of_high_risk, is_whole } => {
+                let why = match (of_high_risk, is_whole) {
+                    (true, true) => "high risk",
+                    (false, _) => "not all is shown (v views)",
+                    (true, false) => "high risk, and not all is shown (v views)",
+                };
+                format!("{why}: write {word} or detach: ")
+            }
+        }
+    }
 
+    /// What a line means, if anything.
+    pub(crate) fn of_line(self, line: &str) -> Option<ApprovalKey> {
+        match self {
+            Self::Key | Self::Line => ApprovalKey::of_line(line),
+            Self::Word { .. } => ApprovalKey::of_word(line),
+        }
+    }
+
+    /// Said at a line that means nothing.
+    pub(crate) const fn refusal(self) -> &'static str {
+        match self {
+            Self::Key | Self::Line => "nothing is decided: type one of these letters, then Enter",
+            Self::Word { of_high_risk: true, .. } => "nothing is decided: a high risk takes a whole word",
+            Self::Word { of_high_risk: false, .. } => {
+                "nothing is decided: what is not shown takes a whole word; v views it"
+            }
+        }
+    }
+}
+
+impl ApprovalKey {
     /// Any other key is `None`: an approval is never given by accident. The window's letters mean the same: `a` allows once, and
     /// what is lasting takes another letter and Enter.
     pub(crate) const fn of(key: u8) -> Option<Self> {
@@ -79,6 +128,7 @@ impl ApprovalKey {
             b'A' => Some(Self::Always),
             b'n' | b'N' | b'r' => Some(Self::Reject),
             b'd' | b'D' | END_OF_INPUT => Some(Self::Detach),
+            b'v' | b'V' => Some(Self::View),
             _ => None,
         }
     }
@@ -91,13 +141,14 @@ impl ApprovalKey {
         }
     }
 
-    /// The meaning of a line at an approval of high risk. A rejection needs no care, so its key counts too.
+    /// The meaning of a line at an approval that takes a word. A rejection needs no care, so its key counts too.
     pub(crate) fn of_word(line: &str) -> Option<Self> {
         match line.trim().to_lowercase().as_str() {
             "yes" => Some(Self::Once),
             "always" => Some(Self::Always),
             "n" | "no" => Some(Self::Reject),
             "d" | "detach" => Some(Self::Detach),
+            "v" | "view" => Some(Self::View),
             _ => None,
         }
     }
@@ -165,6 +216,7 @@ mod tests {
             // The window's key for a lasting rejection, which this prompt does not offer.
             (b'R', None),
             (b'd', Some(K::Detach)),
+            (b'v', Some(K::View)),
             (4, Some(K::Detach)),
             (b'\n', None),
             (b' ', None),
@@ -204,6 +256,7 @@ mod tests {
             ("no", Some(K::Reject)),
             ("n", Some(K::Reject)),
             ("d", Some(K::Detach)),
+            ("v", Some(K::View)),
             ("y", None),
             ("a", None),
             ("", None),
@@ -212,6 +265,18 @@ mod tests {
         for (line, meaning) in table {
             assert_eq!(K::of_word(line), meaning, "{line:?}");
         }
+    }
+
+    #[test]
+    fn what_is_not_shown_takes_a_word() {
+        let hidden = |risk| Takes::at(risk, false);
+        for risk in [Risk::Low, Risk::Medium, Risk::High] {
+            assert_eq!(hidden(risk).of_line("y"), None, "{risk:?}");
+            assert_eq!(hidden(risk).of_line("yes"), Some(ApprovalKey::Once), "{risk:?}");
+            assert_eq!(hidden(risk).of_line("v"), Some(ApprovalKey::View), "{risk:?}");
+        }
+        assert_eq!(Takes::at(Risk::Low, true), Takes::Key);
+        assert_eq!(hidden(Risk::Low).label(true), "not all is shown (v views): write yes, no or detach: ");
     }
 
     #[test]

@@ -4,11 +4,11 @@ use super::{Answerer, Follow, FollowEnd};
 use crate::{
     error::CommandError,
     output::{
-        pending,
+        pending::{self, Screenful},
         style::{FAINT, paint},
         text,
     },
-    prompt::{ApprovalKey, Draft, Edited, Typed},
+    prompt::{ApprovalKey, Draft, Edited, Takes, Typed, program},
     verdict::Verdict,
 };
 use abide_client::protocol::{
@@ -19,7 +19,6 @@ use abide_client::protocol::{
         inbox::{DecideApprovalParams, UserResponseParams},
     },
     task::AgentTask,
-    transcript::Risk,
 };
 use std::{io, time::Duration};
 use tokio::time::{sleep, timeout};
@@ -152,13 +151,35 @@ impl Follow<'_> {
         if self.target.json { Ok(()) } else { self.screen.prose(words) }
     }
 
-    /// Commands and diffs are printed as they are: the person decides about exactly this.
-    fn show(&mut self, approval: &Approval) -> io::Result<()> {
+    /// Commands and diffs are printed as they are: the person decides about exactly this. On a terminal it is at most a screen; `false`:
+    /// not all is shown.
+    fn show(&mut self, approval: &Approval) -> io::Result<bool> {
+        let Some(size) = self.screen.size() else {
+            self.show_all(approval)?;
+            return Ok(true);
+        };
+        let Screenful { words, is_whole } = pending::screenful(approval, size);
+        if !self.target.json {
+            self.screen.note(&words)?;
+        }
+        Ok(is_whole)
+    }
+
+    fn show_all(&mut self, approval: &Approval) -> io::Result<()> {
         if self.target.json {
             return Ok(());
         }
         self.screen.note(&pending::exactly(approval, self.screen.width()))?;
         self.screen.prose(&pending::remembering(approval))
+    }
+
+    /// Shows all of it in the person's pager; where there is none, here.
+    async fn view(&mut self, approval: &Approval) -> Result<(), CommandError> {
+        let whole = pending::whole(approval);
+        if !self.during(program::view(&whole)).await? {
+            self.show_all(approval)?;
+        }
+        Ok(())
     }
 
     async fn ask_question(&mut self, task: TaskId, question: &Question) -> Result<PromptEnd, CommandError> {
@@ -196,21 +217,24 @@ impl Follow<'_> {
 
     async fn ask_approval(&mut self, approval: &Approval) -> Result<PromptEnd, CommandError> {
         let id = PendingId::Approval(approval.id);
-        self.show(approval)?;
+        let mut takes = Takes::at(approval.risk, self.show(approval)?);
         self.mark_read().await;
         if let Some(end) = self.settle_keys(id).await? {
             return Ok(end);
         }
-        let label = ApprovalKey::label(approval.risk, approval.only_once.is_some());
-        let input = if approval.risk == Risk::Low { Input::Key } else { Input::Line(label) };
         loop {
-            let key = match self.read_approval_key(approval, input).await? {
+            let key = match self.read_approval_key(approval, takes).await? {
                 PromptResult::Interrupted => return self.left(),
                 PromptResult::Withdrawn(typed) => return self.withdrawn(&typed),
                 PromptResult::Typed(key) => key,
             };
             match key {
                 ApprovalKey::Detach => return Ok(PromptEnd::Detached),
+                ApprovalKey::View => {
+                    self.view(approval).await?;
+                    takes = Takes::at(approval.risk, true);
+                    continue;
+                }
                 ApprovalKey::Once => self.decide(approval, Decision::AllowOnce, None, None).await?,
                 ApprovalKey::Always if approval.only_once.is_some() => {
                     self.say(&pending::remembering(approval))?;
@@ -244,10 +268,12 @@ impl Follow<'_> {
     async fn read_approval_key(
         &mut self,
         approval: &Approval,
-        input: Input<'_>,
+        takes: Takes,
     ) -> Result<PromptResult<ApprovalKey>, CommandError> {
-        if matches!(input, Input::Key) {
-            self.screen.prompt(ApprovalKey::label(approval.risk, approval.only_once.is_some()))?;
+        let label = takes.label(approval.only_once.is_some());
+        let input = if takes == Takes::Key { Input::Key } else { Input::Line(&label) };
+        if takes == Takes::Key {
+            self.screen.prompt(&label)?;
         }
         let key = loop {
             let meaning = match self.read_input(PendingId::Approval(approval.id), input).await? {
@@ -256,12 +282,9 @@ impl Follow<'_> {
                 PromptResult::Typed(Keys::Key(key)) => ApprovalKey::of(key),
                 PromptResult::Typed(Keys::Line(None)) => Some(ApprovalKey::Detach),
                 PromptResult::Typed(Keys::Line(Some(line))) => {
-                    let (meaning, refusal) = match approval.risk {
-                        Risk::High => (ApprovalKey::of_word(&line), ApprovalKey::NOT_A_WORD),
-                        _ => (ApprovalKey::of_line(&line), ApprovalKey::NOT_A_KEY),
-                    };
+                    let meaning = takes.of_line(&line);
                     if meaning.is_none() && !line.trim().is_empty() {
-                        self.say(refusal)?;
+                        self.say(takes.refusal())?;
                     }
                     self.forget_typed()?;
                     meaning
@@ -271,7 +294,7 @@ impl Follow<'_> {
                 break key;
             }
         };
-        if matches!(input, Input::Key) {
+        if takes == Takes::Key {
             self.screen.note("")?;
         }
         Ok(PromptResult::Typed(key))

@@ -1,6 +1,11 @@
 //! Open questions and approvals, printed completely, so that the person sees exactly what is decided.
 
+mod screenful;
+
+pub(crate) use screenful::{Screenful, screenful};
+
 use crate::output::{
+    blanks,
     fold::{folded, hanging},
     measure,
     style::{BAD, FAINT, GOOD, NEEDS_YOU, STRONG, paint},
@@ -64,7 +69,7 @@ fn asked(question: &Question, most: usize) -> String {
         QuestionKind::Interrupted => "A tool call was interrupted",
         QuestionKind::Restart => "The daemon was restarted",
     };
-    let text = first(&text::indented(&question.text, 2), most, 2);
+    let text = first(&indented(&question.text, 2), most, 2);
     let mut out = format!("{}\n{text}", paint(NEEDS_YOU, who));
     for (i, choice) in question.choices.iter().enumerate() {
         let _ = writeln!(out, "  {} {}", paint(STRONG, &format!("{}.", i + 1)), text::one_line(choice));
@@ -87,36 +92,56 @@ fn first(lines: &str, most: usize, margin: usize) -> String {
     out
 }
 
-/// What a decision is about.
+/// What a decision is about, all of it.
 pub(crate) fn exactly(approval: &Approval, columns: Option<usize>) -> String {
     decided(approval, Room { lines: ALL, columns })
 }
 
+/// All of it, with what "always" does, without styles.
+pub(crate) fn whole(approval: &Approval) -> String {
+    let words = format!("{}{}\n", exactly(approval, None), remembering(approval));
+    anstream::adapter::strip_str(&words).to_string()
+}
+
 fn decided(approval: &Approval, room: Room) -> String {
+    let facts = facts(approval, room.columns).concat();
+    [header(approval), before(approval, room.lines), facts, after(approval, room.lines)].concat()
+}
+
+fn header(approval: &Approval) -> String {
     let risk = match approval.risk {
         Risk::Low => "",
         Risk::Medium => ", medium risk",
         Risk::High => ", high risk",
     };
-    let mut out =
-        format!("{}\n", paint(NEEDS_YOU, &format!("Approve {}{risk}?", text::one_line(&approval.tool))));
-    let _ = writeln!(out, "  {}", paint(STRONG, &text::one_line(&approval.summary)));
-    out.push_str(&arguments(approval, room.lines));
+    format!("{}\n", paint(NEEDS_YOU, &format!("Approve {}{risk}?", text::one_line(&approval.tool))))
+}
+
+/// The call itself.
+fn before(approval: &Approval, most: usize) -> String {
+    let summary = paint(STRONG, &text::one_line(&approval.summary));
+    format!("  {summary}\n{}", arguments(approval, most))
+}
+
+/// Where and how it runs, and why it asks: a line for each.
+fn facts(approval: &Approval, columns: Option<usize>) -> Vec<String> {
     // A path is left whole, so that it can be copied.
-    out.push_str(&labelled("in:", &text::one_line(&approval.workspace), None));
+    let mut facts = vec![labelled("in:", &text::one_line(&approval.workspace), None)];
     if !is_made_by_daemon(approval) {
-        out.push_str(&labelled("sandbox:", &sandbox(&approval.sandbox), room.columns));
+        facts.push(labelled("sandbox:", &sandbox(&approval.sandbox), columns));
     }
     if let Some(why) = &approval.why {
-        out.push_str(&labelled("asks:", &text::one_line(why), room.columns));
+        facts.push(labelled("asks:", &text::one_line(why), columns));
     }
     if let Some(condition) = condition(approval) {
-        out.push_str(&labelled("only if:", &text::one_line(&condition), room.columns));
+        facts.push(labelled("only if:", &text::one_line(&condition), columns));
     }
-    if let Some(preview) = &approval.preview {
-        out.push_str(&diff(preview, room.lines));
-    }
-    out
+    facts
+}
+
+/// The diff, if there is one.
+fn after(approval: &Approval, most: usize) -> String {
+    approval.preview.as_ref().map(|preview| diff(preview, most)).unwrap_or_default()
 }
 
 /// A text beside its label; the rows that do not fit go on below it.
@@ -179,14 +204,15 @@ fn sandbox(sandbox: &str) -> String {
     }
 }
 
-/// The arguments by name. Long texts are left out if a diff shows them, and so are an argument that equals the summary and a reason
+/// The arguments by name. Long texts are left out if a diff shows all of them, and so are an argument that equals the summary and a reason
 /// that is quoted below.
 fn arguments(approval: &Approval, most: usize) -> String {
-    let (arguments, has_preview) = (&approval.arguments, approval.preview.is_some());
+    let arguments = &approval.arguments;
+    let has_preview = approval.preview.as_ref().is_some_and(|preview| !is_cut(preview));
     let is_summary = |text: &str| text == approval.summary && text == text::one_line(text);
     let mut out = String::new();
     let serde_json::Value::Object(fields) = arguments.value() else {
-        return first(&text::indented(arguments.as_str(), 2), most, 2);
+        return first(&indented(arguments.as_str(), 2), most, 2);
     };
     for (argument, value) in &fields {
         let name = paint(FAINT, &format!("{}:", text::one_line(argument)));
@@ -197,21 +223,38 @@ fn arguments(approval: &Approval, most: usize) -> String {
                     writeln!(out, "  {name} {}, below", measure::counted(s.lines().count() as u64, "line"));
             }
             serde_json::Value::String(s) if s.contains('\n') => {
-                let _ = write!(out, "  {name}\n{}", first(&text::indented(s, 4), most, 4));
+                let _ = write!(out, "  {name}\n{}", first(&indented(s, 4), most, 4));
             }
             serde_json::Value::String(s) => {
-                let _ = writeln!(out, "  {name} {}", first(&text::block(s), most, 0).trim_end_matches('\n'));
+                let _ = writeln!(
+                    out,
+                    "  {name} {}",
+                    first(&blanks::folded(&text::block(s), 0), most, 0).trim_end_matches('\n')
+                );
             }
             other => {
-                let _ = writeln!(out, "  {name} {}", text::block(&other.to_string()));
+                let _ = writeln!(out, "  {name} {}", blanks::folded(&text::block(&other.to_string()), 0));
             }
         }
     }
     out
 }
 
+/// As [`text::indented`], with long runs of blanks and of empty lines folded.
+fn indented(raw: &str, by: usize) -> String {
+    text::indented(&blanks::folded(&text::block(raw), 0), by)
+}
+
+/// Whether the daemon has left out a part of the diff.
+fn is_cut(preview: &Preview) -> bool {
+    let changed = preview.changed.map_or(0, |changed| changed.added + changed.removed);
+    // The first two lines name the file.
+    let shown = preview.diff.lines().skip(2).filter(|line| line.starts_with(['+', '-'])).count();
+    (shown as u64) < changed
+}
+
 fn diff(preview: &Preview, most: usize) -> String {
-    let diff = text::block(&preview.diff);
+    let diff = blanks::folded(&text::block(&preview.diff), 1);
     let mut out = String::new();
     for line in first(&diff, most, 0).lines() {
         let style = match line.as_bytes().first() {

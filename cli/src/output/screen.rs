@@ -41,9 +41,14 @@ impl Screen {
 
     /// The width of standard error's terminal; `None` without one.
     pub(crate) fn width(&self) -> Option<usize> {
+        self.size().map(|size| size.columns)
+    }
+
+    /// The size of standard error's terminal; `None` without one.
+    pub(crate) fn size(&self) -> Option<Size> {
         match &self.0 {
-            Face::Plain(_) => stderr_size().map(|size| size.columns),
-            Face::Terminal(terminal) => Some(terminal.size().columns),
+            Face::Plain(_) => stderr_size(),
+            Face::Terminal(terminal) => Some(terminal.size()),
         }
     }
 

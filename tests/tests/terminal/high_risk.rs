@@ -2,6 +2,7 @@
 
 use abide_client::protocol::task::Status;
 use abide_tests::{model_server::Turn, skip::skip, terminal::Terminal, world::World};
+use serde_json::json;
 
 #[tokio::test]
 async fn a_high_risk_is_approved_by_a_whole_word_only() {
@@ -29,6 +30,43 @@ async fn a_high_risk_is_approved_by_a_whole_word_only() {
     terminal.shows("allowed").await;
     assert_eq!(terminal.ended().await, 0);
     assert_eq!(witness.count("ran"), 1);
+}
+
+/// What is below the screen may be anything.
+#[tokio::test]
+async fn what_is_not_shown_is_viewed_or_approved_by_a_word() {
+    if !Terminal::exists().await {
+        return skip("what_is_not_shown_is_viewed_or_approved_by_a_word", "tmux is not installed");
+    }
+    let world = World::start().await;
+    let lines: Vec<String> = (1..=400).map(|n| format!("echo line {n}")).collect();
+    let long = || {
+        let command = format!("{}\n{}", lines.join("\n"), "touch ran");
+        Turn::new().call("shell", json!({ "command": command, "outside": true, "reason": "Why not?" }))
+    };
+    let task = world.run_asking("long", [long(), long(), Turn::done("Done.")]).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    let watch = format!("PAGER=cat abide watch {}", task.task_id);
+    let terminal = Terminal::sized(&world.daemon, &watch, 80, 24).await;
+    let prompt = "not all is shown (v views): write yes";
+    let screen = terminal.shows(prompt).await;
+    assert!(screen.contains("Approve shell") && screen.contains("more lines: v views"), "{screen}");
+    assert!(screen.contains("sandbox:") && !screen.contains("touch ran"), "{screen}");
+    terminal.press(&["y", "Enter"]).await;
+    terminal.shows("takes a whole word").await;
+    assert_eq!(world.inbox().await.len(), 1, "nothing is decided");
+    terminal.shows_times(prompt, 2).await;
+    terminal.type_text("yes").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows_times(prompt, 3).await;
+    terminal.press(&["v", "Enter"]).await;
+    terminal.shows("touch ran").await;
+    // All of it was shown.
+    terminal.shows("high risk: write yes").await;
+    terminal.type_text("yes").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("Done.").await;
+    assert_eq!(terminal.ended().await, 0);
 }
 
 /// The call whose effects are unknown is shown before the person is asked.
