@@ -4,6 +4,7 @@ mod conversation;
 mod daemon;
 mod duration;
 mod person;
+mod elsewhere;
 mod task;
 mod word;
 
@@ -15,7 +16,8 @@ pub(crate) use self::{
     },
     person::{AnswerArgs, DecideArgs, RejectArgs},
     task::{
-        AgentArgs, ChangesArgs, ChatArgs, DemoArgs, FilesArgs, InterveneArgs, LiveTaskArgs, OutputArgs,
+    elsewhere::elsewhere,
+        AgentArgs, ChangesArgs, ChatArgs, DemoArgs, FilesArgs, InterveneArgs, LiveTasksArgs, OutputArgs,
         PsArgs, RunArgs, ShowArgs, TreeArgs, UndoArgs, WaitArgs, WatchArgs,
     },
 };
@@ -62,7 +64,7 @@ pub(crate) fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
 ///
 /// Tasks belong to a daemon, which starts by itself when it is needed: closing this program stops none of them.
 /// Ids are shown short. The beginning of what is shown of a task or a conversation is accepted, and any unique beginning or end of a
-/// whole id.
+/// whole id. `last` or `@1` is the newest task, `@2` the one before it.
 #[derive(Debug, Parser)]
 #[command(name = "abide", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -108,8 +110,10 @@ pub(crate) enum Command {
     Ps(PsArgs),
     /// Show all about a task
     Show(ShowArgs),
+    #[command(aliases = ["ls", "list"])]
     /// Show tasks with their sub-tasks
     Tree(TreeArgs),
+    #[command(alias = "inspect")]
     /// List the files that a task was given and has written
     Files(FilesArgs),
     /// Show what a task and its sub-tasks have changed in files
@@ -118,34 +122,41 @@ pub(crate) enum Command {
     Undo(UndoArgs),
     /// Follow a task or a conversation
     Watch(WatchArgs),
+    #[command(alias = "revert")]
     /// Wait until tasks have ended
     Wait(WaitArgs),
+    #[command(aliases = ["attach", "follow", "tail"])]
     /// Print a conversation
     Messages(MessagesArgs),
     /// Find words in messages and titles
     Search(SearchArgs),
+    #[command(alias = "history")]
     /// List the questions and approvals that wait for you
     Inbox,
     /// Answer a question
     Answer(AnswerArgs),
-    /// Allow a tool call that waits
+    /// Allow tool calls that wait
+    #[command(aliases = ["allow", "accept"])]
     Approve(DecideArgs),
-    /// Refuse a tool call that waits
+    /// Refuse tool calls that wait
+    #[command(aliases = ["deny", "refuse"])]
     Reject(RejectArgs),
-    /// End a task at once and for good
-    Stop(LiveTaskArgs),
-    /// Pause a task: what runs finishes, nothing new begins
-    Pause(LiveTaskArgs),
+    /// End tasks at once and for good
+    #[command(aliases = ["kill", "cancel"])]
+    Stop(LiveTasksArgs),
+    /// Pause tasks: what runs finishes, nothing new begins
+    Pause(LiveTasksArgs),
     /// Comment on a task while it works, replace its instructions, or end it
     Intervene(InterveneArgs),
-    /// Let a paused task go on
-    Resume(LiveTaskArgs),
+    /// Let paused tasks go on
+    Resume(LiveTasksArgs),
     /// List the decisions that are remembered (--always), or forget one
     Rules(RulesArgs),
     /// List, rename, archive, mute or delete conversations
     Conversations(ConversationsArgs),
     /// List providers and models, and which one is the default and why
     Models(ModelsArgs),
+    #[command(aliases = ["chats", "sessions"])]
     /// Store or remove a provider's API key
     #[command(subcommand)]
     Key(KeyCommand),

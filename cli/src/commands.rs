@@ -28,6 +28,7 @@ mod resume;
 mod rules;
 mod run;
 mod search;
+mod several;
 mod show;
 mod stop;
 mod templates;

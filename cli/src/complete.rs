@@ -161,7 +161,9 @@ async fn tasks(daemon: &Client, all: bool) -> Option<Vec<Offer>> {
         let what = format!("{}, {title}", ps::status(&task).0);
         Offer { name: task.id.short(), long: Some(task.id.to_string()), what }
     };
-    Some(tasks.ok()?.tasks.into_iter().map(offer).collect())
+    let mut offers: Vec<Offer> = tasks.ok()?.tasks.into_iter().map(offer).collect();
+    offers.push(Offer { name: "last".to_owned(), long: None, what: "the newest task".to_owned() });
+    Some(offers)
 }
 
 async fn conversations(daemon: &Client, archived: bool) -> Option<Vec<Offer>> {

@@ -180,6 +180,16 @@ fn candidates(candidates: &[Candidate]) -> String {
 
 /// Prints clap's message; help and versions are no errors.
 pub(crate) fn show_usage(said: &clap::Error, json: bool) -> ExitCode {
+    let elsewhere = elsewhere(said);
+    if let Some((word, hint)) = elsewhere.filter(|_| said.use_stderr()) {
+        let error = CommandError::usage(format!("there is no command {word:?}")).hinted(hint);
+        if json {
+            error.show_json();
+        } else {
+            error.show();
+        }
+        return Exit::Usage.into();
+    }
     if json && said.use_stderr() {
         let words = said.render().to_string();
         // The first paragraph is the error, the rest the usage.
@@ -191,6 +201,13 @@ pub(crate) fn show_usage(said: &clap::Error, json: bool) -> ExitCode {
         let _ = said.print();
     }
     if said.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() }
+}
+
+/// The unknown command, if other programs have it, and what does it here.
+fn elsewhere(said: &clap::Error) -> Option<(&str, &'static str)> {
+    use clap::error::{ContextKind, ContextValue};
+    let Some(ContextValue::String(word)) = said.get(ContextKind::InvalidSubcommand) else { return None };
+    crate::args::elsewhere(word).map(|hint| (word.as_str(), hint))
 }
 
 impl From<io::Error> for CommandError {

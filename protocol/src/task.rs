@@ -5,6 +5,7 @@ use crate::{
     transcript::Usage,
 };
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 use strum::{EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 /// How a task decides what to do next.
@@ -320,6 +321,22 @@ impl Default for Limits {
             max_children: Self::usual_children(),
             max_tasks: Self::usual_tasks(),
         }
+    }
+}
+
+/// Names a root task by its age: 1 is the newest one of all conversations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskAge(pub NonZeroU32);
+
+impl TaskAge {
+    /// `last`, `@1`, `@2` and so on.
+    #[must_use]
+    pub fn parse(typed: &str) -> Option<Self> {
+        if typed == "last" {
+            return Some(Self(NonZeroU32::MIN));
+        }
+        let digits = typed.strip_prefix('@').filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?;
+        digits.parse().ok().map(Self)
     }
 }
 

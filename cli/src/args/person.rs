@@ -21,10 +21,18 @@ pub(crate) struct AnswerArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  abide approve 77b01d4e
+  abide approve 77b01d4e 5f2c81d0 --note 'but mind the tests'
+  abide approve last --all-shown      shows all that waits in the newest task, and asks once")]
 pub(crate) struct DecideArgs {
-    /// The approval's id, or that of a task with one open approval
-    #[arg(value_parser = word, add = Kind::Approval.completer())]
-    pub(crate) id: String,
+    /// The approvals' ids, or those of tasks with one open approval each
+    #[arg(required = true, value_name = "ID", value_parser = word, add = Kind::Approval.completer())]
+    pub(crate) ids: Vec<String>,
+    /// Show the open approvals of a task and ask once; those that are shown whole are allowed, and nothing that comes later
+    #[arg(long, conflicts_with_all = ["always", "rule", "json"])]
+    pub(crate) all_shown: bool,
     /// Remember it: the same call in the same folder does not ask again
     #[arg(long)]
     pub(crate) always: bool,
@@ -38,9 +46,9 @@ pub(crate) struct DecideArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RejectArgs {
-    /// The approval's id, or that of a task with one open approval
-    #[arg(value_parser = word, add = Kind::Approval.completer())]
-    pub(crate) id: String,
+    /// The approvals' ids, or those of tasks with one open approval each
+    #[arg(required = true, value_name = "ID", value_parser = word, add = Kind::Approval.completer())]
+    pub(crate) ids: Vec<String>,
     /// Remember it: the same call in the same folder is refused without asking
     #[arg(long)]
     pub(crate) always: bool,

@@ -183,6 +183,9 @@ pub(crate) struct PsArgs {
     #[arg(long, short = 'a')]
     pub(crate) all: bool,
     /// Only tasks of these statuses; those that say an end take ended tasks too
+The newest task is at the top. Wherever a task's id goes, `last` or `@1` is the newest task of all, ended ones too, `@2` the one
+before it, and so on.
+
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status_parser())]
     pub(crate) status: Vec<Status>,
     /// A line for each task, with its fields in braces; {{ and }} are braces themselves
@@ -312,10 +315,10 @@ pub(crate) struct InterveneArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct LiveTaskArgs {
-    /// The task's id, or any unique beginning or end of it
-    #[arg(value_parser = word, add = Kind::LiveTask.completer())]
-    pub(crate) task: String,
+pub(crate) struct LiveTasksArgs {
+    /// The tasks' ids, or any unique beginnings or ends of them
+    #[arg(required = true, value_name = "TASK", value_parser = word, add = Kind::LiveTask.completer())]
+    pub(crate) tasks: Vec<String>,
 }
 
 #[derive(Debug, Args)]

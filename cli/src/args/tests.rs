@@ -57,7 +57,13 @@ fn every_command_is_understood() {
         "abide approve 1 --always --note fine",
         "abide reject 1 --always --note no",
         "abide reject 1 --reason no",
-        "abide stop 1",
+        "abide stop 1 @2",
+        "abide kill last",
+        "abide ls -a",
+        "abide attach 1",
+        "abide approve 1 2 --note fine",
+        "abide approve last --all-shown",
+        "abide reject 1 2",
         "abide diff 1 --step 3",
         "abide undo 1",
         "abide undo 1 --step 3 --yes",
@@ -104,6 +110,8 @@ fn invalid_command_lines_are_refused() {
         "abide messages 1 -n 0",
         "abide watch 1 --since x",
         "abide man",
+        "abide stop",
+        "abide approve 1 --all-shown --always",
     ] {
         assert!(parse(line).is_err(), "{line}");
     }

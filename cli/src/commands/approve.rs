@@ -1,3 +1,6 @@
+mod all_shown;
+
+use super::several::each;
 use crate::{
     args::DecideArgs,
     connection::Daemon,
@@ -5,7 +8,7 @@ use crate::{
     exit::Exit,
     named::Named,
     output::{pending, screen, text},
-    prompt::{Edited, Terminal},
+    prompt::{Edited, Terminal, program},
     verdict::Verdict,
 };
 use abide_client::protocol::{
@@ -13,23 +16,41 @@ use abide_client::protocol::{
     method::{DecideApproval, inbox::DecideApprovalParams},
     transcript::Risk,
 };
+use std::io;
 
 const LABEL: &str = "high risk: write yes to allow it: ";
 
 pub(crate) async fn approve(args: DecideArgs, json: bool) -> Result<Exit, CommandError> {
+    if args.all_shown {
+        return Ok(each(&args.ids, json, async |id| all_shown::approve(id, args.note.clone()).await).await);
+    }
     let decision =
         if args.always || args.rule.is_some() { Decision::AllowAlways } else { Decision::AllowOnce };
-    decide(&args.id, decision, Said { note: args.note, rule: args.rule }, json).await
+    decide_each(&args.ids, decision, &Said { note: args.note, rule: args.rule }, json).await
 }
 
 /// The note and the rule that a decision carries.
+#[derive(Debug, Clone)]
 pub(crate) struct Said {
     pub(crate) note: Option<String>,
     /// The text of the rule that is remembered, if not the very call.
     pub(crate) rule: Option<String>,
 }
 
-pub(crate) async fn decide(
+pub(crate) async fn decide_each(
+    ids: &[String],
+    decision: Decision,
+    said: &Said,
+    json: bool,
+) -> Result<Exit, CommandError> {
+    if said.rule.is_some() && ids.len() > 1 {
+        return Err(CommandError::usage("a rule is one of those that an approval offers")
+            .hinted("give the id of one approval with --rule"));
+    }
+    Ok(each(ids, json, async |id| decide(id, decision, said.clone(), json).await).await)
+}
+
+async fn decide(
     id: &str,
     decision: Decision,
     Said { note, rule }: Said,
@@ -70,8 +91,32 @@ async fn is_meant(approval: &Approval, is_by_task: bool) -> Result<bool, Command
         return Ok(true);
     }
     let Some(terminal) = Terminal::open() else { return Ok(true) };
+    show(approval)?;
+    loop {
+        let Edited::Line(line) = terminal.ask(LABEL).await? else { return Ok(false) };
+        match &*line.trim().to_lowercase() {
+            "yes" => return Ok(true),
+            "v" | "view" => view(approval).await?,
+            _ => return Ok(false),
+        }
+    }
+}
+
+/// Shows at most a screen of it. `false`: that is not all.
+fn show(approval: &Approval) -> io::Result<bool> {
     let mut screen = screen::Screen::new();
-    screen.note(&pending::exactly(approval, screen.width()))?;
-    let edited = terminal.ask(LABEL).await?;
-    Ok(matches!(edited, Edited::Line(line) if line.trim().eq_ignore_ascii_case("yes")))
+    match screen.size() {
+        Some(size) => {
+            let shown = pending::screenful(approval, size);
+            screen.note(&shown.words)?;
+            Ok(shown.is_whole)
+        }
+        None => screen.note(&pending::whole(approval)).map(|()| true),
+    }
+}
+
+/// Shows all of it in the person's pager; where there is none, here.
+async fn view(approval: &Approval) -> io::Result<()> {
+    let whole = pending::whole(approval);
+    if program::view(&whole).await { Ok(()) } else { screen::note(&whole) }
 }

@@ -1,8 +1,11 @@
-use super::stop::print_task;
-use crate::{args::LiveTaskArgs, error::CommandError, exit::Exit, kind};
+use super::{several::each, stop::print_task};
+use crate::{args::LiveTasksArgs, error::CommandError, exit::Exit, kind};
 use abide_client::protocol::method::PauseTask;
 
-pub(crate) async fn pause(args: LiveTaskArgs, json: bool) -> Result<Exit, CommandError> {
-    let reply = kind::on_task::<PauseTask>(args.task).await?;
-    print_task(&reply, "", json)
+pub(crate) async fn pause(args: LiveTasksArgs, json: bool) -> Result<Exit, CommandError> {
+    Ok(each(&args.tasks, json, async |id| {
+        let reply = kind::on_task::<PauseTask>(id.to_owned()).await?;
+        print_task(&reply, "", json)
+    })
+    .await)
 }

@@ -1,9 +1,13 @@
-use crate::{args::LiveTaskArgs, error::CommandError, exit::Exit, kind, output::ps};
+use super::several::each;
+use crate::{args::LiveTasksArgs, error::CommandError, exit::Exit, kind, output::ps};
 use abide_client::protocol::method::{StopTask, task::TaskReply};
 
-pub(crate) async fn stop(args: LiveTaskArgs, json: bool) -> Result<Exit, CommandError> {
-    let reply = kind::on_task::<StopTask>(args.task).await?;
-    print_task(&reply, "", json)
+pub(crate) async fn stop(args: LiveTasksArgs, json: bool) -> Result<Exit, CommandError> {
+    Ok(each(&args.tasks, json, async |id| {
+        let reply = kind::on_task::<StopTask>(id.to_owned()).await?;
+        print_task(&reply, "", json)
+    })
+    .await)
 }
 
 /// Prints the task's state after `stop`, `pause`, `resume` or `intervene`, and what more was done.

@@ -179,7 +179,8 @@ pub struct StartTaskReply {
     pub conversation_id: ConversationId,
 }
 
-/// Names a task by its id, any unique prefix or suffix of it or of its last eight digits, or its external id.
+/// Names a task by its id, any unique prefix or suffix of it or of its last eight digits, or its external id. `last` or `@1` is the
+/// newest root task of all conversations, `@2` the one before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskParams {

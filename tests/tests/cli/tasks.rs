@@ -37,6 +37,31 @@ async fn a_list_can_be_filtered_by_status_and_formatted() {
 }
 
 #[tokio::test]
+async fn the_newest_tasks_have_short_names_and_several_are_stopped_at_once() {
+    let world = World::start().await;
+    let cli = world.daemon.cli();
+    let mut tasks = Vec::new();
+    for key in ["first", "second", "third"] {
+        tasks.push(world.run(key, [Turn::ask("Which?"), Turn::done("Done.")]).await);
+        world.wait_status(*tasks.last().unwrap(), Status::WaitingUser).await;
+    }
+    assert_eq!(cli.json(&["show", "last"]).await["task"]["id"], json!(tasks[2].task_id));
+    // The task in between is not there; the others are stopped nevertheless.
+    let stopped = cli.run(&["kill", "@1", "nobody", "@2"]).await;
+    let line = |n: usize| format!("{} cancelled: stopped\n", tasks[n].task_id.short());
+    assert_eq!((stopped.code, stopped.stdout), (Some(1), line(2) + &line(1)));
+    assert!(stopped.stderr.contains("there is no task \"nobody\""), "{}", stopped.stderr);
+    assert_eq!(cli.json(&["show", "@3"]).await["task"]["status"], "waiting_user");
+    // A client's own name for a task must not be taken for these.
+    let named = cli.run(&["run", "--detach", "--id", "@1", "x"]).await;
+    assert!(named.stderr.contains("names the newest tasks by their age"), "{named:?}");
+    for (word, hint) in [("logs", "abide daemon logs"), ("status", "abide ps")] {
+        let wrong = cli.run(&[word]).await;
+        assert!(wrong.code == Some(2) && wrong.stderr.contains(hint), "{wrong:?}");
+    }
+}
+
+#[tokio::test]
 async fn wait_ends_with_the_last_task_and_the_worst_code() {
     let mut world = World::start().await;
     let gate = Gate::new("the long task");

@@ -1,7 +1,7 @@
 //! What is typed decides nothing that the person has not read, and high risk takes more than a key.
 
 use abide_client::protocol::task::Status;
-use abide_tests::{model_server::Turn, skip::skip, terminal::Terminal, world::World};
+use abide_tests::{model_server::Turn, skip::skip, terminal::Terminal, wait, world::World};
 use serde_json::json;
 
 #[tokio::test]
@@ -67,6 +67,33 @@ async fn what_is_not_shown_is_viewed_or_approved_by_a_word() {
     terminal.press(&["Enter"]).await;
     terminal.shows("Done.").await;
     assert_eq!(terminal.ended().await, 0);
+}
+
+#[tokio::test]
+async fn what_waits_in_a_task_is_shown_and_allowed_by_one_word() {
+    if !Terminal::exists().await {
+        return skip("what_waits_in_a_task_is_shown_and_allowed_by_one_word", "tmux is not installed");
+    }
+    let world = World::start().await;
+    let witness = world.witness();
+    let long = format!("{}\n{}", "echo more\n".repeat(200), witness.command("long"));
+    let both = Turn::shell(&witness.command("short")).call("shell", json!({ "command": long }));
+    let task = world.run_asking("both", [both, Turn::done("Done.")]).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    wait::wait_until("both approvals", async || world.inbox().await.len() == 2).await;
+    let without = world.daemon.cli().run(&["approve", "last", "--all-shown"]).await;
+    assert!(without.code == Some(2) && without.stderr.contains("no terminal to ask on"), "{without:?}");
+    let terminal = Terminal::run(&world.daemon, "abide approve last --all-shown").await;
+    terminal.shows("Enter leaves it out").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("left out, and still waits").await;
+    terminal.shows("write yes to allow the 1 call shown whole").await;
+    assert_eq!(witness.count("short"), 0);
+    terminal.type_text("yes").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("allowed: ").await;
+    assert_eq!(terminal.ended().await, 0);
+    assert_eq!(witness.count("long"), 0, "what was not shown is not allowed");
 }
 
 /// The call whose effects are unknown is shown before the person is asked.

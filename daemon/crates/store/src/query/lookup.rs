@@ -1,8 +1,10 @@
 //! Finds things by a unique part of their id: its beginning, its end, or the beginning of the last eight digits, which are what people
-//! see.
+//! see. Tasks are also found by their age.
 
 use crate::{Store, error::ReadError};
-use abide_protocol::{ApprovalId, ConversationId, MAX_CANDIDATES, QuestionId, TaskId, inbox::PendingId};
+use abide_protocol::{
+    ApprovalId, ConversationId, MAX_CANDIDATES, QuestionId, TaskId, inbox::PendingId, task::TaskAge,
+};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use uuid::Uuid;
 
@@ -129,8 +131,23 @@ pub(crate) fn external_task(connection: &Connection, id: &str) -> rusqlite::Resu
     statement.query_row([id], |row| row.get(0).map(TaskId)).optional()
 }
 
+/// The task with this external id, or of this age.
+fn named_task(connection: &Connection, typed: &str) -> rusqlite::Result<Option<TaskId>> {
+    match (external_task(connection, typed)?, TaskAge::parse(typed)) {
+        (None, Some(age)) => root_of_age(connection, age),
+        (external, _) => Ok(external),
+    }
+}
+
+/// As `listTasks` sorts them.
+fn root_of_age(connection: &Connection, TaskAge(age): TaskAge) -> rusqlite::Result<Option<TaskId>> {
+    let sql = "SELECT id FROM tasks WHERE parent IS NULL ORDER BY started_at DESC, id DESC LIMIT 1 OFFSET ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    statement.query_row([age.get() - 1], |row| row.get(0).map(TaskId)).optional()
+}
+
 impl Store {
-    /// The task with this external id, or with this as a part of its id, with or without hyphens, in any case. Only a whole id comes
+    /// The task with this external id, of this age (`last`, `@2`), or with this as a part of its id, with or without hyphens, in any case. Only a whole id comes
     /// before an external one: more of an external id cannot be typed.
     pub async fn find_task(&self, typed: &str) -> Result<Lookup<TaskId>, ReadError> {
         let (typed, digits) = (typed.trim().to_owned(), digits(typed));
@@ -141,7 +158,7 @@ impl Store {
             if let Some(Lookup::One(task)) = whole.first().map(|digits| of(digits)).transpose()? {
                 return Ok(Lookup::One(task));
             }
-            if let Some(task) = external_task(connection, &typed)? {
+            if let Some(task) = named_task(connection, &typed)? {
                 return Ok(Lookup::One(task));
             }
             Ok(part.first().map(|digits| of(digits)).transpose()?.unwrap_or(Lookup::None))
@@ -177,8 +194,8 @@ impl Store {
         .await
     }
 
-    /// The question or approval, or the task, with this whole id; else the task with this external id; else the item or the task with
-    /// this as a part of its id. A closed item, so that a late answer gets the first, counts only if no open one fits. All that fit are
+    /// The question or approval, or the task, with this whole id; else the task with this external id, or of this age; else the item or the
+    /// task with this as a part of its id. A closed item, so that a late answer gets the first, counts only if no open one fits. All that fit are
     /// found: something is decided by it. For the same reason the beginning of what is shown of an id is that of a task only.
     pub async fn find_addressee(&self, typed: &str) -> Result<Lookup<Addressee>, ReadError> {
         let (typed, digits) = (typed.trim().to_owned(), digits(typed));
@@ -195,7 +212,7 @@ impl Store {
                     return Ok(found);
                 }
             }
-            if let Some(task) = external_task(connection, &typed)? {
+            if let Some(task) = named_task(connection, &typed)? {
                 return Ok(Lookup::One(Addressee::Task(task)));
             }
             let Some(digits) = digits.as_deref().filter(|_| !is_whole) else { return Ok(Lookup::None) };

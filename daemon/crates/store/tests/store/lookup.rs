@@ -2,7 +2,7 @@ use super::support::*;
 use abide_protocol::{
     ConversationId, QuestionId, TaskId,
     inbox::{Pending, PendingId, Question},
-    task::Status,
+    task::{AgentTask, Status},
 };
 use abide_store::{Addressee, Append, Lookup, PendingRef};
 
@@ -68,6 +68,33 @@ async fn an_external_id_comes_before_a_part_of_an_id_and_after_a_whole_one() {
     ] {
         assert_eq!(store.find_task(typed).await.unwrap(), found, "{typed}");
     }
+}
+
+#[tokio::test]
+async fn a_root_task_is_found_by_its_age() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    assert_eq!(store.find_task("last").await.unwrap(), Lookup::None);
+    for n in [4, 5] {
+        start(&store, id, n, Status::Completed).await;
+    }
+    let beneath = AgentTask { parent_id: Some(task_id(5)), ..task(id, 6, Status::Running, Vec::new()) };
+    let records = vec![record(6, Some(6), started_beneath(5))];
+    store.append(Append { tasks: vec![projection(beneath)], ..append(id, records) }).await.unwrap();
+    for (typed, found) in [
+        ("last", Lookup::One(task_id(5))),
+        ("@1", Lookup::One(task_id(5))),
+        (" @2 ", Lookup::One(task_id(4))),
+        ("@3", Lookup::None),
+        ("@0", Lookup::None),
+        ("@", Lookup::None),
+        ("@-1", Lookup::None),
+        ("@99999999999999999999", Lookup::None),
+    ] {
+        assert_eq!(store.find_task(typed).await.unwrap(), found, "{typed}");
+    }
+    assert_eq!(store.find_addressee("@2").await.unwrap(), Lookup::One(Addressee::Task(task_id(4))));
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The id that a client gives a new task: the task's own, if it is a `UUIDv7`, else an external one beside it.
 
-use abide_protocol::{Error, ErrorKind, TaskId, limits::MAX_EXTERNAL_ID};
+use abide_protocol::{Error, ErrorKind, TaskId, limits::MAX_EXTERNAL_ID, task::TaskAge};
 use abide_store::{ReadError, Store};
 use uuid::Uuid;
 
@@ -18,6 +18,9 @@ impl Chosen {
             && id.get_version_num() == 7
         {
             return Ok(Self::Own(TaskId(id)));
+        }
+        if TaskAge::parse(typed).is_some() {
+            return invalid(format!("{typed} names the newest tasks by their age; choose another taskId"));
         }
         if typed.trim().is_empty() || typed.len() > MAX_EXTERNAL_ID {
             return invalid(format!("a taskId has 1 to {MAX_EXTERNAL_ID} bytes"));
@@ -73,7 +76,7 @@ mod tests {
         ] {
             assert_eq!(Chosen::parse(typed), Ok(Chosen::External(typed.to_owned())), "{typed}");
         }
-        for typed in ["", " ", " a", "a\n", "a\u{1b}[2Jb", "a\0b", &"x".repeat(201)] {
+        for typed in ["", " ", " a", "a\n", "a\u{1b}[2Jb", "a\0b", "last", "@12", &"x".repeat(201)] {
             assert_eq!(
                 Chosen::parse(typed).map_err(|e| e.kind()),
                 Err(ErrorKind::InvalidParams),
