@@ -1,11 +1,13 @@
 //! The command line's grammar, parsing only. What a command does is in [`crate::commands`].
 
+mod amount;
 mod conversation;
 mod daemon;
 mod duration;
-mod person;
 mod elsewhere;
+mod person;
 mod task;
+mod usage;
 mod word;
 
 pub(crate) use self::{
@@ -14,12 +16,13 @@ pub(crate) use self::{
         CompletionsArgs, ConfigCommand, DaemonCommand, DoctorArgs, InstallArgs, KeyCommand, LogsArgs,
         ManArgs, ModelsArgs, PersonasArgs, PromptsArgs, RulesArgs, RulesCommand, Setting, UninstallArgs,
     },
+    elsewhere::elsewhere,
     person::{AnswerArgs, DecideArgs, RejectArgs},
     task::{
-    elsewhere::elsewhere,
         AgentArgs, ChangesArgs, ChatArgs, DemoArgs, FilesArgs, InterveneArgs, LiveTasksArgs, OutputArgs,
         PsArgs, RunArgs, ShowArgs, TreeArgs, UndoArgs, WaitArgs, WatchArgs,
     },
+    usage::{Since, UsageArgs},
 };
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -107,30 +110,30 @@ pub(crate) enum Command {
     /// See a whole scripted task: no key, no network
     Demo(DemoArgs),
     /// List tasks: what goes on, what waits for you
+    #[command(aliases = ["ls", "list"])]
     Ps(PsArgs),
     /// Show all about a task
+    #[command(alias = "inspect")]
     Show(ShowArgs),
-    #[command(aliases = ["ls", "list"])]
     /// Show tasks with their sub-tasks
     Tree(TreeArgs),
-    #[command(alias = "inspect")]
     /// List the files that a task was given and has written
     Files(FilesArgs),
     /// Show what a task and its sub-tasks have changed in files
     Diff(ChangesArgs),
     /// Take back what a task and its sub-tasks have changed in files
+    #[command(alias = "revert")]
     Undo(UndoArgs),
     /// Follow a task or a conversation
+    #[command(aliases = ["attach", "follow", "tail"])]
     Watch(WatchArgs),
-    #[command(alias = "revert")]
     /// Wait until tasks have ended
     Wait(WaitArgs),
-    #[command(aliases = ["attach", "follow", "tail"])]
     /// Print a conversation
+    #[command(alias = "history")]
     Messages(MessagesArgs),
     /// Find words in messages and titles
     Search(SearchArgs),
-    #[command(alias = "history")]
     /// List the questions and approvals that wait for you
     Inbox,
     /// Answer a question
@@ -150,13 +153,16 @@ pub(crate) enum Command {
     Intervene(InterveneArgs),
     /// Let paused tasks go on
     Resume(LiveTasksArgs),
+    /// Show what models have used: tokens and money by day, model and conversation
+    #[command(alias = "cost")]
+    Usage(UsageArgs),
     /// List the decisions that are remembered (--always), or forget one
     Rules(RulesArgs),
     /// List, rename, archive, mute or delete conversations
+    #[command(aliases = ["chats", "sessions"])]
     Conversations(ConversationsArgs),
     /// List providers and models, and which one is the default and why
     Models(ModelsArgs),
-    #[command(aliases = ["chats", "sessions"])]
     /// Store or remove a provider's API key
     #[command(subcommand)]
     Key(KeyCommand),

@@ -36,6 +36,7 @@ mod tools;
 mod tree;
 mod undo;
 mod update;
+mod usage;
 mod wait;
 mod watch;
 
@@ -69,6 +70,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Intervene(args) => intervene::intervene(args, json).await,
         Command::Pause(args) => pause::pause(args, json).await,
         Command::Resume(args) => resume::resume(args, json).await,
+        Command::Usage(args) => usage::usage(args, json).await,
         Command::Rules(args) => rules::rules(args, json).await,
         Command::Conversations(args) => conversations::conversations(args, json).await,
         Command::Models(args) => models::models(args, json).await,

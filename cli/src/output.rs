@@ -31,6 +31,7 @@ pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod tree;
+pub(crate) mod usage;
 
 #[cfg(test)]
 pub(crate) mod fixture;

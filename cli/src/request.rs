@@ -50,6 +50,9 @@ pub(crate) fn params(
         tools: args.tools.clone().map(|names| names.0),
         limits: LimitsRequest {
             max_steps: args.max_steps,
+            max_tokens: args.max_tokens,
+            max_cost_micros: args.max_cost,
+            max_duration_secs: args.max_duration,
             question_timeout_secs: args.question_timeout,
             ..LimitsRequest::default()
         },

@@ -9,6 +9,7 @@ pub mod rule;
 pub mod search;
 pub mod subscription;
 pub mod task;
+pub mod usage;
 
 use crate::codec::{DecodeError, EncodeError, ReplyBody, binary};
 use serde::{Serialize, de::DeserializeOwned};
@@ -215,6 +216,9 @@ methods! {
     48 "focus" Read Ordinary Focus(conversation::FocusParams) -> conversation::FocusReply;
     /// Finds words in messages and titles.
     49 "search" Read Ordinary Search(search::SearchParams) -> search::SearchReply;
+
+    /// What model calls have used, by day, model and conversation.
+    50 "usage" Read Ordinary GetUsage(usage::UsageParams) -> usage::UsageReply;
 
     /// Replies with a snapshot; what happens after it follows as notifications.
     60 "subscribe" Read Ordinary Subscribe(subscription::SubscribeParams) -> subscription::SubscribeReply;

@@ -93,6 +93,15 @@ pub(crate) struct AgentArgs {
     /// Stop after so many steps; 0 means no limit
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u32>,
+    /// Ask whether to go on when the task and its sub-tasks have used so many tokens (200000, 200k, 2m); 0 means no limit
+    #[arg(long, value_name = "TOKENS", value_parser = super::amount::tokens)]
+    pub(crate) max_tokens: Option<u64>,
+    /// The same when they have cost so many dollars (0.50, 2); 0 means no limit
+    #[arg(long, value_name = "DOLLARS", value_parser = super::amount::micros)]
+    pub(crate) max_cost: Option<u64>,
+    /// Stop after so much time of work (90s, 10m, 2h, 1d), which waiting for you is not; 0 means no limit
+    #[arg(long, value_name = "TIME", value_parser = super::duration::seconds)]
+    pub(crate) max_duration: Option<u64>,
     /// Cancel the task when a question of the agent stays unanswered for so long (90s, 10m, 2h, 1d); 0 means never
     #[arg(long, value_name = "TIME", value_parser = super::duration::seconds)]
     pub(crate) question_timeout: Option<u64>,
@@ -174,6 +183,9 @@ pub(crate) struct DemoArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+The newest task is at the top. Wherever a task's id goes, `last` or `@1` is the newest task of all, ended ones too, `@2` the one
+before it, and so on.
+
 Examples:
   abide ps --status waiting_user,waiting_approval
   abide ps --all --format '{id} {status} {usage.output}'    fields as --json names them
@@ -183,9 +195,6 @@ pub(crate) struct PsArgs {
     #[arg(long, short = 'a')]
     pub(crate) all: bool,
     /// Only tasks of these statuses; those that say an end take ended tasks too
-The newest task is at the top. Wherever a task's id goes, `last` or `@1` is the newest task of all, ended ones too, `@2` the one
-before it, and so on.
-
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status_parser())]
     pub(crate) status: Vec<Status>,
     /// A line for each task, with its fields in braces; {{ and }} are braces themselves

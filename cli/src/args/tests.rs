@@ -64,6 +64,10 @@ fn every_command_is_understood() {
         "abide approve 1 2 --note fine",
         "abide approve last --all-shown",
         "abide reject 1 2",
+        "abide run --max-cost 0.50 --max-tokens 200k --max-duration 10m x",
+        "abide chat --max-cost 2",
+        "abide usage",
+        "abide usage --since 2026-11-01 --json",
         "abide diff 1 --step 3",
         "abide undo 1",
         "abide undo 1 --step 3 --yes",
@@ -112,6 +116,8 @@ fn invalid_command_lines_are_refused() {
         "abide man",
         "abide stop",
         "abide approve 1 --all-shown --always",
+        "abide run --max-cost much x",
+        "abide usage --since yesterday",
     ] {
         assert!(parse(line).is_err(), "{line}");
     }

@@ -12,6 +12,7 @@ mod rule;
 mod search;
 mod start;
 mod task;
+mod usage;
 
 use super::{Caller, Service, request_error::RequestError};
 use abide_protocol::{
@@ -68,6 +69,7 @@ pub(super) async fn handle(
             Reply::DeleteConversation(conversation::delete(service, &params).await?)
         }
         Request::MarkRead(params) => Reply::MarkRead(conversation::mark_read(service, &params).await?),
+        Request::GetUsage(params) => Reply::GetUsage(usage::usage(service, params).await?),
         Request::Search(params) => Reply::Search(search::search(service, params).await?),
         // These concern the line itself and are carried out there.
         Request::Subscribe(_) | Request::Unsubscribe(_) | Request::Focus(_) | Request::Shutdown(_) => {

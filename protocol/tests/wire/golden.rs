@@ -107,7 +107,8 @@ fn decode_reply(like: &Reply, body: &ReplyBody) -> Reply {
         StartTask StopTask PauseTask Intervene AgentTree ResumeTask ListTasks ListFiles TaskChanges UndoTask GetTask UserResponse DecideApproval Inbox
         CreateConversation ListConversations GetConversation ListMessages UpdateConversation ArchiveConversation
         DeleteConversation MarkRead Focus Search Subscribe Unsubscribe ListModels Status Shutdown UpdateDaemon SetKey
-        ListRules ForgetRule AddRule TestRule CheckModel GetConfig UpdateConfig ListPersonas ListTools ListTemplates)
+        ListRules ForgetRule AddRule TestRule CheckModel GetConfig UpdateConfig ListPersonas ListTools ListTemplates
+        GetUsage)
 }
 
 #[test]

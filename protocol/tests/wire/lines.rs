@@ -98,6 +98,7 @@ fn all_optional_parameters_may_be_absent_together() {
         ("forgetRule", r#"{"ruleId":"a"}"#),
         ("addRule", r#"{"rule":{"text":"shell(ls)","workspace":"/w","effect":"deny"}}"#),
         ("testRule", r#"{"command":"ls","workspace":"/w"}"#),
+        ("usage", "null"),
         ("checkModel", r#"{"model":"a"}"#),
         ("getConfig", "null"),
         ("updateConfig", "null"),

@@ -59,6 +59,28 @@ async fn the_newest_tasks_have_short_names_and_several_are_stopped_at_once() {
         let wrong = cli.run(&[word]).await;
         assert!(wrong.code == Some(2) && wrong.stderr.contains(hint), "{wrong:?}");
     }
+
+    let usage = cli.json(&["usage", "--since", "1h"]).await;
+    assert_eq!(usage["rows"].as_array().map(Vec::len), Some(3), "a row for each conversation: {usage}");
+    assert_eq!(usage["rows"][0]["usage"]["modelCalls"], 1, "{usage}");
+    assert!(cli.ok(&["usage"]).await.contains("in all "));
+    let wrong = cli.run(&["usage", "--since", "2026-13-01"]).await;
+    assert!(wrong.code == Some(2) && wrong.stderr.contains("is not a day"), "{wrong:?}");
+}
+
+#[tokio::test]
+async fn limits_of_tokens_and_time_are_flags() {
+    let world = World::start().await;
+    world.model.script("limited", [Turn::say("One."), Turn::done("Done.")]);
+    let cli = world.daemon.cli();
+    let flags = ["--max-tokens", "1", "--max-cost", "0.50", "--max-duration", "10m"];
+    let run = cli.run(&[&["run", "--mode", "agent"][..], &flags, &["[k:limited] go"]].concat()).await;
+    assert_eq!(run.code, Some(4), "it asks whether to go on: {run:?}");
+    let limits = &cli.json(&["show", "last"]).await["task"]["limits"];
+    assert_eq!(
+        (&limits["maxTokens"], &limits["maxCostMicros"], &limits["maxDurationSecs"]),
+        (&json!(1), &json!(500_000), &json!(600))
+    );
 }
 
 #[tokio::test]

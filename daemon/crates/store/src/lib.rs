@@ -50,6 +50,7 @@ pub use files::files;
 pub use loss::Loss;
 pub use query::{
     Addressee, ConversationQuery, Counts, Lookup, PendingRef, SearchQuery, TaskCalls, TaskQuery, TreeOf,
+    UsageQuery,
 };
 pub use rule_id::RuleId;
 pub use store::{Options, Store};

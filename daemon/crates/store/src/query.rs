@@ -14,6 +14,7 @@ mod search;
 mod snapshot;
 mod status;
 mod task;
+mod usage;
 
 pub use conversation::ConversationQuery;
 pub use lookup::{Addressee, Lookup, PendingRef};
@@ -21,6 +22,7 @@ pub use message::TaskCalls;
 pub use search::SearchQuery;
 pub use status::Counts;
 pub use task::{TaskQuery, TreeOf};
+pub use usage::UsageQuery;
 
 pub(crate) use conversation::{conversation, touch_conversation};
 pub(crate) use inbox::open_items;

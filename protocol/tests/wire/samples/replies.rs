@@ -27,6 +27,7 @@ use abide_protocol::{
             Agent, AgentTreeReply, FileChange, GetTaskReply, InterveneReply, ListFilesReply, ListTasksReply,
             StartTaskReply, TaskChangesReply, TaskFile, TaskHistory, TaskReply, UndoTaskReply,
         },
+        usage::{UsageReply, UsageRow},
     },
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
     provider::{DefaultModel, KeyState, ProviderInfo},
@@ -112,6 +113,16 @@ fn tasks() -> Vec<Reply> {
             is_policy: true,
             why: "the rule matches `cargo test`".to_owned(),
             wider: vec![things::wider()],
+        }),
+        Reply::GetUsage(UsageReply {
+            rows: vec![UsageRow {
+                day: "2026-11-27".to_owned(),
+                model: "local/smollm2".to_owned(),
+                conversation_id: id(0x11),
+                title: "Tidy up".to_owned(),
+                usage: things::usage(),
+            }],
+            is_cut: true,
         }),
     ]
 }

@@ -1,4 +1,4 @@
-use super::{id, text, things, things::json};
+use super::{at, id, text, things, things::json};
 use abide_protocol::{
     Seq, SubscriptionId,
     inbox::Decision,
@@ -22,6 +22,7 @@ use abide_protocol::{
             AgentTreeParams, GetTaskParams, ImportCall, ImportMessage, ImportRole, InterveneParams,
             ListTasksParams, StartTaskParams, TaskChangesParams, TaskParams,
         },
+        usage::UsageParams,
     },
     task::{Approvals, LimitsRequest, Mode, RestartPolicy},
 };
@@ -139,6 +140,7 @@ fn inbox() -> Vec<Request> {
             workspace: "/w".to_owned(),
             path: Some("/usr/bin".to_owned()),
         }),
+        Request::GetUsage(UsageParams { since: Some(at(0x51)), since_day: text("2026-11-27") }),
     ]
 }
 

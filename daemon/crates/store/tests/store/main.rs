@@ -21,3 +21,4 @@ mod search;
 mod snapshot;
 mod support;
 mod task;
+mod usage;
