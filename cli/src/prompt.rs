@@ -2,6 +2,8 @@
 
 #[cfg(unix)]
 mod burst;
+#[cfg(unix)]
+mod dialect;
 mod draft;
 #[cfg(unix)]
 mod editor;
