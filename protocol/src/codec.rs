@@ -36,6 +36,8 @@ pub struct Incoming {
     pub id: Option<RequestId>,
     /// The decoded request, or the error to reply with.
     pub request: Result<Request, Error>,
+    /// What it has that is ignored, in words for the reply. Only in JSON.
+    pub warnings: Vec<String>,
 }
 
 /// A request's id, the client's choice.
@@ -52,6 +54,8 @@ pub enum Outgoing {
     Reply {
         id: RequestId,
         reply: Result<Reply, Error>,
+        /// See [`Incoming::warnings`].
+        warnings: Vec<String>,
     },
     /// An error without a request: the message's id could not be decoded.
     Error(Error),

@@ -10,7 +10,7 @@ pub mod search;
 pub mod subscription;
 pub mod task;
 
-use crate::codec::{DecodeError, EncodeError, ReplyBody, binary};
+use crate::codec::{DecodeError, EncodeError, ReplyBody, binary, json};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
@@ -117,8 +117,16 @@ macro_rules! methods {
                 match self { $(Self::$variant(params) => serde_json::value::to_raw_value(params),)* }
             }
 
-            pub(crate) fn from_json(name: &str, params: &str) -> serde_json::Result<Option<Self>> {
-                match name { $($name => serde_json::from_str(params).map(|p| Some(Self::$variant(p))),)* _ => Ok(None) }
+            /// `unknown` gets the names of fields that no parameter has.
+            pub(crate) fn from_json(
+                name: &str,
+                params: &str,
+                unknown: &mut Vec<String>,
+            ) -> serde_json::Result<Option<Self>> {
+                match name {
+                    $($name => json::decode_params(params, unknown).map(|p| Some(Self::$variant(p))),)*
+                    _ => Ok(None)
+                }
             }
 
             pub(crate) fn to_binary(&self) -> Result<Vec<u8>, EncodeError> {

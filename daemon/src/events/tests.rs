@@ -84,6 +84,7 @@ fn reply() -> Outgoing {
     Outgoing::Reply {
         id: RequestId::Number(1),
         reply: Ok(Reply::Unsubscribe(UnsubscribeReply { was_subscribed: true })),
+        warnings: Vec::new(),
     }
 }
 

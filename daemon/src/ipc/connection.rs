@@ -183,14 +183,19 @@ impl Connection {
         if self.codec == Codec::Json && frame.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        let Incoming { id, request } = self.codec.decode_incoming(frame);
+        let Incoming { id, request, warnings } = self.codec.decode_incoming(frame);
+        if !warnings.is_empty() {
+            tracing::info!(?warnings, "a client has sent what nothing reads");
+        }
         let outbox = self.line.outbox().clone();
         match request {
-            Ok(request) => self.line.request(request, move |reply| answer(&outbox, id, reply)).await,
+            Ok(request) => {
+                self.line.request(request, move |reply| answer(&outbox, id, reply, warnings)).await;
+            }
             // Not even the id of the frame can be read, so the error names no request. (A JSON line without id is a notification,
             // which gets no reply.)
             Err(error) if id.is_none() && self.codec == Codec::Binary => outbox.send(Outgoing::Error(error)),
-            Err(error) => answer(&outbox, id, Err(error)),
+            Err(error) => answer(&outbox, id, Err(error), warnings),
         }
     }
 
@@ -203,10 +208,10 @@ impl Connection {
 }
 
 /// Sends the reply to a request, unless the request was a notification.
-fn answer(outbox: &Outbox, id: Option<RequestId>, reply: Result<Reply, Error>) {
+fn answer(outbox: &Outbox, id: Option<RequestId>, reply: Result<Reply, Error>, warnings: Vec<String>) {
     pass(Point::Acknowledge);
     if let Some(id) = id {
-        outbox.send(Outgoing::Reply { id, reply });
+        outbox.send(Outgoing::Reply { id, reply, warnings });
     }
 }
 
@@ -246,7 +251,7 @@ fn encode(codec: Codec, outgoing: Outgoing) -> Vec<u8> {
         tracing::error!("a message could not be sent: {e}");
         let error = Error::new(ErrorKind::TooLarge, format!("the answer cannot be sent: {e}; ask for less"));
         let instead = match outgoing {
-            Outgoing::Reply { id, .. } => Outgoing::Reply { id, reply: Err(error) },
+            Outgoing::Reply { id, warnings, .. } => Outgoing::Reply { id, reply: Err(error), warnings },
             Outgoing::Error(_) | Outgoing::Notification(_) => Outgoing::Error(error),
         };
         codec.encode_outgoing(&instead).unwrap_or_default()

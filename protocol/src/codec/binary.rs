@@ -44,10 +44,10 @@ pub(super) fn encode_request(id: u64, request: &Request) -> Result<Vec<u8>, Enco
 
 pub(super) fn encode_outgoing(outgoing: &Outgoing) -> Result<Vec<u8>, EncodeError> {
     let envelope = match outgoing {
-        Outgoing::Reply { id, reply: Ok(reply) } => {
+        Outgoing::Reply { id, reply: Ok(reply), .. } => {
             Envelope { id: number(id), kind: reply.kind(), flags: REPLY, body: reply.to_binary()? }
         }
-        Outgoing::Reply { id, reply: Err(error) } => {
+        Outgoing::Reply { id, reply: Err(error), .. } => {
             Envelope { id: number(id), kind: 0, flags: REPLY | ERROR, body: encode(error)? }
         }
         Outgoing::Error(error) => Envelope { id: 0, kind: 0, flags: ERROR, body: encode(error)? },
@@ -70,6 +70,7 @@ pub(super) fn decode_incoming(bytes: &[u8]) -> Incoming {
             return Incoming {
                 id: None,
                 request: Err(Error::new(ErrorKind::Parse, format!("the frame is {e}"))),
+                warnings: Vec::new(),
             };
         }
     };
@@ -83,7 +84,7 @@ pub(super) fn decode_incoming(bytes: &[u8]) -> Incoming {
             Err(Error::new(ErrorKind::InvalidParams, format!("the body of kind {} is {e}", envelope.kind)))
         }
     };
-    Incoming { id: Some(RequestId::Number(envelope.id)), request }
+    Incoming { id: Some(RequestId::Number(envelope.id)), request, warnings: Vec::new() }
 }
 
 pub(super) fn decode_received(bytes: &[u8]) -> Result<Received, DecodeError> {

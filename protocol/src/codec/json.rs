@@ -7,7 +7,7 @@ use crate::{
     method::Request,
     notification::Notification,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 #[derive(Serialize)]
@@ -30,6 +30,8 @@ struct Success<'a, R> {
     jsonrpc: &'static str,
     id: &'a RawValue,
     result: R,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -37,6 +39,8 @@ struct Failure<'a> {
     jsonrpc: &'static str,
     id: &'a RawValue,
     error: &'a Error,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
 }
 
 /// Any message; its fields tell whether it is a request, a reply or a notification.
@@ -75,13 +79,15 @@ pub(super) fn encode_request(id: u64, request: &Request) -> Result<Vec<u8>, Enco
 
 pub(super) fn encode_outgoing(outgoing: &Outgoing) -> Result<Vec<u8>, EncodeError> {
     match outgoing {
-        Outgoing::Reply { id, reply: Ok(reply) } => {
-            line(&Success { jsonrpc: VERSION, id: &raw_id(id)?, result: reply.to_json()? })
+        Outgoing::Reply { id, reply: Ok(reply), warnings } => {
+            line(&Success { jsonrpc: VERSION, id: &raw_id(id)?, result: reply.to_json()?, warnings })
         }
-        Outgoing::Reply { id, reply: Err(error) } => {
-            line(&Failure { jsonrpc: VERSION, id: &raw_id(id)?, error })
+        Outgoing::Reply { id, reply: Err(error), warnings } => {
+            line(&Failure { jsonrpc: VERSION, id: &raw_id(id)?, error, warnings })
         }
-        Outgoing::Error(error) => line(&Failure { jsonrpc: VERSION, id: RawValue::NULL, error }),
+        Outgoing::Error(error) => {
+            line(&Failure { jsonrpc: VERSION, id: RawValue::NULL, error, warnings: &[] })
+        }
         Outgoing::Notification(n) => {
             line(&Notify { jsonrpc: VERSION, method: n.name(), params: &n.to_json()? })
         }
@@ -102,8 +108,8 @@ pub fn encode_hello(params: &HelloParams) -> Result<Vec<u8>, EncodeError> {
 /// Not representable.
 pub fn encode_hello_reply(id: &RequestId, reply: &Result<HelloReply, Error>) -> Result<Vec<u8>, EncodeError> {
     match reply {
-        Ok(reply) => line(&Success { jsonrpc: VERSION, id: &raw_id(id)?, result: reply }),
-        Err(error) => line(&Failure { jsonrpc: VERSION, id: &raw_id(id)?, error }),
+        Ok(reply) => line(&Success { jsonrpc: VERSION, id: &raw_id(id)?, result: reply, warnings: &[] }),
+        Err(error) => line(&Failure { jsonrpc: VERSION, id: &raw_id(id)?, error, warnings: &[] }),
     }
 }
 
@@ -175,28 +181,51 @@ fn request_id(raw: &RawValue) -> RequestId {
     raw.get().parse().map_or_else(|_| RequestId::Other(raw.get().to_owned()), RequestId::Number)
 }
 
+/// How many unknown fields are named, and how much of each, in characters.
+const NAMED: usize = 8;
+const NAME: usize = 100;
+
+/// Reads parameters; `unknown` gets the names of fields that they do not have, with dots between those of fields within fields.
+pub(crate) fn decode_params<T: DeserializeOwned>(
+    params: &str,
+    unknown: &mut Vec<String>,
+) -> serde_json::Result<T> {
+    let mut json = serde_json::Deserializer::from_str(params);
+    let decoded = serde_ignored::deserialize(&mut json, |path| {
+        if unknown.len() < NAMED {
+            // A question mark stands for a value that may be absent.
+            unknown.push(path.to_string().replace("?.", "").chars().take(NAME).collect());
+        }
+    })?;
+    json.end()?;
+    Ok(decoded)
+}
+
 pub(super) fn decode_incoming(bytes: &[u8]) -> Incoming {
+    let no_request = |id: Option<RequestId>, error| Incoming {
+        id: id.or_else(|| Some(RequestId::Other("null".to_owned()))),
+        request: Err(error),
+        warnings: Vec::new(),
+    };
     let line = match read_line(bytes) {
         Ok(line) => line,
-        Err(error) => return Incoming { id: Some(RequestId::Other("null".to_owned())), request: Err(error) },
+        Err(error) => return no_request(None, error),
     };
     let id = line.id.map(request_id);
     let Some(method) = line.method else {
-        let error = Error::new(ErrorKind::InvalidRequest, "the request names no `method`");
-        return Incoming {
-            id: id.or_else(|| Some(RequestId::Other("null".to_owned()))),
-            request: Err(error),
-        };
+        return no_request(id, Error::new(ErrorKind::InvalidRequest, "the request names no `method`"));
     };
     let params = line.params.map_or("{}", RawValue::get);
-    let request = match Request::from_json(&method, params) {
+    let mut unknown = Vec::new();
+    let request = match Request::from_json(&method, params, &mut unknown) {
         Ok(Some(request)) => Ok(request),
         Ok(None) => Err(Error::new(ErrorKind::MethodNotFound, format!("there is no method `{method}`"))),
         Err(e) => {
             Err(Error::new(ErrorKind::InvalidParams, format!("the parameters of `{method}` are wrong: {e}")))
         }
     };
-    Incoming { id, request }
+    let warning = |name| format!("`{method}` has no parameter `{name}`; it is ignored");
+    Incoming { id, request, warnings: unknown.into_iter().map(warning).collect() }
 }
 
 pub(super) fn decode_received(bytes: &[u8]) -> Result<Received, DecodeError> {

@@ -142,6 +142,7 @@ fn a_binary_reply_to_an_id_that_is_no_number_has_id_0() {
     let outgoing = Outgoing::Reply {
         id: RequestId::Other("\"a\"".to_owned()),
         reply: Err(abide_protocol::Error::new(ErrorKind::Internal, "x")),
+        warnings: Vec::new(),
     };
     let bytes = Codec::Binary.encode_outgoing(&outgoing).unwrap();
     assert!(matches!(Codec::Binary.decode_received(&bytes).unwrap(), Received::Reply { id: 0, .. }));

@@ -67,7 +67,11 @@ fn every_message_equals_its_golden_file_and_comes_back_equal() {
             match &sample {
                 Sample::Request(name, request) => {
                     let bytes = compare(name, codec, &codec.encode_request(ID, request).unwrap());
-                    let expected = Incoming { id: Some(RequestId::Number(ID)), request: Ok(request.clone()) };
+                    let expected = Incoming {
+                        id: Some(RequestId::Number(ID)),
+                        request: Ok(request.clone()),
+                        warnings: Vec::new(),
+                    };
                     assert_eq!(codec.decode_incoming(&bytes), expected, "{name} in {codec:?}");
                 }
                 Sample::Outgoing(name, outgoing) => {
@@ -86,11 +90,15 @@ fn as_sent(received: Received, like: &Outgoing) -> Outgoing {
         Received::Notification(notification) => Outgoing::Notification(notification),
         Received::Error(error) => Outgoing::Error(error),
         Received::Reply { id, body: Err(error) } => {
-            Outgoing::Reply { id: RequestId::Number(id), reply: Err(error) }
+            Outgoing::Reply { id: RequestId::Number(id), reply: Err(error), warnings: Vec::new() }
         }
         Received::Reply { id, body: Ok(body) } => {
             let Outgoing::Reply { reply: Ok(like), .. } = like else { panic!("not a reply: {like:?}") };
-            Outgoing::Reply { id: RequestId::Number(id), reply: Ok(decode_reply(like, &body)) }
+            Outgoing::Reply {
+                id: RequestId::Number(id),
+                reply: Ok(decode_reply(like, &body)),
+                warnings: Vec::new(),
+            }
         }
         Received::Unknown => panic!("unknown"),
     }

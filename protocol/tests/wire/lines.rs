@@ -20,7 +20,7 @@ fn read(line: &str) -> Incoming {
 }
 
 fn refused(line: &str) -> (Option<RequestId>, ErrorKind) {
-    let Incoming { id, request } = read(line);
+    let Incoming { id, request, .. } = read(line);
     (id, request.expect_err(line).kind())
 }
 
@@ -130,18 +130,40 @@ fn all_optional_parameters_may_be_absent_together() {
 }
 
 #[test]
-fn unknown_fields_are_ignored_at_every_depth() {
+fn unknown_fields_are_ignored_and_named_at_every_depth() {
     let line = r#"{"jsonrpc":"2.0","id":2,"method":"startTask","traceparent":"x",
         "params":{"message":"hi","limits":{"maxSteps":3,"maxJoy":1},"colour":{"deep":[1]}}}"#;
-    let Ok(Request::StartTask(params)) = read(line).request else { panic!("{line}") };
+    let Incoming { id, request: Ok(Request::StartTask(params)), warnings } = read(line) else {
+        panic!("{line}")
+    };
     assert_eq!(params.limits.max_steps, Some(3));
     assert_eq!(params.message, "hi");
+    let expected = ["limits.maxJoy", "colour"]
+        .map(|name| format!("`startTask` has no parameter `{name}`; it is ignored"));
+    assert_eq!(warnings, expected);
+    let told = Outgoing::Reply {
+        id: id.unwrap(),
+        reply: Ok(Reply::Focus(FocusReply { conversation_id: None, inbox: false })),
+        warnings,
+    };
+    let told: serde_json::Value =
+        serde_json::from_slice(&Codec::Json.encode_outgoing(&told).unwrap()).unwrap();
+    assert_eq!(told["warnings"], serde_json::json!(expected));
+
+    // An error that a misspelt name causes is easier to understand with it.
+    let misspelt = r#"{"jsonrpc":"2.0","id":2,"method":"intervene","params":{"task":"a"}}"#;
+    let Incoming { request, warnings, .. } = read(misspelt);
+    assert_eq!((request.unwrap_err().kind(), warnings.len()), (ErrorKind::InvalidParams, 1));
+    let many = (0..50).map(|n| format!(r#""{}{n}":1"#, "x".repeat(200))).collect::<Vec<_>>().join(",");
+    let Incoming { warnings, .. } =
+        read(&format!(r#"{{"jsonrpc":"2.0","id":2,"method":"listTasks","params":{{{many}}}}}"#));
+    assert!(warnings.len() == 8 && warnings.iter().all(|warning| warning.len() < 200), "{warnings:?}");
 }
 
 #[test]
 fn escapes_reach_text_ids_and_raw_json_alike() {
     let line = r#"{"jsonrpc":"2.0","id":"a\"b\u00fc","method":"start\u0054ask","params":{"message":"a\"\n\u00fc\ud83e\udd80","metadata":{"k\n":"\u0000\"x"}}}"#;
-    let Incoming { id, request } = read(line);
+    let Incoming { id, request, .. } = read(line);
     assert_eq!(id, Some(RequestId::Other(r#""a\"b\u00fc""#.to_owned())));
     let metadata = JsonText::parse(r#"{"k\n":"\u0000\"x"}"#).unwrap();
     let expected = StartTaskParams {
@@ -158,7 +180,8 @@ fn a_request_id_comes_back_unchanged() {
         let line = format!(r#"{{"jsonrpc":"2.0","id":{raw},"method":"focus"}}"#);
         let id = read(&line).id.unwrap();
         let reply = Ok(Reply::Focus(FocusReply { conversation_id: None, inbox: false }));
-        let bytes = Codec::Json.encode_outgoing(&Outgoing::Reply { id, reply }).unwrap();
+        let bytes =
+            Codec::Json.encode_outgoing(&Outgoing::Reply { id, reply, warnings: Vec::new() }).unwrap();
         let answer = String::from_utf8(bytes).unwrap();
         assert!(answer.contains(&format!(r#""id":{raw},"#)), "{answer}");
     }
@@ -167,7 +190,8 @@ fn a_request_id_comes_back_unchanged() {
 #[test]
 fn a_request_without_id_has_no_id_to_reply_to() {
     let incoming = read(r#"{"jsonrpc":"2.0","method":"listTasks"}"#);
-    assert_eq!(incoming, Incoming { id: None, request: Ok(Request::ListTasks(ListTasksParams::default())) });
+    let request = Ok(Request::ListTasks(ListTasksParams::default()));
+    assert_eq!(incoming, Incoming { id: None, request, warnings: Vec::new() });
     assert_eq!(refused(r#"{"jsonrpc":"2.0","method":"nope"}"#), (None, ErrorKind::MethodNotFound));
 }
 

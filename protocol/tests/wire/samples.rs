@@ -34,7 +34,10 @@ pub(crate) fn all() -> Vec<Sample> {
     });
     let replies = replies::all().into_iter().map(|reply: Reply| {
         let name = format!("reply.{}", reply.name());
-        Sample::Outgoing(name, Outgoing::Reply { id: RequestId::Number(ID), reply: Ok(reply) })
+        Sample::Outgoing(
+            name,
+            Outgoing::Reply { id: RequestId::Number(ID), reply: Ok(reply), warnings: Vec::new() },
+        )
     });
     let notifications = notifications::all().into_iter().map(|(case, notification): (_, Notification)| {
         let name = format!("notification.{}{case}", notification.name());
@@ -52,7 +55,10 @@ pub(crate) fn all() -> Vec<Sample> {
             _ => error,
         };
         let name = format!("error.{kind:?}");
-        Sample::Outgoing(name, Outgoing::Reply { id: RequestId::Number(ID), reply: Err(error) })
+        Sample::Outgoing(
+            name,
+            Outgoing::Reply { id: RequestId::Number(ID), reply: Err(error), warnings: Vec::new() },
+        )
     });
     let orphan = Sample::Outgoing(
         "error.of-no-request".to_owned(),

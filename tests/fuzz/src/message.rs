@@ -24,7 +24,8 @@ fn both_ways(codec: Codec, bytes: &[u8]) {
         }
         Err(error) => {
             let id = incoming.id.unwrap_or(RequestId::Number(0));
-            let told = Outgoing::Reply { id: id.clone(), reply: Err(error.clone()) };
+            let told =
+                Outgoing::Reply { id: id.clone(), reply: Err(error.clone()), warnings: incoming.warnings };
             let told = codec.encode_outgoing(&told).expect("every error can be told");
             if codec == Codec::Json {
                 assert_eq!(told.iter().position(|byte| *byte == b'\n'), Some(told.len() - 1), "one line");

@@ -59,11 +59,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
     }
 
     pub(crate) async fn reply(&mut self, id: RequestId, reply: Reply) {
-        self.send(&Outgoing::Reply { id, reply: Ok(reply) }).await;
+        self.send(&Outgoing::Reply { id, reply: Ok(reply), warnings: Vec::new() }).await;
     }
 
     pub(crate) async fn refuse(&mut self, id: RequestId, error: Error) {
-        self.send(&Outgoing::Reply { id, reply: Err(error) }).await;
+        self.send(&Outgoing::Reply { id, reply: Err(error), warnings: Vec::new() }).await;
     }
 
     pub(crate) async fn notify(&mut self, notification: Notification) {
