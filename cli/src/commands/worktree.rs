@@ -81,7 +81,7 @@ async fn merge(daemon: &mut Daemon, named: String, json: bool) -> Result<Exit, C
                 "{branch} is not merged into the branch of {repository}; its worktree stays as it is"
             );
             return Err(CommandError::failed(words).hinted(format!(
-                "finish or undo the merge there; then: abide worktree remove {}",
+                "clear what is in its way and merge again, or finish the merge there; then: abide worktree remove {}",
                 output::id(&worktree)
             )));
         }

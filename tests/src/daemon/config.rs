@@ -97,7 +97,7 @@ impl Config {
             self.default_model.as_ref().map(|m| format!("[model]\ndefault = \"{m}\"\n")).unwrap_or_default();
         let Self { providers, task, daemon, policy, worktree, notify, .. } = self;
         format!(
-            "{model}{providers}\n[task]\n{task}\n[daemon]\n{daemon}\n[worktree]\n{worktree}\n[notify]\nenabled = {notify}\n[policy]\n{policy}\n"
+            "{model}{providers}\n[task]\n{task}\n[daemon]\n{daemon}\n[worktree]\n{worktree}\n[policy]\n{policy}\n[notify]\nenabled = {notify}\n"
         )
     }
 }

@@ -22,15 +22,17 @@ async fn a_prepared_call_has_not_begun_and_leaves_nothing() {
     let witness = world.witness();
     let gate = Gate::new("before the call");
     let call = json!({ "command": witness.command("once") });
-    // The first command waits for the checkpoint before the first change, the second one for nothing.
+    // The first command waits for the checkpoint before the first change, the second one for that after the first.
     let reply = Turn::say("I will run it.").gate(&gate).call("shell", call);
     let script = [Turn::shell("true"), reply, Turn::done("Done.")];
     let task = world.run("prepared", script).await;
     gate.reached().await;
     // A request may leave while the result before it commits, and the note of that call is dropped after it.
-    wait::wait_until("the second request to be recorded", async || {
+    wait::wait_until("the second request and the second checkpoint to be recorded", async || {
         let lines = ledger::read(&world.daemon.home());
-        lines.iter().filter(|line| line.kind == "model_requested").count() == 2
+        ["model_requested", "checkpointed"]
+            .iter()
+            .all(|kind| lines.iter().filter(|line| line.kind == *kind).count() == 2)
     })
     .await;
     wait::wait_until("the note of the first call to be dropped", async || kept(&world).is_empty()).await;

@@ -1,14 +1,7 @@
 //! What is typed decides nothing that the person has not read, and high risk takes more than a key.
 
 use abide_client::protocol::task::Status;
-use abide_tests::{
-    daemon::Config,
-    model_server::{ModelServer, Turn},
-    skip::skip,
-    terminal::Terminal,
-    wait,
-    world::World,
-};
+use abide_tests::{model_server::Turn, skip::skip, terminal::Terminal, wait, world::World};
 use serde_json::json;
 
 #[tokio::test]
@@ -45,9 +38,7 @@ async fn a_key_with_enter_counts_once_the_prompt_is_there() {
     if !Terminal::exists().await {
         return skip("a_key_with_enter_counts_once_the_prompt_is_there", "tmux is not installed");
     }
-    let model = ModelServer::start().await;
-    let config = Config::with(&model).task("[policy]\nshell = \"ask\"");
-    let world = World::configured(model, &config).await;
+    let world = World::start().await;
     let task = world.run_asking("low", [Turn::shell("ls"), Turn::done("Done.")]).await;
     world.wait_status(task, Status::WaitingApproval).await;
     let terminal = Terminal::run(&world.daemon, &format!("abide watch {}", task.task_id)).await;

@@ -596,7 +596,7 @@ async fn a_git_folder_to_which_a_command_leads_cannot_be_written() {
         assert_ne!(run(&ground, &attack).await.0, Some(0), "{lead}");
         assert_eq!(git(&victim, &["log", "--format=%s"]), "first\n");
     }
-    // By what is on the way of a link that a person has made.
+    // By what is on the way of a link that a person has made. The folder cannot be moved, so the link is made in it.
     let home = home_of_its_own();
     let ground = Ground::beneath_home(home.path(), "work", &[]);
     let victim = ground.root().join("victim");
@@ -606,7 +606,10 @@ async fn a_git_folder_to_which_a_command_leads_cannot_be_written() {
     git(&ground.path(""), &["init", "-q", "--separate-git-dir", "store.git"]);
     let away = format!("mv store.git away; ln -s {} store.git", victim.join(".git").display());
     let finished = ground.call("shell", json!({ "command": away })).await;
-    assert!(finished.result.diagnostics.join("\n").contains("led git to another folder"), "{finished:?}");
+    assert!(
+        finished.result.diagnostics.join("\n").contains("`store.git/.git` was taken away"),
+        "{finished:?}"
+    );
     symlink("store.git", ground.path(".git")).unwrap();
     let attack = format!("touch {}", victim.join(".git/mark").display());
     assert_ne!(run(&ground, &attack).await.0, Some(0));
@@ -723,9 +726,9 @@ async fn what_runs_without_asking_and_what_asks() {
     let (found, for_task, why) = cannot("make");
     assert_eq!((found, for_task), (Permission::Ask, true));
     assert!(why.contains("could not be undone") && why.contains("200 MiB"), "{why}");
-    let (found, for_task, why) = cannot("git push");
+    let (found, for_task, why) = cannot("git clean -fd");
     assert_eq!((found, for_task), (Permission::Ask, false), "it asks for another reason, too");
-    assert!(why.contains("publishes") && why.contains("could not be undone"), "{why}");
+    assert!(why.contains("deletes") && why.contains("could not be undone"), "{why}");
     let rule = Arc::new(abide_rules::Rule::parse("shell(make)", Effect::Ask).unwrap());
     let standing = Standing { rule, effect: Effect::Ask, source: Source::Policy };
     let mut ruled = asking(without_undo());
