@@ -610,6 +610,7 @@ async fn a_git_folder_to_which_a_command_leads_cannot_be_written() {
         finished.result.diagnostics.join("\n").contains("`store.git/.git` was taken away"),
         "{finished:?}"
     );
+    fs::remove_file(ground.path(".git")).unwrap();
     symlink("store.git", ground.path(".git")).unwrap();
     let attack = format!("touch {}", victim.join(".git/mark").display());
     assert_ne!(run(&ground, &attack).await.0, Some(0));
