@@ -138,10 +138,9 @@ fn is_remote(word: &Word) -> bool {
     let Some(word) = word.literal() else { return false };
     let Some((host, rest)) = word.split_once(':') else { return false };
     let is_host = |c: char| c.is_ascii_alphanumeric() || "@._-+[]".contains(c);
-    !host.is_empty()
-        && !host.starts_with('-')
-        && host.chars().all(is_host)
-        && !(host == "file" && rest.starts_with("//"))
+    let is_url_of_path = host == "file" && rest.starts_with("//");
+    let is_name = !host.is_empty() && !host.starts_with('-') && host.chars().all(is_host);
+    is_name && !is_url_of_path
 }
 
 fn is_path(word: &Word) -> bool {

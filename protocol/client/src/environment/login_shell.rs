@@ -107,7 +107,8 @@ fn printed(output: &[u8]) -> Option<BTreeMap<String, String>> {
     Some(text.split('\0').filter_map(variable).collect())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;

@@ -1075,11 +1075,12 @@ fn an_undo_says_that_commits_and_branches_stay() {
     assert_eq!(site.changes().notes, [""; 0]);
     site.git(&["switch", "-q", "-c", "topic"]);
     site.commit();
-    let [note] = &*site.changes().notes else { panic!("{:?}", site.changes().notes) };
+    let notes = site.changes().notes;
+    let [note] = &*notes else { panic!("{notes:?}") };
     assert!(
         note.starts_with("HEAD was main (") && note.contains(" now: commits and branches stay"),
         "{note}"
     );
     site.git(&["pack-refs", "--all"]);
-    assert_eq!(site.undo(0).notes, [note.clone()]);
+    assert_eq!(site.undo(0).notes, std::slice::from_ref(note));
 }
