@@ -1,6 +1,9 @@
 //! Checkpoints: what the files of a work tree were at a moment, so that what a task did can be taken back.
 
-use crate::{RecordId, TaskId, record::By};
+use crate::{
+    RecordId, TaskId, Timestamp,
+    record::{By, EditHashes},
+};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
@@ -114,6 +117,24 @@ pub struct UndoneFiles {
     /// What else the undo has left as it is, in sentences without a full stop.
     #[serde(default)]
     pub notes: Vec<String>,
+}
+
+/// A time in which a task's calls ran. (Between engine, daemon and tools; never on the wire.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    pub from: Timestamp,
+    pub until: Timestamp,
+}
+
+/// The calls that may have changed files since a checkpoint. (Between engine, daemon and tools; never on the wire.)
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// What was changed outside of it was changed by others, as was what another task has edited in it.
+    pub window: Window,
+    /// What edits among them were to write, in the order in which they started.
+    pub edits: Vec<EditHashes>,
+    /// Commands were among them. What those have changed is not known.
+    pub commands: bool,
 }
 
 /// The states of a work tree during a task, in order. (Between tools and daemon; never on the wire.)

@@ -72,15 +72,7 @@ async fn mute(conversation_id: String, muted: bool, json: bool) -> Result<Exit, 
 }
 
 fn unchanged(conversation: &Conversation) -> UpdateConversationParams {
-    UpdateConversationParams {
-        conversation_id: conversation.id.to_string(),
-        title: None,
-        workspace: None,
-        mode: None,
-        model: None,
-        persona: None,
-        muted: None,
-    }
+    UpdateConversationParams { conversation_id: conversation.id.to_string(), ..Default::default() }
 }
 
 async fn archive(conversation_id: String, archived: bool, json: bool) -> Result<Exit, CommandError> {

@@ -1,11 +1,11 @@
 //! Checkpoints and undos. Git does the work, on a blocking thread.
 
 use super::{Gate, Runner};
-use abide_engine::{Effect, Input, NoTrail, Ran, Trail};
+use abide_engine::{Effect, Input, NoTrail, Trail};
 use abide_fail_point::{Point, pass};
 use abide_protocol::{
     ConversationId, TaskId,
-    checkpoint::{CheckpointState, SavedTree, UndoBegun, UndoResult},
+    checkpoint::{CheckpointState, Ran, SavedTree, UndoBegun, UndoResult},
     record::TaskStarted,
 };
 use abide_tools::{Place, Take, Taken, UndoOrder};
@@ -61,14 +61,9 @@ pub(super) async fn checkpoint(
     let CheckpointJob { conversation, task, number, step, workspace, environment, since } = job;
     let place = Place { workspace, environment, cancel: cancel.clone() };
     let (previous, ran) = since.unzip();
-    let ran = ran.flatten().map(|Ran { window, edits, commands, .. }| abide_tools::Ran {
-        window: abide_tools::Window { from: window.from, until: window.until },
-        edits,
-        commands,
-    });
     let label =
         if previous.is_none() { "before the first change".to_owned() } else { format!("step {step}") };
-    let take = Take { conversation, task, previous, ran, label };
+    let take = Take { conversation, task, previous, ran: ran.flatten(), label };
     let checkpoints = runner.tools.checkpoints().clone();
     let taken = tokio::task::spawn_blocking(move || checkpoints.take(&place, &take)).await;
     if cancel.is_cancelled() {

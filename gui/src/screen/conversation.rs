@@ -492,11 +492,7 @@ impl Conversation {
                 vec![Effect::Ask(Request::Update(UpdateConversationParams {
                     conversation_id: self.id.to_string(),
                     title: Some(title.trim().to_owned()),
-                    workspace: None,
-                    mode: None,
-                    model: None,
-                    persona: None,
-                    muted: None,
+                    ..Default::default()
                 }))]
             }
             _ => Vec::new(),

@@ -84,7 +84,7 @@ pub struct ListMessagesReply {
 }
 
 /// What is absent stays as it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateConversationParams {
     pub conversation_id: String,

@@ -91,15 +91,7 @@ impl Chat {
         change: impl FnOnce(&mut UpdateConversationParams),
     ) -> Result<(), CommandError> {
         let Some(id) = self.conversation else { return Ok(()) };
-        let mut params = UpdateConversationParams {
-            conversation_id: id.to_string(),
-            title: None,
-            workspace: None,
-            mode: None,
-            model: None,
-            persona: None,
-            muted: None,
-        };
+        let mut params = UpdateConversationParams { conversation_id: id.to_string(), ..Default::default() };
         change(&mut params);
         self.daemon.call::<UpdateConversation>(params).await?;
         Ok(())

@@ -20,11 +20,12 @@ use crate::{
 use abide_protocol::{
     RecordId, TaskId, Timestamp,
     checkpoint::{
-        CheckpointState, Checkpointed, SavedTree, UndoBegun, UndoEnded, UndoFrom, UndoResult, UndoneFiles,
+        CheckpointState, Checkpointed, Ran, SavedTree, UndoBegun, UndoEnded, UndoFrom, UndoResult,
+        UndoneFiles, Window,
     },
     inbox::Decision,
     measure::counted,
-    record::{CallAssessed, EditHashes, Interruption, NewRecord, Permission, RecordBody},
+    record::{CallAssessed, Interruption, NewRecord, Permission, RecordBody},
     task::Approvals,
     transcript::EffectClass,
 };
@@ -35,8 +36,8 @@ pub(crate) struct Files {
     first: FirstCheckpoint,
     /// The number of the next checkpoint.
     next: u32,
-    /// The calls that may have changed something since the newest checkpoint.
-    ran: Option<Ran>,
+    /// Calls that may have changed something.
+    since: Option<Since>,
     /// Such a call has finished since the newest checkpoint was made or tried.
     is_due: bool,
     /// Why the last checkpoint that was tried could not be made.
@@ -58,23 +59,12 @@ enum FirstCheckpoint {
     Impossible,
 }
 
-/// A time in which calls ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
-    pub from: Timestamp,
-    pub until: Timestamp,
-}
-
-/// Calls that ran.
+/// What ran since the newest checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
-    pub window: Window,
-    /// The root task's step in which the first of them started. The next step may begin before the checkpoint is made.
-    pub step: u32,
-    /// What edits among them were to write, in the order in which they started.
-    pub edits: Vec<EditHashes>,
-    /// Others were among them. What those have changed is not known.
-    pub commands: bool,
+struct Since {
+    /// The root task's step in which the first call started. The next step may begin before the checkpoint is made.
+    step: u32,
+    ran: Ran,
 }
 
 /// A record of a task.
@@ -102,14 +92,16 @@ impl Files {
     #[must_use]
     pub(crate) fn since(&self) -> Option<(SavedTree, Option<Ran>)> {
         match &self.first {
-            FirstCheckpoint::Taken(saved) => Some((saved.clone(), self.ran.clone())),
+            FirstCheckpoint::Taken(saved) => {
+                Some((saved.clone(), self.since.as_ref().map(|since| since.ran.clone())))
+            }
             FirstCheckpoint::NotTaken | FirstCheckpoint::Impossible => None,
         }
     }
 
     /// The root task's step in which the first call started that ran since the newest checkpoint.
     pub(crate) fn step(&self) -> Option<u32> {
-        self.ran.as_ref().map(|ran| ran.step)
+        self.since.as_ref().map(|since| since.step)
     }
 
     /// The checkpoint after which this call, which has just started, is the first that may change something, and when it started.
@@ -117,7 +109,8 @@ impl Files {
         let CallStage::Started { at, .. } = call.stage else { return None };
         match &self.first {
             FirstCheckpoint::Taken(saved) if may_change(call) => {
-                self.ran.as_ref().filter(|ran| ran.window.from == at).map(|_| (saved.clone(), at))
+                let first = self.since.as_ref().map(|since| since.ran.window.from);
+                (first == Some(at)).then(|| (saved.clone(), at))
             }
             _ => None,
         }
@@ -135,7 +128,7 @@ impl Files {
             }
             RecordBody::CallFinished(_) if call.is_some_and(runs_and_may_change) => self.has_run(step, at),
             // What ran has ended at some time between.
-            RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted && self.ran.is_some() => {
+            RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted && self.since.is_some() => {
                 self.has_run(step, at);
             }
             RecordBody::Checkpointed(checkpointed) => self.checkpointed(checkpointed),
@@ -158,7 +151,8 @@ impl Files {
 
     fn ran(&mut self, step: u32, at: Timestamp) -> &mut Ran {
         let window = Window { from: at, until: at };
-        self.ran.get_or_insert(Ran { window, step, edits: Vec::new(), commands: false })
+        let ran = Ran { window, edits: Vec::new(), commands: false };
+        &mut self.since.get_or_insert(Since { step, ran }).ran
     }
 
     fn has_run(&mut self, step: u32, at: Timestamp) {
@@ -177,9 +171,9 @@ impl Files {
         match (&checkpointed.state, &self.first) {
             (CheckpointState::Taken(taken), _) => {
                 self.first = FirstCheckpoint::Taken(taken.saved.clone());
-                self.ran = None;
+                self.since = None;
             }
-            (CheckpointState::Unchanged, _) => self.ran = None,
+            (CheckpointState::Unchanged, _) => self.since = None,
             (CheckpointState::Impossible(_), FirstCheckpoint::NotTaken) => {
                 self.first = FirstCheckpoint::Impossible;
             }

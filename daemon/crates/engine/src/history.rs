@@ -10,12 +10,12 @@ pub use checkpoint::{Checkpoint, Tail, UnreadableCheckpoint};
 pub(crate) use fold::changes_hold;
 
 use crate::{
-    files::{self, Files, Ran},
+    files::{self, Files},
     task::{Call, Task},
 };
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId, Timestamp,
-    checkpoint::{SavedTree, UndoBegun},
+    checkpoint::{Ran, SavedTree, UndoBegun},
     inbox::Decision,
     record::ConversationCreated,
     transcript::{Transcript, Usage},

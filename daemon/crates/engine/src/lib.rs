@@ -35,13 +35,14 @@ mod status;
 mod task;
 mod view;
 
+pub use abide_protocol::checkpoint::{Ran, Window};
 pub use abide_protocol::record::EditState;
 pub use accept::accept;
 pub use advance::{advance, handle, needs_daemon};
 pub use children::result_of;
 pub use command::Command;
 pub use effects::{Effect, effects, wake_at};
-pub use files::{NoTrail, Ran, Trail, Window};
+pub use files::{NoTrail, Trail};
 pub use history::{Checkpoint, CheckpointBefore, Conversation, First, History, Tail, UnreadableCheckpoint};
 pub use import::{ImportError, import};
 pub use input::{

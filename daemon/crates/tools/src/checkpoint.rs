@@ -24,11 +24,14 @@ mod undo;
 
 pub use changes::Changes;
 pub use error::NoCheckpoint;
-pub use take::{Ran, Take, Taken, Window};
+pub use take::{Take, Taken};
 pub use undo::UndoOrder;
 
 use crate::{guard::Listings, run::Runner};
-use abide_protocol::{TaskId, Timestamp, checkpoint::SavedTree};
+use abide_protocol::{
+    TaskId, Timestamp,
+    checkpoint::{SavedTree, Window},
+};
 use plan::{Change, Entry, FilePath};
 use repository::Repository;
 pub(crate) use repository::git_for;

@@ -48,10 +48,9 @@ mod tools;
 mod workspace;
 mod worktree;
 
+pub use abide_protocol::checkpoint::{Ran, Window};
 pub use abide_protocol::record::EditState;
-pub use checkpoint::{
-    Changes, CheckpointFolders, Checkpoints, NoCheckpoint, Place, Ran, Take, Taken, UndoOrder, Window,
-};
+pub use checkpoint::{Changes, CheckpointFolders, Checkpoints, NoCheckpoint, Place, Take, Taken, UndoOrder};
 pub use error::Error;
 pub use named_files::UnusablePath;
 pub use run::Prepared;

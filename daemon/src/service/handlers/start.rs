@@ -89,7 +89,7 @@ pub(super) async fn start(
     }
     let head = launch.into_head(&workspace, named?).await?;
     let setup = if has_worktree { service.sessions.setup(conversation_id, &head).await } else { None };
-    let beside = worktree::beside(service, conversation_id, &workspace).await?;
+    let begun_in = workspace.clone();
     let conversation = is_new.then(|| ConversationCreated {
         title: title(&params.message),
         workspace,
@@ -99,7 +99,11 @@ pub(super) async fn start(
     });
     let start = Box::new(Start { task: task_id, conversation, head, imported, setup });
     match service.sessions.command(conversation_id, Command::Start(start)).await {
-        Ok(_) => Ok(StartTaskReply { task_id, conversation_id, beside }),
+        // It has begun: looking for others delays only this reply, and is only a hint.
+        Ok(_) => {
+            let beside = worktree::beside(service, conversation_id, &begun_in).await.unwrap_or_default();
+            Ok(StartTaskReply { task_id, conversation_id, beside })
+        }
         // The same request was sent twice at once, and the other one came first.
         Err(CommandError::Store(AppendError::DuplicateClientMessage { .. })) => {
             if is_new {

@@ -10,7 +10,7 @@ use crate::{edit::hash, guard::Listing, workspace::MAX_FILE};
 use abide_fail_point::{Point, pass};
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
-    checkpoint::{SavedTree, TakenCheckpoint},
+    checkpoint::{Ran, SavedTree, TakenCheckpoint, Window},
     record::EditHashes,
 };
 use rustix::fs::{Mode, OFlags, ResolveFlags, Stat, openat2};
@@ -37,24 +37,6 @@ pub struct Take {
     pub ran: Option<Ran>,
     /// For the commit's message.
     pub label: String,
-}
-
-/// Calls that ran.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
-    /// What was changed outside of it was changed by others, as was what another task has edited in it.
-    pub window: Window,
-    /// What edits among them were to write, in the order in which they started.
-    pub edits: Vec<EditHashes>,
-    /// Commands were among them.
-    pub commands: bool,
-}
-
-/// A time in which a task's calls ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
-    pub from: Timestamp,
-    pub until: Timestamp,
 }
 
 /// The work tree, beside its state at the checkpoint before.
