@@ -1,4 +1,4 @@
-//! Words that are commands of other programs, and what does it here. (Where one command does just that, its definition has an alias.)
+//! Commands of other programs that people type, and what to type in Abide. (Where one command of Abide does the same, it has an alias.)
 
 /// What to type instead of a command that does not exist.
 pub(crate) fn elsewhere(word: &str) -> Option<&'static str> {

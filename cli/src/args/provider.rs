@@ -29,7 +29,7 @@ Examples:
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct AddArgs {
-    /// One that is known by name, or a name of your choice: what stands before the slash in PROVIDER/MODEL
+    /// A known provider's name, or a name of your choice: the part of PROVIDER/MODEL before the slash
     #[arg(value_parser = word, add = known_providers())]
     pub(crate) name: Option<String>,
     /// The API that it speaks; absent: the one of a known provider, else openai-chat
@@ -44,7 +44,7 @@ pub(crate) struct AddArgs {
     /// Read the key from standard input, and store it as `abide key set` does
     #[arg(long)]
     pub(crate) key_stdin: bool,
-    /// A model of it, as the provider names it; it is sent one short request
+    /// The model to use, as the provider names it; one short request tests the model
     #[arg(long, value_name = "MODEL", value_parser = word)]
     pub(crate) model: Option<String>,
     /// Make this model the default

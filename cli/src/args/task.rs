@@ -134,7 +134,7 @@ Examples:
   cargo test 2>&1 | abide run explain these failures -
   notes=$(git log v1.2.. | abide run --result --tools none write release notes -)")]
 pub(crate) struct RunArgs {
-    /// What to do; a dash at the end stands for standard input, which is read without one if it is a file or there are no words
+    /// What to do; a dash at the end stands for standard input. A file is read without the dash, and so is a pipe without words
     pub(crate) prompt: Vec<String>,
     /// Print the task's id and leave
     #[arg(long, short = 'd')]
@@ -167,7 +167,7 @@ pub(crate) struct RunArgs {
 #[command(after_help = "\
 At a terminal Enter sends, Alt-Enter begins another line, and a pasted text is one message.
 Ctrl-C stops a reply; Ctrl-D or /exit leaves, and the conversation stays.
-What you type while the agent works is said to it. Lines that come in one burst are one message.
+What you type while the agent works is sent to the agent. Lines that come in one burst are one message.
 /help lists the commands: /model /mode /stop /diff /undo /cost /new /exit. !COMMAND runs a command of your own,
 @ and Tab name a file. From a pipe each line is a message.
 The mode is `chat` unless another is named: nothing but talk. With `--mode agent` it uses tools.

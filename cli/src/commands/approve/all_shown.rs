@@ -1,4 +1,4 @@
-//! `abide approve TASK --all-shown`: what waits in a task is shown, and allowed by one word.
+//! `abide approve TASK --all-shown`: shows the open approvals of a task, and allows by one word those that are shown whole.
 
 use super::{show, view};
 use crate::{
@@ -42,7 +42,10 @@ pub(super) async fn approve(task: &str, note: Option<String>) -> Result<Exit, Co
             .hinted("`abide inbox` lists what waits"));
     }
     let terminal = Terminal::open().ok_or_else(|| {
-        CommandError::usage("it shows what waits and asks, and there is no terminal to ask on").hinted(
+        CommandError::usage(
+            "--all-shown shows the open approvals and asks once, and there is no terminal to ask on",
+        )
+        .hinted(
             "`abide inbox` lists what waits; to allow it without being asked, give the ids of the approvals",
         )
     })?;
