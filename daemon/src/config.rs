@@ -132,6 +132,8 @@ pub struct TaskConfig {
     pub max_tasks: Option<u32>,
     /// What to do with interrupted tasks at the next start.
     pub restart: Option<RestartPolicy>,
+    /// Whether a task is parked while a limit of its provider lasts.
+    pub park: Option<bool>,
     /// From this many tokens of context on, old outputs and steps are left out.
     pub compact_at_tokens: Option<u64>,
     pub roa: RoaConfig,

@@ -11,7 +11,7 @@ use crate::{
     notify::{Feed, Hands, News, Notifier, Policy, SystemDesktop, channels},
     runner::Runner,
     service::{Connections, Drained, Service},
-    session::{Alarm, Sessions},
+    session::{Alarm, Alive, Sessions},
     settings::Settings,
     started_by::started_by,
     supervisor::{Ending, Supervisor},
@@ -113,7 +113,8 @@ async fn serve(
     let settings = Settings::open(&home.config_file(), home.last_good_config(), keys.clone(), variable)?;
 
     let supervisor = Supervisor::default();
-    let predecessor = predecessor(was_handed_over, &supervisor);
+    let alive = Alive::new(home.alive_file());
+    let predecessor = predecessor(was_handed_over, &alive, &supervisor);
     let hub = Hub::default();
     let (feed, news) = Feed::new();
     let publish = hub.clone();
@@ -137,7 +138,7 @@ async fn serve(
         supervisor: supervisor.clone(),
     };
     let alarm = Alarm::default();
-    let sessions = Sessions::new(runner, alarm.clone(), predecessor, ending.clone());
+    let sessions = Sessions::new(runner, alarm.clone(), alive, predecessor, ending.clone());
 
     // Before a request can name a branch that a crash has left.
     sessions.tidy_worktrees().await;
@@ -189,6 +190,7 @@ async fn serve(
     supervisor.spawn("allocator", allocator::trim_after_unload(sessions.clone(), supervisor.clone()));
 
     let why = drain(&sessions, &store, &hub, &ending, &drained).await;
+    sessions.sign().await;
     supervisor.end(END).await;
     let _ = tokio::task::spawn_blocking(move || tools.close()).await;
     store.close().await;
@@ -202,9 +204,9 @@ async fn serve(
 }
 
 /// How the daemon before ended; the children of one that handed over are waited for from here on.
-fn predecessor(was_handed_over: bool, supervisor: &Supervisor) -> Predecessor {
+fn predecessor(was_handed_over: bool, alive: &Alive, supervisor: &Supervisor) -> Predecessor {
     if !was_handed_over {
-        return Predecessor::Ended;
+        return Predecessor::Ended { ran_until: alive.last() };
     }
     children::adopt(supervisor);
     Predecessor::HandedOver

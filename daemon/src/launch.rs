@@ -75,6 +75,7 @@ pub struct Launch {
     tools: Vec<ToolSpec>,
     limits: Limits,
     restart: RestartPolicy,
+    parks: bool,
     compact_at_tokens: u64,
     /// The templates of the mode's phases, by phase.
     prompts: BTreeMap<String, String>,
@@ -138,6 +139,7 @@ impl Launcher {
             tools: self.tools_of(mode, tools, &request.environment).await?,
             limits,
             restart: request.restart.or(config.task.restart).unwrap_or_default(),
+            parks: config.task.park.unwrap_or(true),
             compact_at_tokens: config.task.compact_at_tokens(),
             prompts: self.prompts_of(&catalog, mode).await?,
             persona,
@@ -253,7 +255,8 @@ impl Launch {
     /// # Errors
     /// The daemon is shutting down.
     pub async fn into_head(self, workspace: &str, files: Vec<String>) -> Result<TaskStarted, LaunchError> {
-        let Self { mode, model, persona, tools, limits, restart, compact_at_tokens, prompts, request } = self;
+        let Self { mode, model, persona, tools, limits, restart, parks, compact_at_tokens, prompts, request } =
+            self;
         let persona_prompt = persona.as_ref().map(|persona| persona.prompt.as_str());
         let mut system_prompt = prompt::system(mode, persona_prompt, workspace, &tools);
         // A sub-task is an agent; so is this task, or it can start none.
@@ -295,6 +298,7 @@ impl Launch {
             external_id: request.external_id,
             files,
             checkpoints: true,
+            parks,
         })
     }
 }

@@ -5,12 +5,14 @@
 
 mod actor;
 mod alarm;
+mod alive;
 mod hold;
 mod mailbox;
 mod recover;
 mod sub_tasks;
 
 pub use alarm::Alarm;
+pub use alive::Alive;
 pub use hold::Held;
 pub use recover::FILES_AT_REST;
 
@@ -97,6 +99,7 @@ struct Inner {
     runner: Runner,
     supervisor: Supervisor,
     alarm: Alarm,
+    alive: Alive,
     predecessor: Predecessor,
     open: Mutex<HashMap<ConversationId, Mailbox>>,
     /// No new work begins; see [`Sessions::hold`].
@@ -119,6 +122,7 @@ impl Sessions {
     pub fn new(
         runner: Runner,
         alarm: Alarm,
+        alive: Alive,
         predecessor: Predecessor,
         ending: Arc<watch::Sender<Option<Ending>>>,
     ) -> Self {
@@ -128,6 +132,7 @@ impl Sessions {
             supervisor: runner.supervisor.clone(),
             runner,
             alarm,
+            alive,
             predecessor,
             open: Mutex::default(),
             holding: AtomicBool::new(false),
@@ -207,6 +212,21 @@ impl Sessions {
             // Only commands can be refused.
             let _ = self.deliver(conversation, Lane::Urgent, Message::Wake).await;
         }
+    }
+
+    /// Wakes the conversations in memory.
+    async fn wake_open(&self) {
+        let open: Vec<ConversationId> = self.open().keys().copied().collect();
+        for conversation in open {
+            self.wake(conversation).await;
+        }
+    }
+
+    /// Gives a sign of life.
+    pub async fn sign(&self) {
+        let (alive, now) = (self.inner.alive.clone(), crate::clock::now());
+        // It fails only if the runtime ends.
+        let _ = tokio::task::spawn_blocking(move || alive.sign(now)).await;
     }
 
     /// Delivers a message to the conversation's actor, which is started if there is none.

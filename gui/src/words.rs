@@ -6,6 +6,7 @@ pub use abide_client::protocol::{
     message::summary_without_tool as what,
 };
 use abide_client::{
+    parked,
     protocol::{
         Timestamp,
         conversation::LatestTask,
@@ -90,7 +91,8 @@ pub fn doing(task: &AgentTask) -> String {
             let live = task.tree.as_deref().map_or(task.children.len() as u64, |tree| tree.live.into());
             format!("waits for {}", counted(live, "sub-task"))
         }
-        Status::Paused => task.pause_reason.map_or("paused", PauseReason::words).to_owned(),
+        Status::Paused => parked::task(task)
+            .unwrap_or_else(|| task.pause_reason.map_or("paused", PauseReason::words).to_owned()),
         Status::Completed | Status::Cancelled | Status::Error => LatestTask::from(task).words().to_owned(),
     }
 }

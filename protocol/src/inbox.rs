@@ -104,6 +104,8 @@ pub enum QuestionKind {
     Interrupted,
     /// The daemon was restarted, and the task's policy is to ask or to pause; or it died again and again, and the task is paused: go on?
     Restart,
+    /// The task is parked until its model can be asked again (`expires_at`), and goes on by itself then: go on now, or stop?
+    Parked,
 }
 
 impl QuestionKind {

@@ -97,6 +97,7 @@ pub enum RecordBody {
     Checkpointed(Checkpointed),
     UndoBegun(UndoBegun),
     UndoEnded(UndoEnded),
+    ClockMoved(ClockMoved),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -192,6 +193,13 @@ pub struct TaskStarted {
     /// Checkpoints of its files are made, so that its changes can be taken back. (Older tasks have none.)
     #[serde(default)]
     pub checkpoints: bool,
+    /// It is parked while a limit of its provider lasts; otherwise the limit ends it. (Older records do not say: it is parked.)
+    #[serde(default = "yes")]
+    pub parks: bool,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// The call of a parent that has started a sub-task.
@@ -271,6 +279,8 @@ pub enum NoticeKind {
     Error,
     /// The task ended with an incomplete reply.
     Incomplete,
+    /// The model's server seems to cut what it is sent: it counts far fewer tokens than the request must have.
+    ContextCut,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -400,6 +410,8 @@ pub enum ModelErrorKind {
     Interrupted,
     /// Nothing answers at the address: connection refused, unknown host, a certificate that is not accepted.
     Unreachable,
+    /// The server failed as it worked on the request, and does not say that it is overloaded.
+    ServerError,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -739,6 +751,31 @@ pub struct Restarted {
     /// (Older records do not say: a restart of the daemon.)
     #[serde(default)]
     pub cause: Interruption,
+    /// The daemon that was interrupted certainly ran until then: the task worked until then. Absent: until its newest record.
+    #[serde(default)]
+    pub ran_until: Option<Timestamp>,
+}
+
+/// The system's clock no longer shows the time since the records before: the machine has slept, or the clock was set. Neither counts as
+/// work, and what is due after a time is due that time after the clock was set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClockMoved {
+    /// How long the machine slept, in ms.
+    pub slept_ms: u64,
+    /// How far the clock was set, in ms; negative: back.
+    pub set_by_ms: i64,
+}
+
+impl ClockMoved {
+    /// What has come since an earlier sum of such moves.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Self {
+        Self {
+            slept_ms: self.slept_ms.saturating_sub(earlier.slept_ms),
+            set_by_ms: self.set_by_ms.saturating_sub(earlier.set_by_ms),
+        }
+    }
 }
 
 /// What interrupted a task's work.

@@ -158,6 +158,9 @@ pub enum PauseReason {
     CrashLoop,
     /// The daemon was restarted, and that is the task's policy.
     Restart,
+    /// Its model cannot be asked before a time: a limit of the provider, or an error that stays the same. The task goes on by itself
+    /// then; [`Retry::next_at`] says when.
+    Parked,
 }
 
 impl PauseReason {
@@ -174,6 +177,7 @@ impl PauseReason {
             Self::Budget => "paused: the budget is used up",
             Self::CrashLoop => "paused: the daemon ended three times while it worked",
             Self::Restart => "paused since the restart of the daemon",
+            Self::Parked => "parked until its model can be asked again",
         }
     }
 }

@@ -12,6 +12,12 @@ impl Timestamp {
         Self(self.0.saturating_add_unsigned(ms))
     }
 
+    /// This moment plus `ms` milliseconds; negative: before it.
+    #[must_use]
+    pub const fn moved_by(self, ms: i64) -> Self {
+        Self(self.0.saturating_add(ms))
+    }
+
     /// Milliseconds from `earlier` to this moment; 0 if the clock went backwards.
     #[must_use]
     pub fn since(self, earlier: Self) -> u64 {

@@ -13,7 +13,7 @@ use crate::{
 };
 use abide_client::protocol::{
     TaskId,
-    inbox::{Approval, Decision, Pending, PendingId, Question},
+    inbox::{Approval, Decision, Pending, PendingId, Question, QuestionKind},
     method::{
         DecideApproval, UserResponse,
         inbox::{DecideApprovalParams, UserResponseParams},
@@ -104,6 +104,10 @@ impl Follow<'_> {
             self.name_sub_task(open.task)?;
         }
         match (&self.target.answerer, &open.pending) {
+            // It goes on by itself.
+            (Answerer::Nobody, Pending::Question(question)) if question.kind == QuestionKind::Parked => {
+                self.say(&pending::question(question))?;
+            }
             (Answerer::Nobody, _) => return Ok(Some(FollowEnd::Waits(Box::new(open.pending)))),
             (Answerer::Onlooker, pending) => {
                 let item = pending::pending(pending, self.screen.width());

@@ -88,7 +88,13 @@ fn the_states_of_a_task_sound_different() {
         waiting(Status::WaitingUser, Pending::Question(fixture::question())),
         waiting(Status::WaitingApproval, Pending::Approval(fixture::approval())),
     ];
-    let pauses = [PauseReason::User, PauseReason::Budget, PauseReason::CrashLoop, PauseReason::Restart];
+    let pauses = [
+        PauseReason::User,
+        PauseReason::Budget,
+        PauseReason::CrashLoop,
+        PauseReason::Restart,
+        PauseReason::Parked,
+    ];
     let ends = [
         EndReason::Completed,
         EndReason::StepLimit,

@@ -12,7 +12,7 @@ use crate::output::{
     text,
 };
 use abide_client::{
-    condition, confined, is_made_by_daemon, is_quoted,
+    condition, confined, is_made_by_daemon, is_quoted, parked,
     protocol::{
         Timestamp,
         inbox::{Approval, InboxItem, Pending, PendingId, Preview, Question, QuestionKind},
@@ -68,9 +68,11 @@ fn asked(question: &Question, most: usize) -> String {
         QuestionKind::Budget => "A limit is reached",
         QuestionKind::Interrupted => "A tool call was interrupted",
         QuestionKind::Restart => "The daemon was restarted",
+        QuestionKind::Parked => "The model cannot be asked now",
     };
+    let until = parked::question(question).map(|until| format!(": {until}")).unwrap_or_default();
     let text = first(&indented(&question.text, 2), most, 2);
-    let mut out = format!("{}\n{text}", paint(NEEDS_YOU, who));
+    let mut out = format!("{}\n{text}", paint(NEEDS_YOU, &format!("{who}{until}")));
     for (i, choice) in question.choices.iter().enumerate() {
         let _ = writeln!(out, "  {} {}", paint(STRONG, &format!("{}.", i + 1)), text::one_line(choice));
     }

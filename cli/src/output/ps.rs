@@ -5,10 +5,13 @@ use crate::output::{
     style::{BAD, BUSY, FAINT, GOOD, NEEDS_YOU, PLAIN, STRONG},
     table::{cell, table},
 };
-use abide_client::protocol::{
-    ConversationId, Timestamp,
-    inbox::Pending,
-    task::{AgentTask, CallState, EndReason, PauseReason, Status, Tree},
+use abide_client::{
+    parked,
+    protocol::{
+        ConversationId, Timestamp,
+        inbox::Pending,
+        task::{AgentTask, CallState, EndReason, PauseReason, Status, Tree},
+    },
 };
 use anstyle::Style;
 use std::collections::HashMap;
@@ -108,12 +111,18 @@ pub(crate) fn own_status(task: &AgentTask) -> (String, Style) {
 
 /// An open item stays in the inbox while its task is paused.
 fn paused(task: &AgentTask) -> (String, Style) {
+    if let Some(parked) = parked::task(task) {
+        let why =
+            task.retry.as_ref().map(|retry| format!(": {}", retry::kind(retry.kind))).unwrap_or_default();
+        return (parked + &why, PLAIN);
+    }
     let why = match task.pause_reason {
         Some(PauseReason::User) if task.pending.is_empty() => "paused: by you",
         Some(PauseReason::User) | None => "paused",
         Some(PauseReason::Budget) => "paused: budget",
         Some(PauseReason::CrashLoop) => "paused: crash loop",
         Some(PauseReason::Restart) => "paused: after a restart",
+        Some(PauseReason::Parked) => PauseReason::Parked.words(),
     };
     if task.pending.is_empty() {
         return (why.to_owned(), if task.needs_person() { NEEDS_YOU } else { PLAIN });

@@ -8,9 +8,12 @@ use abide_client::protocol::{
 };
 
 /// `attempt 3 of 12 in 4 s: overloaded`, and while it is under way `attempt 3 of 12 (before: overloaded)`; `None` if the call has not
-/// failed.
+/// failed, or the task is parked: then its pause says so.
 pub(crate) fn short(task: &AgentTask, now: Timestamp) -> Option<String> {
-    task.retry.as_ref().map(|retry| words(retry, now, kind(retry.kind)))
+    task.retry
+        .as_ref()
+        .filter(|_| task.pause_reason.is_none())
+        .map(|retry| words(retry, now, kind(retry.kind)))
 }
 
 /// The same with the error message.
@@ -27,7 +30,7 @@ fn words(retry: &Retry, now: Timestamp, why: &str) -> String {
     }
 }
 
-const fn kind(kind: ModelErrorKind) -> &'static str {
+pub(super) const fn kind(kind: ModelErrorKind) -> &'static str {
     match kind {
         ModelErrorKind::Auth => "key not accepted",
         ModelErrorKind::Quota => "no credit",
@@ -42,6 +45,7 @@ const fn kind(kind: ModelErrorKind) -> &'static str {
         ModelErrorKind::NotFound => "not found",
         ModelErrorKind::Interrupted => "interrupted",
         ModelErrorKind::Unreachable => "nobody reached",
+        ModelErrorKind::ServerError => "the server failed",
     }
 }
 

@@ -133,7 +133,8 @@ const TABLES: &[Table] = &[
                 kind: "whole number of seconds",
                 default: "1800",
                 example: "3600",
-                meaning: "Work only: time in which the task waits for you, is paused, or the daemon is away does not count.",
+                meaning: "Work only: time in which the task waits, for you or for another attempt of a model call, or is paused, and \
+                    time in which the daemon is away or the machine sleeps, does not count.",
             },
             Key {
                 name: "step_delay_ms",
@@ -191,6 +192,15 @@ const TABLES: &[Table] = &[
                 default: "\"resume\"",
                 example: "\"ask\"",
                 meaning: "What a starting daemon does with a task that was at work when the last daemon ended.",
+            },
+            Key {
+                name: "park",
+                kind: "`true` or `false`",
+                default: "true",
+                example: "false",
+                meaning: "A task whose provider asks for a wait of 10 minutes or more (a limit of a subscription, for example) is parked: \
+                    it pauses, the inbox and a notification say until when, and it goes on by itself then. `abide resume` tries at once. \
+                    With `false` the task ends.",
             },
             Key {
                 name: "compact_at_tokens",

@@ -111,6 +111,7 @@ pub(super) fn weight(record: &Record) -> usize {
             | RecordBody::Resumed(_)
             | RecordBody::LimitsRaised(_)
             | RecordBody::Restarted(_)
+            | RecordBody::ClockMoved(_)
             | RecordBody::ModeChosen(_) => 0,
         }
 }

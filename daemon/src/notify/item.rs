@@ -1,6 +1,7 @@
 //! What a notification can be about.
 
 use super::words::{CHOICE, TEXT, short};
+use abide_client::parked;
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::{Approval, InboxItem, Pending, PendingId, Question},
@@ -8,6 +9,7 @@ use abide_protocol::{
     task::{AgentTask, EndReason, Incomplete},
     transcript::Risk,
 };
+use std::borrow::Cow;
 
 /// The most choices that become buttons. Servers show few.
 const MAX_CHOICES: usize = 3;
@@ -62,7 +64,7 @@ impl From<&InboxItem> for Item {
         let asks = match &item.pending {
             Pending::Question(question) => Asks::Question {
                 id: question.id,
-                text: short(&question.text, TEXT),
+                text: short(&text(question), TEXT),
                 answers: Answers::to(question),
             },
             Pending::Approval(approval) => Asks::Approval {
@@ -74,6 +76,14 @@ impl From<&InboxItem> for Item {
         };
         let sub_task = item.sub_task().map(|(_, title)| short(title, TEXT));
         Self { task_id: item.task_id, sub_task, asks }
+    }
+}
+
+/// The question's text; before that of a parked task, until when.
+fn text(question: &Question) -> Cow<'_, str> {
+    match parked::question(question) {
+        Some(until) => Cow::Owned(format!("{until}: {}", question.text)),
+        None => Cow::Borrowed(&question.text),
     }
 }
 

@@ -43,7 +43,8 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
             let reading = turn.read(&mut reply, &mut mint);
             let calls = reply.calls().chain(&reading.calls).cloned().collect();
             let assessed = assess(runner, conversation, head, calls).await;
-            let replied = Replied { reply, reading, assessed, traces };
+            let window = None;
+            let replied = Replied { reply, reading, assessed, traces, window };
             Some(Input::Replied { task, item, replied: Box::new(replied) })
         }
         Err(error) => {

@@ -53,12 +53,13 @@ type Pending = Pin<Box<dyn Future<Output = Event> + Send>>;
 impl Actor {
     pub(super) fn new(id: ConversationId, sessions: Sessions, mailbox: Mailbox, mail: Mail) -> Self {
         let (storage, predecessor) = (sessions.inner.store.state(), sessions.inner.predecessor);
+        let clock = sessions.inner.alarm.clock(id).unwrap_or_else(clock::moved);
         Self {
             id,
             sessions,
             mailbox,
             mail,
-            driver: Driver::new(id, checkpoint::SPACING, predecessor),
+            driver: Driver::new(id, checkpoint::SPACING, predecessor, clock),
             pending: None,
             running: HashMap::new(),
             gate: watch::channel(false).0,

@@ -156,7 +156,7 @@ impl Sessions {
     /// The store cannot be read.
     pub async fn recover(&self) -> Result<(), abide_store::ReadError> {
         for (at, conversation) in self.inner.store.wakes().await? {
-            self.inner.alarm.set(conversation, Some(at));
+            self.inner.alarm.set(conversation, Some(at), crate::clock::moved());
         }
         for conversation in self.inner.store.needing_daemon().await? {
             drop(self.mailbox(conversation));

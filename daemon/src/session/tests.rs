@@ -58,7 +58,8 @@ pub(super) fn sessions_with(hub: Hub, store: &Store, folder: &Path) -> Sessions 
         supervisor: Supervisor::default(),
     };
     let ending = Arc::new(watch::channel(None).0);
-    Sessions::new(runner, Alarm::default(), abide_engine::driver::Predecessor::Ended, ending)
+    let alive = super::Alive::new(std::env::temp_dir().join(format!("abide-alive-{}", std::process::id())));
+    Sessions::new(runner, Alarm::default(), alive, abide_engine::driver::Predecessor::default(), ending)
 }
 
 pub(crate) fn facts() -> ConversationCreated {
@@ -83,6 +84,7 @@ pub(crate) fn head(system_prompt: &str) -> TaskStarted {
         limits: Limits::default(),
         approvals: Approvals::Ask,
         restart: RestartPolicy::Resume,
+        parks: false,
         original_prompt: "p".to_owned(),
         metadata: None,
         client_message: None,

@@ -20,7 +20,7 @@ use crate::{
     words,
 };
 use abide_client::{
-    condition, confined, is_made_by_daemon, is_quoted,
+    condition, confined, is_made_by_daemon, is_quoted, parked,
     protocol::{
         ApprovalId, QuestionId, TaskId, Timestamp,
         inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind},
@@ -542,7 +542,10 @@ impl Cards {
         };
         let title = match armed {
             Some(number) => format!("Enter answers with {number}. Esc: not yet.").into(),
-            None => who_asks(question.kind).into(),
+            None => match parked::question(question) {
+                Some(until) => words::sentence(&until).into(),
+                None => who_asks(question.kind).into(),
+            },
         };
         let body = column![match self.asked.get(&id) {
             Some(document) => conversation::markdown::view(document, tokens).map(Message::Document),
@@ -814,6 +817,7 @@ const fn who_asks(kind: QuestionKind) -> &'static str {
         QuestionKind::Budget => "A limit is reached",
         QuestionKind::Interrupted => "A tool call was interrupted",
         QuestionKind::Restart => "The daemon was restarted",
+        QuestionKind::Parked => "The model cannot be asked now",
     }
 }
 

@@ -13,7 +13,11 @@ pub fn choice<'q>(question: &'q Question, typed: &str) -> Option<&'q str> {
 
 /// To a question whether to go on, yes is the first choice, no the second.
 fn plain<'q>(question: &'q Question, typed: &str) -> Option<&'q String> {
-    if !matches!(question.kind, QuestionKind::Loop | QuestionKind::Budget | QuestionKind::Restart) {
+    let asks_whether = matches!(
+        question.kind,
+        QuestionKind::Loop | QuestionKind::Budget | QuestionKind::Restart | QuestionKind::Parked
+    );
+    if !asks_whether {
         return None;
     }
     match typed.to_ascii_lowercase().as_str() {

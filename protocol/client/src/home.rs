@@ -139,6 +139,12 @@ impl Home {
         self.state_dir.join("config-last-good.toml")
     }
 
+    /// The daemon's last sign of life.
+    #[must_use]
+    pub fn alive_file(&self) -> PathBuf {
+        self.state_dir.join("alive")
+    }
+
     /// Providers' keys, where the system has no keyring.
     #[must_use]
     pub fn key_file(&self) -> PathBuf {

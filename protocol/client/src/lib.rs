@@ -9,6 +9,7 @@
 //! * [`login`]: what starts the daemon at login
 //! * [`environment`]: what of this process's environment its tasks get
 //! * [`choice`]: which of a question's choices a typed answer means
+//! * [`parked`]: until when a task is parked, in local time
 //! * [`text`]: makes text of models and tools safe for a terminal
 //!
 //! Invariants: every channel is bounded; dropping the last handle of a [`Client`] or a [`Live`] ends its tasks and its
@@ -33,6 +34,7 @@ pub mod home;
 mod live;
 pub mod login;
 mod options;
+pub mod parked;
 pub mod program;
 mod replace_file;
 mod request_id;

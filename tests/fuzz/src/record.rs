@@ -32,7 +32,11 @@ pub fn stored_record(text: &str) {
         let _ = history.live().filter_map(wake_at).min();
         handle(
             &mut history,
-            Input::Interrupted { cause: Interruption::DaemonRestarted, findings: Vec::new() },
+            Input::Interrupted {
+                cause: Interruption::DaemonRestarted,
+                findings: Vec::new(),
+                ran_until: None,
+            },
             &mut mint,
         )
         .expect("it is never refused");

@@ -13,7 +13,7 @@ mod start;
 mod wake;
 
 use answer::Answer;
-pub(crate) use answer::{GO_ON, STOP};
+pub(crate) use answer::{GO_ON, STOP, ends as ends_by_answer};
 use decide::Verdict;
 pub(crate) use relatives::with_relatives;
 pub(crate) use retry::RetryPolicy;
@@ -44,9 +44,10 @@ use std::{collections::BTreeMap, mem};
 /// The refusal, if the input changes nothing.
 pub fn accept(history: &History, mut input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     let mut shown = match &mut input {
-        Input::Stop { shown, .. } | Input::Intervene { shown, .. } | Input::Wake { shown } => {
-            mem::take(shown)
-        }
+        Input::Stop { shown, .. }
+        | Input::Intervene { shown, .. }
+        | Input::Answer { shown, .. }
+        | Input::Wake { shown } => mem::take(shown),
         _ => Shown::new(),
     };
     let records = input_records(history, input, &mut shown, mint)?;
@@ -76,8 +77,8 @@ fn input_records(
         }
         Input::Pause { task } => Ok(pause(live(history, task)?, mint)),
         Input::Resume { task, by } => resume(history, live(history, task)?, by, mint),
-        Input::Answer { task, question, response, by } => {
-            answer::accept(history, task, question, Answer { response, by }, mint)
+        Input::Answer { task, question, response, by, .. } => {
+            answer::accept(history, task, question, Answer { response, by }, shown, mint)
         }
         Input::Decide { approval, decision, note, rule, by } => {
             decide::accept(history, approval, Verdict { decision, note, rule, by }, mint)
@@ -96,8 +97,12 @@ fn input_records(
         }
         Input::Undo(begun) => files::begin_undo(history, begun, mint),
         Input::Undone { undo, result } => files::end_undo(history, undo, result, mint),
-        Input::Wake { .. } => Ok(history.live().flat_map(|task| wake::accept(task, shown, mint)).collect()),
-        Input::Interrupted { cause, findings } => Ok(interruption::accept(history, cause, &findings, mint)),
+        Input::Wake { .. } => {
+            Ok(history.live().flat_map(|task| wake::accept(history, task, shown, mint)).collect())
+        }
+        Input::Interrupted { cause, findings, ran_until } => {
+            Ok(interruption::accept(history, cause, &findings, ran_until, mint))
+        }
     }
 }
 

@@ -155,7 +155,7 @@ fn think(history: &History, task: &Task, thought: Thought, mint: &mut Mint) -> V
         return finish(history, task, rules(task.mode).answer_at_limit(task), end, mint);
     }
     if is_over_time(task, mint.at()) {
-        return wake_up(task, &mut Shown::new(), mint);
+        return wake_up(history, task, &mut Shown::new(), mint);
     }
     // The root's limits are those of the whole tree.
     let (root, usage) = (history.root().unwrap_or(task), history.usage());

@@ -1,6 +1,32 @@
 //! How long a task has worked: waiting, paused and daemon-down time do not count.
 
-use abide_protocol::{Timestamp, task::Work};
+use crate::{
+    history::History,
+    mint::Mint,
+    task::{Stage, Task},
+};
+use abide_protocol::{
+    Timestamp,
+    record::{ClockMoved, NewRecord, RecordBody},
+    task::Work,
+};
+
+/// The record that the clock has moved, if it has and the time of a live task depends on it.
+pub(crate) fn moved(history: &History, moved: ClockMoved, mint: &mut Mint) -> Option<NewRecord> {
+    let root = history.root().filter(|_| moved != ClockMoved::default())?;
+    let is_timed = |task: &Task| {
+        let is_due = matches!(task.stage, Stage::Backoff { .. })
+            || task.limits.step_delay_ms > 0
+            || task.questions.values().any(|question| question.expires_at.is_some());
+        task.clock.working_since.is_some() || is_due
+    };
+    history.live().any(is_timed).then(|| NewRecord {
+        id: mint.record_id(),
+        task_id: Some(root.id),
+        at: mint.at(),
+        body: RecordBody::ClockMoved(moved),
+    })
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Clock {
@@ -19,6 +45,11 @@ impl Clock {
     pub(crate) fn record(&mut self, at: Timestamp, works: bool) {
         self.worked = self.worked_at(at);
         self.working_since = works.then_some(at);
+    }
+
+    /// The time that has passed on the system's clock without work, in ms: the machine slept, or the clock was set.
+    pub(crate) fn leave_out(&mut self, ms: i64) {
+        self.working_since = self.working_since.map(|since| since.moved_by(ms));
     }
 
     /// Adds the time up to `from`, and leaves out that from there to `to`: the daemon was not running.

@@ -97,7 +97,7 @@ impl Command {
         }
     }
 
-    /// `shown` is the text already shown of the replies that a stop has cut off.
+    /// `shown` is the text already shown of the replies that the command has cut off.
     pub(crate) fn into_input(self, shown: Shown) -> Input {
         match self {
             Self::Create(facts) => Input::Create(facts),
@@ -108,7 +108,9 @@ impl Command {
             Self::Pause { task } => Input::Pause { task },
             Self::Intervene { task, intervention, by } => Input::Intervene { task, intervention, by, shown },
             Self::Resume { task, by } => Input::Resume { task, by },
-            Self::Answer { task, question, response, by } => Input::Answer { task, question, response, by },
+            Self::Answer { task, question, response, by } => {
+                Input::Answer { task, question, response, by, shown }
+            }
             Self::Undo(begun) => Input::Undo(begun),
             Self::Decide { approval, decision, note, rule, by } => {
                 Input::Decide { approval, decision, note, rule, by }

@@ -9,8 +9,9 @@ use crate::{
     task::{Step, Task},
 };
 use abide_protocol::{
-    record::{Compacted, CompactedStep},
-    transcript::{Block, Entry, ResultEntry},
+    measure::counted,
+    record::{Compacted, CompactedStep, Notice, NoticeKind},
+    transcript::{Block, Entry, ResultEntry, Usage},
 };
 
 /// Steps at the end that stay whole.
@@ -22,6 +23,12 @@ const WORTHWHILE: usize = 8;
 
 /// About so many bytes of text make a token. Used for what no provider has counted yet.
 const BYTES_PER_TOKEN: usize = 4;
+/// A token has at most about so many bytes of text: a provider that counts fewer tokens has not counted everything.
+const MAX_BYTES_PER_TOKEN: usize = 8;
+/// A count is wrong beyond doubt if it would give a token so many times as many bytes.
+const BEYOND_DOUBT: u64 = 2;
+/// No model reads fewer tokens than that. A smaller count is of a server that leaves out what it has cached.
+const SMALLEST_WINDOW: u64 = 1_000;
 
 /// What can be left out, and the bytes that it frees.
 struct Saving {
@@ -38,7 +45,7 @@ pub(crate) fn before_step(task: &Task) -> Option<Compacted> {
     let newest = task.steps.get(task.steps.len().saturating_sub(WHOLE_STEPS));
     let old = task.entries().get(..newest.map_or(task.entries().len(), |step| step.start));
     let outputs = outputs(whole_outputs(old.unwrap_or_default()));
-    let whole = task.entries().iter().map(size).sum::<usize>();
+    let whole = bytes(task.entries());
     let is_worthwhile = |saving: &Saving| saving.bytes.saturating_mul(WORTHWHILE) >= whole;
     in_order(task, outputs).find(is_worthwhile).map(|saving| saving.compacted)
 }
@@ -108,11 +115,45 @@ fn whole_outputs(entries: &[Entry]) -> impl Iterator<Item = &ResultEntry> {
     entries.iter().flat_map(Entry::results).filter(|result| !result.elided)
 }
 
-/// The tokens of the next request: those that the provider counted for the newest reply, and what has come since.
+/// The tokens of the next request: those that the provider counted for the newest reply, and what has come since; but not fewer than
+/// its text has. (Some servers count only what they have not cut, or do not count what they have cached.)
 fn context_tokens(task: &Task) -> u64 {
-    let since = task.entries().get(task.counted.entries..).unwrap_or_default();
-    let bytes: usize = since.iter().map(size).sum();
-    task.counted.tokens.saturating_add((bytes / BYTES_PER_TOKEN) as u64)
+    let (before, since) = task.entries().split_at(task.counted.entries.min(task.entries().len()));
+    let (before, since) = (bytes(before), bytes(since));
+    let by_count = task.counted.tokens.saturating_add((since / BYTES_PER_TOKEN) as u64);
+    by_count.max(((before + since) / MAX_BYTES_PER_TOKEN) as u64)
+}
+
+/// The bytes of the entries' text.
+#[must_use]
+pub fn bytes(entries: &[Entry]) -> usize {
+    entries.iter().map(size).sum()
+}
+
+/// Whether a server must have cut a request with so many bytes of text, by its usage.
+#[must_use]
+pub const fn is_cut(bytes: usize, usage: &Usage) -> bool {
+    let counted = requested(usage);
+    counted >= SMALLEST_WINDOW && counted.saturating_mul(BEYOND_DOUBT) < (bytes / MAX_BYTES_PER_TOKEN) as u64
+}
+
+const fn requested(usage: &Usage) -> u64 {
+    usage.tokens().saturating_sub(usage.output)
+}
+
+/// The notice about it, for a person.
+pub(crate) fn cut_notice(task: &Task, usage: &Usage, window: Option<&str>) -> Notice {
+    let size = bytes(task.entries()) / 1024;
+    let advice = window.unwrap_or(
+        "Give the server a larger context window (for Ollama: `num_ctx`, or OLLAMA_CONTEXT_LENGTH in its environment), or set \
+         `compact_at_tokens` in [task] to what it can read.",
+    );
+    let text = format!(
+        "The model's server counted {} for a request of {size} KiB: it has probably read only a part of the conversation, without a \
+         word. {advice}",
+        counted(requested(usage), "token")
+    );
+    Notice { about: NoticeKind::ContextCut, text }
 }
 
 /// The bytes of an entry's text.

@@ -40,9 +40,10 @@ pub use message::{Lane, Message};
 pub use order::{Append, AppendId, Applied, CutOff, Failure, Gate, Order, StartedCall};
 
 use crate::{
-    accept::{accept, ends_at},
+    accept::{accept, ends_at, ends_by_answer},
     advance::{advance, advance_those},
     children,
+    clock::moved as clock_moved,
     command::Command,
     effects::{Effect, effects, wake_at},
     history::{History, Tail},
@@ -51,7 +52,10 @@ use crate::{
     task::Task,
     view::view,
 };
-use abide_protocol::{ConversationId, RecordId, TaskId, Timestamp, record::NewRecord};
+use abide_protocol::{
+    ConversationId, RecordId, TaskId, Timestamp,
+    record::{ClockMoved, NewRecord},
+};
 use append::Appending;
 use ends::Ending;
 use leave::Leaving;
@@ -97,16 +101,28 @@ pub struct Driver<H: Host> {
     is_disk_full: bool,
     last_append: AppendId,
     orders: VecDeque<Order<H>>,
+    /// How far the clock had moved when the history in memory was right about it.
+    clock: ClockMoved,
+    /// A move of the clock, and its time, that was in a failed append. A withdrawn one may have stored it.
+    unsure: Option<(Timestamp, ClockMoved)>,
 }
 
 /// How the daemon before the driver's own ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Predecessor {
     /// It died or was stopped: tasks that were at work are interrupted, and their restart policy applies.
-    #[default]
-    Ended,
+    Ended {
+        /// It certainly ran until then.
+        ran_until: Option<Timestamp>,
+    },
     /// It brought all tasks to a boundary and went over to this daemon's program: tasks without an attempt under way just go on.
     HandedOver,
+}
+
+impl Default for Predecessor {
+    fn default() -> Self {
+        Self::Ended { ran_until: None }
+    }
 }
 
 /// How much work the actor does; less and less.
@@ -142,10 +158,17 @@ enum State<H: Host> {
 
 impl<H: Host> Driver<H> {
     /// A driver whose first order is to load the conversation's records. A checkpoint is kept when it saves the next load at least
-    /// `checkpoint_spacing` records.
+    /// `checkpoint_spacing` records. `clock`: how far the clock had moved when the conversation's alarm was set.
     #[must_use]
-    pub fn new(conversation: ConversationId, checkpoint_spacing: usize, predecessor: Predecessor) -> Self {
+    pub fn new(
+        conversation: ConversationId,
+        checkpoint_spacing: usize,
+        predecessor: Predecessor,
+        clock: ClockMoved,
+    ) -> Self {
         Self {
+            clock,
+            unsure: None,
             conversation,
             history: History::default(),
             tail: Tail::default(),
@@ -166,6 +189,12 @@ impl<H: Host> Driver<H> {
     #[must_use]
     pub const fn history(&self) -> &History {
         &self.history
+    }
+
+    /// How far the clock had moved when [`Self::history`] was right about it.
+    #[must_use]
+    pub const fn clock(&self) -> ClockMoved {
+        self.clock
     }
 
     /// The next order.
@@ -246,6 +275,9 @@ impl<H: Host> Driver<H> {
     }
 
     fn message(&mut self, message: Message<H>, mint: &mut Mint) {
+        if matches!(self.state, State::Ready) && self.note_clock(mint) {
+            return self.deferred.push_front(message);
+        }
         match &self.state {
             State::Ready => {
                 let cut_off = self.cut_off_by(&message, mint.at());
@@ -272,6 +304,22 @@ impl<H: Host> Driver<H> {
         }
     }
 
+    /// Appends that the clock has moved, before a message is handled by its time. `false`: it has not, or no task minds.
+    fn note_clock(&mut self, mint: &mut Mint) -> bool {
+        let Some(record) = self.clock_moved(mint) else { return false };
+        self.append(vec![record], false, append::Waiter::Nobody);
+        true
+    }
+
+    /// Folds that the clock has moved, if it has and a task minds. Returns the record.
+    fn clock_moved(&mut self, mint: &mut Mint) -> Option<NewRecord> {
+        let moved = mint.clock().since(self.clock);
+        self.clock = mint.clock();
+        let record = clock_moved(&self.history, moved, mint)?;
+        self.history.fold(&record);
+        Some(record)
+    }
+
     /// What a stop, a deletion or an expired limit cuts off. The attempts are killed before the end is recorded, so that the record has
     /// all text that clients were shown.
     fn cut_off_by(&self, message: &Message<H>, at: Timestamp) -> CutOff {
@@ -281,6 +329,14 @@ impl<H: Host> Driver<H> {
                 if intervention.ends() =>
             {
                 vec![*task]
+            }
+            Message::Command { command: Command::Answer { task, question, response, .. }, .. } => {
+                let asked = self.history.task(*task).and_then(|task| task.questions.get(question));
+                asked
+                    .filter(|asked| ends_by_answer(asked, response.as_deref()))
+                    .map(|_| *task)
+                    .into_iter()
+                    .collect()
             }
             Message::Delete { .. } => self.history.root().map(|root| root.id).into_iter().collect(),
             Message::Wake => {

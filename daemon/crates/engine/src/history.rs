@@ -17,7 +17,7 @@ use abide_protocol::{
     ApprovalId, QuestionId, TaskId, Timestamp,
     checkpoint::{Ran, SavedTree, UndoBegun},
     inbox::Decision,
-    record::ConversationCreated,
+    record::{ClockMoved, ConversationCreated},
     transcript::{Transcript, Usage},
 };
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,8 @@ pub struct History {
     pub(crate) files: Files,
     /// The time of the newest record that is not of a restart: until then a daemon was there.
     pub(crate) newest: Timestamp,
+    /// The newest move of the clock since the newest root task began, and its time.
+    pub(crate) clock_moved: Option<(Timestamp, ClockMoved)>,
 }
 
 /// The first response or decision, which is the one that counts, and when it was recorded.

@@ -2,7 +2,7 @@
 
 use crate::{history::First, reading::Reading};
 use abide_protocol::{
-    ApprovalId, CallId, QuestionId, RecordId, TaskId,
+    ApprovalId, CallId, QuestionId, RecordId, TaskId, Timestamp,
     checkpoint::{CheckpointState, UndoBegun, UndoResult},
     inbox::Decision,
     message::CallOutcome,
@@ -50,6 +50,7 @@ pub enum Input {
         question: QuestionId,
         response: Option<String>,
         by: Option<By>,
+        shown: Shown,
     },
     Decide {
         approval: ApprovalId,
@@ -102,6 +103,8 @@ pub enum Input {
     Interrupted {
         cause: Interruption,
         findings: Vec<Finding>,
+        /// The daemon before this one certainly ran until then.
+        ran_until: Option<Timestamp>,
     },
 }
 
@@ -229,6 +232,8 @@ pub struct Replied {
     /// An entry for each of its calls, in order.
     pub assessed: Vec<CallAssessed>,
     pub traces: Traces,
+    /// If [`crate::compaction::is_cut`]: what the server says about its context window, in words.
+    pub window: Option<String>,
 }
 
 /// A failed attempt of a model call.

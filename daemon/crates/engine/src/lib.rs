@@ -14,7 +14,7 @@ mod advance;
 mod children;
 mod clock;
 mod command;
-mod compaction;
+pub mod compaction;
 pub mod control;
 pub mod driver;
 mod effects;

@@ -1,4 +1,4 @@
-use abide_protocol::{RecordId, Timestamp};
+use abide_protocol::{RecordId, Timestamp, record::ClockMoved};
 use uuid::{Builder, Uuid};
 
 /// Makes ids from a given time and entropy; the same values give the same ids. Ids sort in the order in which they were made.
@@ -7,12 +7,25 @@ pub struct Mint {
     at: Timestamp,
     state: u64,
     made: u16,
+    moved: ClockMoved,
 }
 
 impl Mint {
     #[must_use]
     pub const fn new(at: Timestamp, entropy: u64) -> Self {
-        Self { at, state: entropy, made: 0 }
+        Self { at, state: entropy, made: 0, moved: ClockMoved { slept_ms: 0, set_by_ms: 0 } }
+    }
+
+    /// The same, with how far the clock has moved since the daemon's start, all in all.
+    #[must_use]
+    pub const fn moved(self, moved: ClockMoved) -> Self {
+        Self { moved, ..self }
+    }
+
+    /// How far the clock has moved since the daemon's start.
+    #[must_use]
+    pub const fn clock(&self) -> ClockMoved {
+        self.moved
     }
 
     /// The time given to [`Self::new`].

@@ -39,10 +39,14 @@ pub fn status(task: &Task) -> Status {
 /// The task works by itself: an attempt runs, or would if the daemon ran. It does not only wait for a person.
 #[must_use]
 pub fn is_at_work(task: &Task) -> bool {
-    works(task) || task.in_flight()
+    acts(task) || task.in_flight()
 }
 
-/// Whether the time counts as work: the task is not waiting, paused or ended.
+/// Whether the time counts as work: the task is not waiting, for the next attempt of a model call neither, not paused and not ended.
 pub(crate) fn works(task: &Task) -> bool {
+    acts(task) && !matches!(task.stage, Stage::Backoff { .. })
+}
+
+fn acts(task: &Task) -> bool {
     matches!(status(task), Status::Running | Status::Thinking | Status::ToolExecuting)
 }

@@ -77,6 +77,8 @@ pub struct Task {
     pub(crate) was_reached: bool,
     pub(crate) repeats: Repeats,
     pub(crate) budget_alerted: bool,
+    /// A person has been told that the model's server cuts what it is sent.
+    pub(crate) knows_cut: bool,
     pub(crate) clock: Clock,
     /// When the task last became idle.
     pub(crate) idle_since: Timestamp,
@@ -127,6 +129,10 @@ pub struct Failed {
     pub kind: ModelErrorKind,
     /// For people.
     pub reason: String,
+    /// How many attempts in a row have failed for this reason.
+    pub alike: u32,
+    /// The task was parked after this attempt or one before it.
+    pub was_parked: bool,
 }
 
 /// A call of the reply that is being carried out.
@@ -293,6 +299,7 @@ impl Task {
             was_reached: false,
             repeats: Repeats::default(),
             budget_alerted: false,
+            knows_cut: false,
             clock: Clock::started(at),
             idle_since: at,
             head,
@@ -371,6 +378,25 @@ impl Task {
             Stage::Thinking { item, .. } | Stage::Backoff { item, .. } => Some(item),
             Stage::Idle | Stage::Calling(_) | Stage::Ended { .. } => None,
         }
+    }
+
+    /// The failed attempt before the one that is under way or due.
+    pub(crate) const fn failed(&self) -> Option<&Failed> {
+        match &self.stage {
+            Stage::Thinking { before, .. } => before.as_ref(),
+            Stage::Backoff { failed, .. } => Some(failed),
+            Stage::Idle | Stage::Calling(_) | Stage::Ended { .. } => None,
+        }
+    }
+
+    /// How many attempts in a row have failed for this reason, if the one under way does.
+    pub(crate) fn alike(&self, reason: &str) -> u32 {
+        1 + self.failed().filter(|before| before.reason == reason).map_or(0, |before| before.alike)
+    }
+
+    /// The task was parked after an earlier attempt of its model call.
+    pub(crate) fn was_parked(&self) -> bool {
+        self.failed().is_some_and(|before| before.was_parked)
     }
 
     /// The step that it is in is its last one, by its limit.

@@ -13,7 +13,7 @@ use abide_protocol::{
     ConversationId, Timestamp,
     inbox::Pending,
     record::ModelErrorKind,
-    task::{ActiveCall, AgentTask, CallState, EndReason, Retry, Tree},
+    task::{ActiveCall, AgentTask, CallState, EndReason, PauseReason, Retry, Tree},
 };
 
 /// The whole task; [`AgentTask::brief`] is the short form for lists.
@@ -111,12 +111,8 @@ pub fn project(conversation: ConversationId, history: &History, task: &Task) -> 
 /// The attempt that is scheduled or under way after a failed one. A task that may begin nothing has none, and neither does a call that
 /// the daemon interrupted and makes again: its model did not fail.
 fn retry(task: &Task) -> Option<Retry> {
-    let failed = match &task.stage {
-        Stage::Backoff { failed, .. } => Some(failed),
-        Stage::Thinking { before, .. } => before.as_ref(),
-        Stage::Idle | Stage::Calling(_) | Stage::Ended { .. } => None,
-    };
-    let failed = failed.filter(|failed| failed.kind != ModelErrorKind::Interrupted && !task.waits())?;
+    let is_due = !task.waits() || task.paused == Some(PauseReason::Parked);
+    let failed = task.failed().filter(|failed| failed.kind != ModelErrorKind::Interrupted && is_due)?;
     Some(Retry {
         attempt: failed.attempt + 1,
         of: RetryPolicy::after(failed.kind, task.was_reached).attempts,

@@ -120,6 +120,7 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         | RecordBody::Checkpointed(_)
         | RecordBody::UndoBegun(_)
         | RecordBody::UndoEnded(_)
+        | RecordBody::ClockMoved(_)
         | RecordBody::Imported(_) => {}
     }
     if let Some(said) = record.message()

@@ -92,6 +92,7 @@ kinds!(RecordBody {
     Checkpointed "checkpointed" 1,
     UndoBegun "undo_begun" 1,
     UndoEnded "undo_ended" 1,
+    ClockMoved "clock_moved" 1,
 });
 
 kinds!(HiddenBody {

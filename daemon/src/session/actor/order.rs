@@ -37,7 +37,7 @@ impl Actor {
             }
             Order::DropGate => self.gate = watch::channel(false).0,
             Order::DropOutput(attempts) => self.drop_output(attempts),
-            Order::SetAlarm(at) => self.sessions.inner.alarm.set(self.id, at),
+            Order::SetAlarm(at) => self.sessions.inner.alarm.set(self.id, at, self.driver.clock()),
             // Sending fails only if the client has disconnected.
             Order::Reply { reply, answer } => drop(reply.send(answer.map_err(CommandError::from))),
             Order::Erase => self.erase(),

@@ -123,6 +123,7 @@ impl Writer {
             self.fact(RecordBody::Restarted(Restarted {
                 without_progress: 1,
                 cause: Interruption::DaemonRestarted,
+                ran_until: None,
             }));
             self.fact(started(2));
             attempt = 2;

@@ -1,6 +1,6 @@
 use super::{at, id, text, things};
 use abide_protocol::{
-    JsonText,
+    JsonText, Timestamp,
     checkpoint::{
         CheckpointState, Checkpointed, TakenCheckpoint, UndoBegun, UndoEnded, UndoFrom, UndoResult,
         UndoneFiles,
@@ -8,14 +8,14 @@ use abide_protocol::{
     inbox::Decision,
     message::CallOutcome,
     record::{
-        AgentMessage, ApprovalDecided, By, CallAssessed, CallFinished, CallStarted, ClientMessage, Compacted,
-        CompactedStep, ControlBlock, ConversationArchived, ConversationCreated, ConversationDeleted,
-        ConversationUpdated, Direct, DirectOutput, EditHashes, ForkedBy, Imported, ImportedReply,
-        InstructionFile, Interruption, Intervened, Intervener, InterventionKind, Joining, LimitsRaised,
-        ModeChosen, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice, NoticeKind, Nudge,
-        PartialReply, Paused, Permission, PhaseBegan, QuestionAnswered, ReasonBlock, RecordBody as Body,
-        ReplyRecord, Restarted, ResultsDelivered, Resumed, RuleForgotten, RuleRemembered, TaskEnded,
-        TaskStarted, Update, UserMessage, Via,
+        AgentMessage, ApprovalDecided, By, CallAssessed, CallFinished, CallStarted, ClientMessage,
+        ClockMoved, Compacted, CompactedStep, ControlBlock, ConversationArchived, ConversationCreated,
+        ConversationDeleted, ConversationUpdated, Direct, DirectOutput, EditHashes, ForkedBy, Imported,
+        ImportedReply, InstructionFile, Interruption, Intervened, Intervener, InterventionKind, Joining,
+        LimitsRaised, ModeChosen, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice,
+        NoticeKind, Nudge, PartialReply, Paused, Permission, PhaseBegan, QuestionAnswered, ReasonBlock,
+        RecordBody as Body, ReplyRecord, Restarted, ResultsDelivered, Resumed, RuleForgotten, RuleRemembered,
+        TaskEnded, TaskStarted, Update, UserMessage, Via,
     },
     task::{Approvals, EndReason, Mode, PauseReason, Phase, RestartPolicy},
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Tier, ToolSpec},
@@ -101,6 +101,7 @@ fn task_started() -> TaskStarted {
         external_id: text("agent-123"),
         files: vec!["notes.md".to_owned()],
         checkpoints: true,
+        parks: true,
     }
 }
 
@@ -111,6 +112,7 @@ fn by(name: &str) -> Option<By> {
 fn messages() -> Vec<(&'static str, Body)> {
     vec![
         ("user_message", Body::UserMessage(UserMessage { text: "Tidy up.".to_owned() })),
+        ("clock_moved", Body::ClockMoved(ClockMoved { slept_ms: 3_600_000, set_by_ms: -1_500 })),
         ("notice", Body::Notice(Notice { about: NoticeKind::LimitReached, text: "Stopped.".to_owned() })),
         ("nudge", Body::Nudge(Nudge { text: "Go on.".to_owned(), names_children: true })),
         ("update", Body::Update(Update { call_id: id(0x41), text: "Half done.".to_owned() })),
@@ -348,7 +350,11 @@ fn rest() -> Vec<(&'static str, Body)> {
         ("limits_raised", Body::LimitsRaised(LimitsRaised { limits: things::limits() })),
         (
             "restarted",
-            Body::Restarted(Restarted { without_progress: 2, cause: Interruption::DaemonRestarted }),
+            Body::Restarted(Restarted {
+                without_progress: 2,
+                cause: Interruption::DaemonRestarted,
+                ran_until: Some(Timestamp(7)),
+            }),
         ),
         ("task_ended", Body::TaskEnded(ended)),
         (

@@ -1,5 +1,11 @@
 use super::{Draft, End};
-use crate::{history::History, input::Refusal, limits, mint::Mint, task::Task};
+use crate::{
+    history::History,
+    input::{Refusal, Shown},
+    limits,
+    mint::Mint,
+    task::Task,
+};
 use abide_protocol::{
     QuestionId, TaskId,
     inbox::{Question, QuestionKind},
@@ -28,6 +34,7 @@ pub(super) fn accept(
     task: TaskId,
     id: QuestionId,
     answer: Answer,
+    shown: &mut Shown,
     mint: &mut Mint,
 ) -> Result<Vec<NewRecord>, Refusal> {
     if let Some(first) = history.answer(id) {
@@ -39,10 +46,16 @@ pub(super) fn accept(
         (QuestionKind::Agent, _) => agent(task, question, answer, mint),
         (QuestionKind::Interrupted, _) => interrupted(task, question, answer, mint),
         (_, Some(GO_ON)) => go_on(history, task, question, answer.by, mint),
-        (_, Some(STOP) | None) => end(task, question, answer, mint),
+        (_, Some(STOP) | None) => end(task, question, answer, shown, mint),
         (QuestionKind::Loop, Some(words)) => advise(task, question, &answer, words, mint),
         (_, Some(_)) => return Err(Refusal::NotAChoice(question.choices.clone())),
     })
+}
+
+/// Whether this answer to the question ends the task.
+pub(crate) fn ends(question: &Question, response: Option<&str>) -> bool {
+    let asks_whether = !matches!(question.kind, QuestionKind::Agent | QuestionKind::Interrupted);
+    asks_whether && matches!(response, Some(STOP) | None)
 }
 
 /// Whether the pause with this reason asked this question: then the answer also ends the pause.
@@ -51,6 +64,7 @@ pub(super) fn asked_by_pause(question: &Question, reason: PauseReason) -> bool {
         (question.kind, reason),
         (QuestionKind::Budget, PauseReason::Budget)
             | (QuestionKind::Restart, PauseReason::CrashLoop | PauseReason::Restart)
+            | (QuestionKind::Parked, PauseReason::Parked)
     )
 }
 
@@ -105,10 +119,17 @@ fn advise(
     draft.records
 }
 
-fn end(task: &Task, question: &Question, answer: Answer, mint: &mut Mint) -> Vec<NewRecord> {
+fn end(
+    task: &Task,
+    question: &Question,
+    answer: Answer,
+    shown: &mut Shown,
+    mint: &mut Mint,
+) -> Vec<NewRecord> {
     let reason = if question.kind == QuestionKind::Budget { EndReason::Budget } else { EndReason::Stopped };
     let mut draft = Draft::of(task, mint);
     draft.answered(question.id, answer);
+    draft.keep_shown(task, shown);
     draft.end(task, End::of(reason).noticed(NoticeKind::Stopped, "Stopped by you."));
     draft.records
 }

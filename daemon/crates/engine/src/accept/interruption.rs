@@ -11,7 +11,7 @@ use crate::{
     task::{Call, CallStage, Stage, Task},
 };
 use abide_protocol::{
-    QuestionId,
+    QuestionId, Timestamp,
     inbox::{Question, QuestionKind},
     message::CallOutcome,
     record::{
@@ -36,6 +36,7 @@ pub(super) fn accept(
     history: &History,
     cause: Interruption,
     findings: &[Finding],
+    ran_until: Option<Timestamp>,
     mint: &mut Mint,
 ) -> Vec<NewRecord> {
     let (at, crashed) = (mint.at(), cause == Interruption::DaemonRestarted);
@@ -48,7 +49,7 @@ pub(super) fn accept(
         |task: &Task| matches!(&task.stage, Stage::Backoff { failed, .. } if failed.until > at);
     let counts_as_crash = crashed && history.live().any(|task| is_at_work(task) && !waits_for_retry(task));
     let without_progress = history.restarts.saturating_add(u32::from(counts_as_crash));
-    let restarted = RecordBody::Restarted(Restarted { without_progress, cause });
+    let restarted = RecordBody::Restarted(Restarted { without_progress, cause, ran_until });
     let is_restarted =
         |task: &&Task| !task.has_ended() && (is_at_work(task) || task.head.parent_id.is_none());
     let tasks: Vec<&Task> = history.tasks().iter().filter(is_restarted).collect();

@@ -1,18 +1,22 @@
-use super::{Draft, End, RetryPolicy};
+use super::{
+    Draft, End,
+    retry::{self, Next},
+};
 use crate::{
-    compaction,
+    compaction::{self, bytes, cut_notice, is_cut},
     input::{ModelFailure, Refusal, Replied, Shown, Traces},
     mint::Mint,
     reading::Reading,
     task::{Stage, Task},
 };
 use abide_protocol::{
-    CallId, QuestionId, RecordId,
+    CallId, QuestionId, RecordId, Timestamp,
     inbox::{Question, QuestionKind},
     record::{
-        ModeChosen, ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, RecordBody, ReplyRecord,
+        ModeChosen, ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, Paused, RecordBody,
+        ReplyRecord,
     },
-    task::{EndReason, Mode},
+    task::{EndReason, Mode, PauseReason},
 };
 
 /// At this number of identical calls in a row a person is asked.
@@ -22,17 +26,21 @@ const LOOP: u32 = 5;
 pub(super) fn replied(
     task: &Task,
     item: RecordId,
-    Replied { reply, reading, mut assessed, traces }: Replied,
+    Replied { reply, reading, mut assessed, traces, window }: Replied,
     mint: &mut Mint,
 ) -> Result<Vec<NewRecord>, Refusal> {
     let attempt = attempt(task, item)?;
     let phase = task.turn().phase;
     let Reading { control, text, calls, mode } = reading;
+    let usage = reply.usage;
     let replied = ReplyRecord { phase, control, text, calls, ..ReplyRecord::new(task.step, attempt, reply) };
     assessed.retain(|known| replied.calls().any(|call| call.id == known.call_id));
     let mut draft = Draft::of(task, mint);
     keep_traces(&mut draft, item, attempt, traces);
     draft.push_as(item, RecordBody::Reply(replied));
+    if !task.knows_cut && is_cut(bytes(task.entries()), &usage) {
+        draft.push(RecordBody::Notice(cut_notice(task, &usage, window.as_deref())));
+    }
     // What somebody wrote during a first reply without calls may ask for work: the next reply decides.
     let is_open = |mode: &Mode| *mode == Mode::Chat && task.has_unread && !task.has_all_steps();
     if let Some(mode) = mode.filter(|mode| !is_open(mode)) {
@@ -84,15 +92,15 @@ pub(super) fn failed(
     let at = mint.at();
     let mut draft = Draft::of(task, mint);
     keep_traces(&mut draft, item, attempt, traces);
-    let policy = RetryPolicy::after(failure.kind, task.was_reached);
     let overflows = failure.kind == ModelErrorKind::ContextOverflow;
     let compacted = overflows.then(|| compaction::after_overflow(task)).flatten();
-    let retry_at = if compacted.is_some() {
-        Some(at)
-    } else if failure.retryable && attempt < policy.attempts {
-        Some(at.plus(policy.delay(attempt, failure.retry_after_ms, draft.mint.random())))
-    } else {
-        None
+    let next = match compacted {
+        Some(_) => Next::Retry { delay: 0 },
+        None => retry::next(task, attempt, &failure, draft.mint.random()),
+    };
+    let retry_at = match next {
+        Next::Retry { delay } | Next::Park { delay } => Some(at.plus(delay)),
+        Next::End => None,
     };
     draft.push(RecordBody::ModelFailed(ModelFailed {
         item,
@@ -105,12 +113,32 @@ pub(super) fn failed(
     if let Some(compacted) = compacted {
         draft.push(RecordBody::Compacted(compacted));
     }
+    if matches!(next, Next::Park { .. }) {
+        park(&mut draft, &failure.message, retry_at);
+    }
     if retry_at.is_none() {
         draft.keep_shown(task, &mut Shown::from([(item, failure.shown)]));
         let end = End { error: Some(failure.message.clone()), ..End::of(EndReason::Error) };
         draft.end(task, end.noticed(NoticeKind::Error, failure.message));
     }
     Ok(draft.records)
+}
+
+/// Parks the task: a pause that ends by itself at that time. Its question is in the inbox meanwhile.
+fn park(draft: &mut Draft<'_>, reason: &str, until: Option<Timestamp>) {
+    draft.push(RecordBody::Paused(Paused { reason: PauseReason::Parked }));
+    let question = Question {
+        id: QuestionId(draft.mint.uuid()),
+        kind: QuestionKind::Parked,
+        at: draft.mint.at(),
+        text: format!(
+            "{reason}\nThe task is parked, and goes on by itself when the time has come. Go on now?"
+        ),
+        choices: vec![super::answer::GO_ON.to_owned(), super::answer::STOP.to_owned()],
+        call_id: None,
+        expires_at: until,
+    };
+    draft.push(RecordBody::QuestionAsked(question));
 }
 
 fn attempt(task: &Task, item: RecordId) -> Result<u32, Refusal> {

@@ -1,15 +1,63 @@
-//! When, and how often, a failed model call is retried.
+//! When, and how often, a failed model call is retried, and when its task is parked until the provider can be asked again.
 
+use crate::{input::ModelFailure, task::Task};
 use abide_protocol::record::ModelErrorKind;
 
-/// A provider's `Retry-After` is capped at this many ms.
-const MAX_RETRY_AFTER: u64 = 3_600_000;
+/// A provider that asks to wait at least so many ms has a limit that is used up: the task is parked.
+const PARKED_FROM: u64 = 600_000;
+/// Nobody is parked for longer than so many ms.
+const MAX_PARKED: u64 = 8 * 24 * 3_600_000;
+/// How long a task is parked if the provider gives no time, in ms.
+const PARKED_FOR: u64 = 900_000;
+/// At this number of failures for the same reason a server is out of order in a way that further attempts do not mend.
+const ALIKE: u32 = 3;
 
 /// The usual policy: the provider may recover. All delays together are five to six minutes.
 const LONG: RetryPolicy = RetryPolicy { attempts: 12, first_delay: 500, max_delay: 60_000 };
 /// For an unreachable provider that this task has never reached: the address is likely wrong, or no server runs there. All delays
 /// together are about 30 s, enough for a server that is starting or a laptop whose network comes up after it wakes.
 const SHORT: RetryPolicy = RetryPolicy { attempts: 5, first_delay: 2_000, max_delay: 60_000 };
+
+/// What follows a failed attempt. Delays are in ms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    Retry {
+        delay: u64,
+    },
+    /// The task pauses until then.
+    Park {
+        delay: u64,
+    },
+    /// The task ends.
+    End,
+}
+
+/// What follows the failure of this attempt.
+pub(super) fn next(task: &Task, attempt: u32, failure: &ModelFailure, random: u64) -> Next {
+    let policy = RetryPolicy::after(failure.kind, task.was_reached);
+    let park = |delay| match (task.head.parks, task.paused) {
+        (true, None) => Next::Park { delay },
+        // It is paused already, and stays so.
+        (true, Some(_)) => Next::Retry { delay },
+        (false, _) => Next::End,
+    };
+    let is_limit = failure.kind == ModelErrorKind::RateLimited;
+    if !failure.retryable {
+        return Next::End;
+    }
+    match failure.retry_after_ms {
+        Some(wait) if wait >= PARKED_FROM => return park(wait.min(MAX_PARKED)),
+        _ => {}
+    }
+    if failure.kind == ModelErrorKind::ServerError && task.alike(&failure.message) >= ALIKE {
+        // A person may mend the server meanwhile, or its operators.
+        return if task.was_parked() { Next::End } else { park(PARKED_FOR) };
+    }
+    if attempt < policy.attempts {
+        return Next::Retry { delay: policy.delay(attempt, failure.retry_after_ms, random) };
+    }
+    if is_limit { park(PARKED_FOR) } else { Next::End }
+}
 
 /// Delays are in ms.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +84,7 @@ impl RetryPolicy {
         let doubled = self.first_delay.saturating_mul(1 << attempt.saturating_sub(1).min(16));
         let base = doubled.min(self.max_delay);
         let jittered = base + random % (base / 4 + 1);
-        jittered.max(retry_after.unwrap_or(0).min(MAX_RETRY_AFTER))
+        jittered.max(retry_after.unwrap_or(0))
     }
 }
 
@@ -76,7 +124,6 @@ mod tests {
                 assert!((least..=least + least / 4).contains(&ms), "attempt {attempt}: {ms} ms");
             }
         }
-        assert_eq!(LONG.delay(1, Some(u64::MAX), 0), 3_600_000);
         let jittered = [124, 125, 126].map(|random| LONG.delay(1, None, random));
         assert_eq!(jittered, [624, 625, 500], "a quarter of jitter, all of it");
     }

@@ -1,14 +1,19 @@
-use super::{Draft, End};
-use crate::{input::Shown, mint::Mint, task::Task};
+use super::{Draft, End, answer};
+use crate::{history::History, input::Shown, mint::Mint, task::Task};
 use abide_protocol::{
     Timestamp,
+    inbox::{Question, QuestionKind},
     record::{NewRecord, NoticeKind},
     task::EndReason,
 };
 
-/// Ends a task whose question or time limit has expired; retries and delayed steps are [`crate::advance()`]'s.
-pub(crate) fn accept(task: &Task, shown: &mut Shown, mint: &mut Mint) -> Vec<NewRecord> {
+/// Ends a task whose question or time limit has expired, and lets a parked one go on; retries and delayed steps are
+/// [`crate::advance()`]'s.
+pub(crate) fn accept(history: &History, task: &Task, shown: &mut Shown, mint: &mut Mint) -> Vec<NewRecord> {
     let at = mint.at();
+    if let Some(question) = expired(task, at).find(|question| question.kind == QuestionKind::Parked) {
+        return answer::go_on(history, task, question, None, mint);
+    }
     let mut draft = Draft::of(task, mint);
     if has_expired_question(task, at) {
         draft.keep_shown(task, shown);
@@ -31,7 +36,11 @@ pub(crate) fn ends_at(task: &Task, at: Timestamp) -> bool {
 }
 
 fn has_expired_question(task: &Task, at: Timestamp) -> bool {
-    task.questions.values().any(|q| q.expires_at.is_some_and(|t| t <= at))
+    expired(task, at).any(|question| question.kind != QuestionKind::Parked)
+}
+
+fn expired(task: &Task, at: Timestamp) -> impl Iterator<Item = &Question> {
+    task.questions.values().filter(move |question| question.expires_at.is_some_and(|until| until <= at))
 }
 
 pub(crate) fn is_over_time(task: &Task, at: Timestamp) -> bool {

@@ -3,13 +3,14 @@
 use super::{Driver, Duty, Host, Message, Order, Predecessor, StartedCall, State, append::Waiter};
 use crate::{
     advance::advance,
+    clock,
     effects::{Effect, effects},
     history::{History, Tail},
     input::{Finding, Input},
     mint::Mint,
     task::{CallStage, Task},
 };
-use abide_protocol::record::Interruption;
+use abide_protocol::record::{ClockMoved, Interruption, NewRecord};
 use std::mem;
 
 /// Why the records are loaded.
@@ -39,6 +40,10 @@ impl<H: Host> Driver<H> {
     pub(super) fn loaded(&mut self, history: History, tail: Tail, mint: &mut Mint) {
         let State::Loading(reason) = mem::replace(&mut self.state, State::Ready) else { return };
         self.history = history;
+        let unsure = self.unsure.take();
+        if let Some((_, moved)) = unsure.filter(|_| self.history.clock_moved != unsure) {
+            self.clock = self.clock.since(moved);
+        }
         self.tail = tail;
         // Checkpoints and undos begin again, so a late outcome of a cancelled attempt is dropped.
         let counts = |message: &Message<H>| !matches!(message, Message::Outcome { effect, .. } if !effect.ends_with_its_task());
@@ -81,9 +86,21 @@ impl<H: Host> Driver<H> {
         }
     }
 
+    /// Folds that the clock was set back while no daemon ran: it shows a time before the newest record. Returns the record.
+    fn clock_set_back(&mut self, mint: &mut Mint) -> Option<NewRecord> {
+        let set_by_ms = mint.at().0.saturating_sub(self.history.newest.0);
+        if set_by_ms > -NOTICEABLE {
+            return None;
+        }
+        let record = clock::moved(&self.history, ClockMoved { slept_ms: 0, set_by_ms }, mint)?;
+        self.history.fold(&record);
+        Some(record)
+    }
+
     /// Records the interruption, and lets tasks act. A task may also have to act because the last daemon drained: it recorded inputs
     /// and left the tasks' next actions to this one.
     fn recover(&mut self, reason: LoadReason, findings: Vec<Finding>, mint: &mut Mint) {
+        let clock = self.clock_moved(mint).or_else(|| self.clock_set_back(mint));
         // After a failed append, clients have been shown text of replies that do not run any more.
         self.unrecorded = self.unrecorded();
         let was_handed_over = reason == LoadReason::ActorStarted
@@ -92,16 +109,24 @@ impl<H: Host> Driver<H> {
         let mut records = if was_handed_over {
             Vec::new()
         } else {
-            let input = Input::Interrupted { cause: reason.cause(), findings };
+            let ran_until = match self.predecessor {
+                Predecessor::Ended { ran_until } => ran_until,
+                Predecessor::HandedOver => None,
+            };
+            let input = Input::Interrupted { cause: reason.cause(), findings, ran_until };
             // This input is never refused.
             self.record(input, mint).unwrap_or_default()
         };
+        records.splice(..0, clock);
         if self.duty == Duty::Full {
             records.append(&mut advance(&mut self.history, mint));
         }
         self.append(records, reason == LoadReason::WithdrawnCommitted, Waiter::Recovery);
     }
 }
+
+/// How far behind the newest record the clock has to be for having been set back, in ms.
+const NOTICEABLE: i64 = 1_000;
 
 fn started(task: &Task) -> impl Iterator<Item = StartedCall> {
     task.calls().iter().filter_map(|call| match call.stage {

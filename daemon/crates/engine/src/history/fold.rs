@@ -23,7 +23,7 @@ use abide_protocol::{
         self, CallAssessed, ControlBlock, ConversationCreated, ConversationUpdated, Interruption, NewRecord,
         NoticeKind, ObserveBlock, Permission, ReasonBlock, Record, RecordBody, SummarizeBlock, TaskStarted,
     },
-    task::{Mode, Phase},
+    task::{Mode, PauseReason, Phase},
     transcript::{CallBlock, Entry, Reply, StopReason, Transcript},
 };
 use std::{mem, sync::Arc};
@@ -64,6 +64,13 @@ impl History {
                 }
             }
             RecordBody::RuleRemembered(_) | RecordBody::RuleForgotten(_) => {}
+            RecordBody::ClockMoved(moved) => {
+                self.clock_moved = Some((at, *moved));
+                self.tasks
+                    .iter_mut()
+                    .filter(|task| !task.has_ended())
+                    .for_each(|task| move_clock(task, *moved));
+            }
             RecordBody::QuestionAnswered(a) => {
                 let first = || First { said: a.response.clone(), at };
                 self.answered.entry(a.question_id).or_insert_with(first);
@@ -88,6 +95,7 @@ impl History {
             self.tasks.clear();
             self.tasks.push(Task::new(id, at, head, transcript));
             self.restarts = 0;
+            self.clock_moved = None;
             return;
         };
         let is_new = self.task(id).is_none();
@@ -130,8 +138,11 @@ impl History {
         let Some(task) = self.tasks.iter_mut().find(|task| Some(task.id) == id) else { return };
         self.files
             .see(Seen { task: task.id, step, at, body }, call_of(body).and_then(|call| task.call(call)));
-        if matches!(body, RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted) {
-            task.clock.skip(self.newest, at);
+        if let RecordBody::Restarted(r) = body
+            && r.cause == Interruption::DaemonRestarted
+        {
+            let ran_until = r.ran_until.map_or(self.newest, |until| until.min(at).max(self.newest));
+            task.clock.skip(ran_until, at);
         }
         match body {
             RecordBody::UserMessage(m) => {
@@ -343,8 +354,19 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
                 task.repeats = Repeats::default();
             }
         }
-        RecordBody::Paused(p) => task.paused = Some(p.reason),
-        RecordBody::Resumed(_) => task.paused = None,
+        RecordBody::Paused(p) => {
+            task.paused = Some(p.reason);
+            if let Stage::Backoff { failed, .. } = &mut task.stage {
+                failed.was_parked |= p.reason == PauseReason::Parked;
+            }
+        }
+        RecordBody::Resumed(_) => {
+            task.paused = None;
+            // Whoever lets it go on need not wait for the next attempt.
+            if let Stage::Backoff { failed, .. } = &mut task.stage {
+                failed.until = failed.until.min(at);
+            }
+        }
         RecordBody::LimitsRaised(l) => {
             task.limits = l.limits;
             task.budget_alerted = false;
@@ -364,7 +386,10 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
             said(task, &update.text);
         }
         RecordBody::ModeChosen(chosen) => task.mode = chosen.mode,
-        RecordBody::Notice(n) => task.budget_alerted |= n.about == NoticeKind::BudgetNear,
+        RecordBody::Notice(n) => {
+            task.budget_alerted |= n.about == NoticeKind::BudgetNear;
+            task.knows_cut |= n.about == NoticeKind::ContextCut;
+        }
         // Applied to the conversation or the transcript, or changing no state.
         RecordBody::ConversationCreated(_)
         | RecordBody::ConversationUpdated(_)
@@ -388,6 +413,7 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
         | RecordBody::Checkpointed(_)
         | RecordBody::UndoBegun(_)
         | RecordBody::UndoEnded(_)
+        | RecordBody::ClockMoved(_)
         | RecordBody::ModelTraced(_) => {}
     }
 }
@@ -526,11 +552,25 @@ fn model_failed(task: &mut Task, at: Timestamp, f: &record::ModelFailed) {
     };
     task.was_reached |= f.sent;
     task.usage.model_calls += u64::from(f.sent);
+    let (alike, was_parked) = (task.alike(&f.message), task.was_parked());
     task.stage = f.retry_at.map_or(Stage::Idle, |until| {
-        let failed = Failed { attempt: f.attempt, until, kind: f.kind, reason: f.message.clone() };
+        let reason = f.message.clone();
+        let failed = Failed { attempt: f.attempt, until, kind: f.kind, reason, alike, was_parked };
         Stage::Backoff { item: f.item, phase, failed }
     });
     task.idle_since = at;
+}
+
+/// What is due after a time is due that time after the clock was set. A sleep of the machine counts for it.
+fn move_clock(task: &mut Task, moved: record::ClockMoved) {
+    task.clock.leave_out(moved.set_by_ms.saturating_add_unsigned(moved.slept_ms));
+    task.idle_since = task.idle_since.moved_by(moved.set_by_ms);
+    if let Stage::Backoff { failed, .. } = &mut task.stage {
+        failed.until = failed.until.moved_by(moved.set_by_ms);
+    }
+    for question in task.questions.values_mut() {
+        question.expires_at = question.expires_at.map(|at| at.moved_by(moved.set_by_ms));
+    }
 }
 
 /// After an interruption no attempt runs any more: a call that was started and has no result may be started again.

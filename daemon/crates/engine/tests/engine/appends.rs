@@ -13,7 +13,7 @@ use abide_engine::{
 use abide_protocol::{
     CallId, ConversationId, TaskId, Timestamp,
     message::CallOutcome,
-    record::{ModelErrorKind, NewRecord, RecordBody, UserMessage},
+    record::{ClockMoved, ModelErrorKind, NewRecord, RecordBody, UserMessage},
     transcript::{StopReason, ToolResult},
 };
 use uuid::Uuid;
@@ -37,7 +37,8 @@ impl Actor {
     /// Another daemon's actor, before it has the records.
     pub(crate) fn new(checkpoint_spacing: usize, predecessor: Predecessor) -> Self {
         let (task, call) = (TaskId(Uuid::from_u128(1)), CallId(Uuid::from_u128(2)));
-        let driver = Driver::new(ConversationId(Uuid::nil()), checkpoint_spacing, predecessor);
+        let driver =
+            Driver::new(ConversationId(Uuid::nil()), checkpoint_spacing, predecessor, ClockMoved::default());
         Self { driver, mint: Mint::new(Timestamp(2), 2), task, call }
     }
 
@@ -102,6 +103,7 @@ impl Actor {
             reading: Reading::default(),
             assessed: vec![plan.assessed(call)],
             traces: Traces::default(),
+            window: None,
         };
         let input = Box::new(Input::Replied { task, item, replied: Box::new(replied) });
         self.on(Event::Message(Message::Outcome { effect, input }))
@@ -209,7 +211,7 @@ fn the_text_of_a_sub_task_that_an_end_cuts_off_stands_before_its_own_end() {
 
 /// The new daemon's actor, with the append of its recovery.
 fn recovering() -> (Actor, Vec<Order<Numbered>>) {
-    let mut actor = Actor::new(100, Predecessor::Ended);
+    let mut actor = Actor::new(100, Predecessor::default());
     actor.load(Actor::running_code().driver.history().clone());
     let ordered = actor.on(Event::Inspected(Vec::new()));
     (actor, ordered)
@@ -261,7 +263,7 @@ fn a_checkpoint_is_kept_when_it_saves_as_many_records_as_the_spacing() {
         let start = RecordBody::TaskStarted(Box::new(head()));
         [&start, &prompt, &start, &prompt].into_iter().for_each(|body| tail.count(body));
         assert_eq!(tail.saved(), saves);
-        let mut actor = Actor::new(spacing, Predecessor::Ended);
+        let mut actor = Actor::new(spacing, Predecessor::default());
         let history = Box::new(Actor::running_code().driver.history().clone());
         let ordered = actor.on(Event::Loaded { history, tail });
         let keeps = |order: &Order<Numbered>| matches!(order, Order::KeepCheckpoint(_));

@@ -4,11 +4,11 @@ use crate::{
     plan::{Plan, read, update},
     world::{World, prompts, tool},
 };
-use abide_engine::Input;
+use abide_engine::{Input, compaction::is_cut};
 use abide_protocol::{
-    record::{Compacted, ModelErrorKind, RecordBody},
+    record::{Compacted, ModelErrorKind, NoticeKind, RecordBody},
     task::Mode,
-    transcript::{Block, Entry, StopReason, TextBlock},
+    transcript::{Block, Entry, StopReason, TextBlock, Usage},
 };
 
 /// Above the limit of [`started`].
@@ -106,6 +106,48 @@ fn without_a_limit_nothing_is_left_out() {
         step(&mut w, "", &[read(&round.to_string())]);
     }
     assert!(compactions(&w).is_empty());
+}
+
+/// A server that cuts what it is sent counts only what is left. Its text tells that there is more.
+#[test]
+fn a_request_that_the_server_has_cut_is_shortened_and_a_person_is_told_once() {
+    let mut w = World::started_with(|head| head.compact_at_tokens = 12_000);
+    for round in 0..6 {
+        let text = "x".repeat(20_000);
+        let (mut input, ids) = w.replied(w.item(), StopReason::ToolCalls, &text, &[read(&round.to_string())]);
+        if let Input::Replied { replied, .. } = &mut input {
+            replied.reply.usage.input = 4_096;
+        }
+        w.input(input);
+        w.finish(ids[0], true);
+    }
+    let told: Vec<&str> = w
+        .records
+        .iter()
+        .filter_map(|record| match &record.body {
+            RecordBody::Notice(notice) if notice.about == NoticeKind::ContextCut => Some(&*notice.text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("num_ctx"), "{}", told[0]);
+    assert!(!compactions(&w).is_empty());
+}
+
+#[test]
+fn a_count_is_doubted_only_when_it_cannot_be_true() {
+    let usage = |input| Usage { input, ..Usage::default() };
+    let table = [
+        (885 * 1024, 4_096, true),
+        (885 * 1024, 60_000, false),
+        (100_000, 4_096, true),
+        (64_000, 4_096, false),
+        (100_000, 0, false),
+        (100_000, 900, false),
+    ];
+    for (bytes, input, expected) in table {
+        assert_eq!(is_cut(bytes, &usage(input)), expected, "{input} tokens for {bytes} bytes");
+    }
 }
 
 /// What the next request adds to the newest count is estimated from its text.

@@ -228,7 +228,7 @@ fn a_pause_by_the_daemon_asks_whether_to_go_on() {
 #[test]
 fn waiting_for_a_retry_does_not_count_as_a_crash_loop() {
     let mut w = World::started();
-    w.fail(ModelErrorKind::Overloaded, true, Some(3_600_000));
+    w.fail(ModelErrorKind::Overloaded, true, Some(599_000));
     for _ in 0..5 {
         w.restart();
         assert_eq!((w.status(), w.task().paused), (Status::Thinking, None));
@@ -367,9 +367,9 @@ fn a_paused_task_stays_paused_and_its_unsafe_call_is_not_run_again() {
 #[test]
 fn a_scheduled_retry_keeps_its_time_over_a_restart() {
     let mut w = World::started();
-    w.fail(ModelErrorKind::RateLimited, true, Some(1_800_000));
+    w.fail(ModelErrorKind::RateLimited, true, Some(300_000));
     w.restart();
-    assert!(!w.is_thinking(), "ten minutes of thirty have passed");
+    assert!(!w.is_thinking(), "one minute of five has passed");
     w.sleep();
     assert!(w.is_thinking());
 }

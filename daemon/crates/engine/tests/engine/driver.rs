@@ -13,7 +13,7 @@ use abide_protocol::{
     CallId, ConversationId, TaskId, Timestamp,
     checkpoint::CheckpointState,
     message::CallOutcome,
-    record::{NewRecord, RecordBody, TaskStarted},
+    record::{ClockMoved, NewRecord, RecordBody, TaskStarted},
     transcript::{StopReason, ToolResult},
 };
 use std::slice;
@@ -37,7 +37,12 @@ pub(crate) fn orders(driver: &mut Driver<Numbered>) -> Vec<Order<Numbered>> {
 fn the_disk_is_watched_only_for_an_append_that_would_wait_for_room() {
     let mut mint = Mint::new(Timestamp(1), 1);
     let task = TaskId(Uuid::from_u128(1));
-    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);
+    let mut driver = Driver::<Numbered>::new(
+        ConversationId(Uuid::nil()),
+        100,
+        Predecessor::default(),
+        ClockMoved::default(),
+    );
     driver.on(Event::Loaded { history: Box::default(), tail: Tail::default() }, &mut mint);
     let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new(), setup: None };
     let command = |command, reply| Event::Message(Message::Command { command, reply });
@@ -56,7 +61,12 @@ fn the_disk_is_watched_only_for_an_append_that_would_wait_for_room() {
 pub(crate) fn running_code() -> (Driver<Numbered>, Mint, TaskId, CallId) {
     let mut mint = Mint::new(Timestamp(1), 1);
     let (task, call) = (TaskId(Uuid::from_u128(1)), CallId(Uuid::from_u128(2)));
-    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);
+    let mut driver = Driver::<Numbered>::new(
+        ConversationId(Uuid::nil()),
+        100,
+        Predecessor::default(),
+        ClockMoved::default(),
+    );
     let mut now = |driver: &mut Driver<Numbered>, event| {
         driver.on(event, &mut mint);
         orders(driver);
@@ -72,6 +82,7 @@ pub(crate) fn running_code() -> (Driver<Numbered>, Mint, TaskId, CallId) {
         reading: Reading::default(),
         assessed: vec![plans[0].assessed(call)],
         traces: Traces::default(),
+        window: None,
     };
     let effect = effects(driver.history())[0];
     let Effect::Model { item, .. } = effect else { panic!("a model is asked: {effect:?}") };
@@ -86,7 +97,12 @@ pub(crate) fn running_code() -> (Driver<Numbered>, Mint, TaskId, CallId) {
 fn a_held_task_begins_nothing_until_its_release() {
     let mut mint = Mint::new(Timestamp(1), 1);
     let task = TaskId(Uuid::from_u128(1));
-    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);
+    let mut driver = Driver::<Numbered>::new(
+        ConversationId(Uuid::nil()),
+        100,
+        Predecessor::default(),
+        ClockMoved::default(),
+    );
     let mut now = |driver: &mut Driver<Numbered>, event| {
         driver.on(event, &mut mint);
         orders(driver)
@@ -108,6 +124,7 @@ fn a_held_task_begins_nothing_until_its_release() {
         reading: Reading::default(),
         assessed: vec![plans[0].assessed(call)],
         traces: Traces::default(),
+        window: None,
     };
     let input = Box::new(Input::Replied { task, item, replied: Box::new(replied) });
     assert!(!begins(&now(&mut driver, Event::Message(Message::Outcome { effect, input }))));
@@ -157,6 +174,7 @@ fn a_hold_lets_sub_tasks_of_running_code_begin_and_go_on() {
         reading: Reading::default(),
         assessed: vec![plans[0].assessed(read_call)],
         traces: Traces::default(),
+        window: None,
     };
     let input = Box::new(Input::Replied { task: child, item, replied: Box::new(replied) });
     let begun = now(&mut driver, Event::Message(Message::Outcome { effect, input }));
@@ -175,7 +193,12 @@ fn a_hold_lets_sub_tasks_of_running_code_begin_and_go_on() {
 fn a_sub_task_whose_call_waited_for_a_checkpoint_needs_the_next_daemon() {
     let mut mint = Mint::new(Timestamp(1), 1);
     let task = TaskId(Uuid::from_u128(1));
-    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);
+    let mut driver = Driver::<Numbered>::new(
+        ConversationId(Uuid::nil()),
+        100,
+        Predecessor::default(),
+        ClockMoved::default(),
+    );
     let mut now = |driver: &mut Driver<Numbered>, event| {
         driver.on(event, &mut mint);
         orders(driver)
@@ -191,6 +214,7 @@ fn a_sub_task_whose_call_waited_for_a_checkpoint_needs_the_next_daemon() {
             reading: Reading::default(),
             assessed: vec![plan.assessed(call)],
             traces: Traces::default(),
+            window: None,
         };
         let input = Box::new(Input::Replied { task, item, replied: Box::new(replied) });
         Event::Message(Message::Outcome { effect, input })
@@ -346,7 +370,12 @@ fn outcomes_that_come_during_a_commit_are_one_append() {
     let (mut mint, id) = (Mint::new(Timestamp(1), 1), |n| Uuid::from_u128(n));
     let task = TaskId(id(1));
     let calls = [2, 3, 4, 5, 6].map(|n| CallId(id(n)));
-    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);
+    let mut driver = Driver::<Numbered>::new(
+        ConversationId(Uuid::nil()),
+        100,
+        Predecessor::default(),
+        ClockMoved::default(),
+    );
     let mut now = |driver: &mut Driver<Numbered>, event| {
         driver.on(event, &mut mint);
         orders(driver)
@@ -362,6 +391,7 @@ fn outcomes_that_come_during_a_commit_are_one_append() {
         reading: Reading::default(),
         assessed: plans.iter().zip(calls).map(|(plan, call)| plan.assessed(call)).collect(),
         traces: Traces::default(),
+        window: None,
     };
     let effect = effects(driver.history())[0];
     let Effect::Model { item, .. } = effect else { panic!("a model is asked: {effect:?}") };
@@ -422,7 +452,12 @@ fn outcomes_that_come_during_a_commit_are_one_append() {
 #[test]
 fn no_message_is_taken_while_an_unreadable_conversation_is_erased() {
     let mut mint = Mint::new(Timestamp(1), 1);
-    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100, Predecessor::Ended);
+    let mut driver = Driver::<Numbered>::new(
+        ConversationId(Uuid::nil()),
+        100,
+        Predecessor::default(),
+        ClockMoved::default(),
+    );
     driver.on(Event::LoadFailed("damaged"), &mut mint);
     assert_eq!(driver.wants(), Wants::Message { linger: None });
     driver.on(Event::Message(Message::Delete { reply: 1 }), &mut mint);

@@ -36,7 +36,7 @@ fn a_task_at_a_boundary_is_interrupted_by_a_daemons_end_and_not_by_its_successor
     drained.on(Event::Drain);
     let ordered = drained.finish();
     drained.on(Event::Committed(append(&ordered).id));
-    for (predecessor, is_restarted) in [(Predecessor::Ended, true), (Predecessor::HandedOver, false)] {
+    for (predecessor, is_restarted) in [(Predecessor::default(), true), (Predecessor::HandedOver, false)] {
         let mut next = Actor::new(100, predecessor);
         let ordered = next.load(drained.driver.history().clone());
         let records = &append(&ordered).records;

@@ -9,7 +9,7 @@ use abide_protocol::{
     CallId, QuestionId, Timestamp,
     inbox::{Decision, QuestionKind},
     message::CallOutcome,
-    record::{By, ModelErrorKind, NewRecord, NoticeKind, RecordBody, Via},
+    record::{By, Interruption, ModelErrorKind, NewRecord, NoticeKind, RecordBody, Via},
     task::{EndReason, PauseReason, Status},
 };
 
@@ -53,6 +53,71 @@ fn a_retry_is_not_a_new_step() {
     w.fail(ModelErrorKind::Network, true, None);
     w.sleep();
     assert!(w.is_thinking());
+}
+
+/// A lid that is closed for an hour, and a clock that is set.
+#[test]
+fn a_sleep_and_a_set_clock_are_no_work_and_move_no_deadline() {
+    const HOUR: i64 = 3_600_000;
+    for (slept, set_by) in [(3_600_000, 0), (0, 24 * HOUR), (0, -24 * HOUR), (3_600_000, -HOUR)] {
+        let mut w = World::started_with(|head| {
+            (head.limits.max_duration_secs, head.limits.step_delay_ms) = (100, 5_000);
+        });
+        w.pass(40_000);
+        w.clock_moves(slept, set_by);
+        w.wake();
+        assert_eq!(w.end(), None, "{slept} {set_by}");
+        w.fail(ModelErrorKind::RateLimited, true, Some(30_000));
+        let due = w.wake_at().unwrap();
+        w.clock_moves(0, set_by);
+        assert_eq!(w.wake_at(), Some(due.moved_by(set_by)), "the next attempt");
+        w.sleep();
+        let call = w.reply("", &[read("f")])[0];
+        w.finish(call, true);
+        assert_eq!(w.wake_at(), Some(w.now.plus(5_000)));
+        w.clock_moves(0, set_by);
+        assert_eq!(w.wake_at(), Some(w.now.plus(5_000)), "the next step");
+        w.sleep();
+        w.pass(54_999);
+        assert!(w.wake().is_empty() && w.end().is_none(), "{slept} {set_by}");
+        w.pass(1);
+        w.wake();
+        assert_eq!(w.end(), Some(EndReason::TimeLimit), "100 s of work");
+    }
+}
+
+#[test]
+fn a_question_expires_after_its_time_also_if_the_clock_is_set_but_a_sleep_counts() {
+    const DAY: i64 = 86_400_000;
+    for (slept, set_by, left) in [(0, DAY, 60_000), (0, -DAY, 60_000), (20_000, 0, 40_000), (70_000, 0, 0)] {
+        let mut w = World::started_with(|head| head.limits.question_timeout_secs = 60);
+        w.reply("", &[ask("Which?")]);
+        w.clock_moves(slept, set_by);
+        assert_eq!(w.wake_at().unwrap().since(w.now), left, "{slept} {set_by}");
+        w.sleep();
+        assert_eq!(w.end(), Some(EndReason::QuestionTimeout));
+    }
+}
+
+/// The daemon signs that it lives, so its end costs only what it worked since.
+#[test]
+fn work_counts_up_to_the_last_sign_of_life() {
+    // When the daemon worked last, when it signed, and when the next one starts; what counts.
+    let table = [(34, 60, 34), (0, 60, 2), (90, 60, 60), (1, 60, 2)];
+    for (signed, started, counts) in table {
+        let mut w = World::started_with(|head| head.limits.max_duration_secs = 1000);
+        let began = w.now;
+        w.pass(2_000);
+        w.reply("", &[shell("sleep").contained()]);
+        w.now = began.plus(started * 1000);
+        w.input(Input::Interrupted {
+            cause: Interruption::DaemonRestarted,
+            findings: Vec::new(),
+            ran_until: Some(began.plus(signed * 1000)),
+        });
+        let work = w.seen().work.unwrap();
+        assert_eq!(work.ms, counts * 1000, "signed at {signed} s, started at {started} s");
+    }
 }
 
 #[test]

@@ -74,7 +74,11 @@ fn histories_with_missing_records_are_folded_and_resumed() {
             let mut mint = Mint::new(w.now.plus(1000), hole as u64);
             handle(
                 &mut history,
-                Input::Interrupted { cause: Interruption::DaemonRestarted, findings: Vec::new() },
+                Input::Interrupted {
+                    cause: Interruption::DaemonRestarted,
+                    findings: Vec::new(),
+                    ran_until: None,
+                },
                 &mut mint,
             )
             .unwrap();

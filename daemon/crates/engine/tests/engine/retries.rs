@@ -6,8 +6,9 @@ use crate::{
 };
 use abide_engine::{Input, ModelFailure, Refusal, Shown, Stage, Traces};
 use abide_protocol::{
+    inbox::QuestionKind,
     record::{ModelErrorKind, NewRecord, RecordBody, Trace},
-    task::{EndReason, RestartPolicy, Status},
+    task::{EndReason, PauseReason, RestartPolicy, Status},
     transcript::{Entry, StopReason},
 };
 
@@ -40,6 +41,123 @@ fn retry_after_is_respected() {
     w.fail(ModelErrorKind::RateLimited, true, Some(30_000));
     let wait = w.wake_at().unwrap().since(w.now);
     assert!((30_000..31_000).contains(&wait), "{wait} ms");
+}
+
+/// A limit that ends in an hour, for example of a subscription.
+#[test]
+fn a_long_limit_parks_the_task_until_it_ends() {
+    const HOUR: u64 = 3_600_000;
+    let mut w = World::started_with(|head| head.limits.max_duration_secs = 60);
+    w.pass(10_000);
+    w.fail(ModelErrorKind::RateLimited, true, Some(HOUR));
+    let until = w.now.plus(HOUR);
+    assert_eq!((w.status(), w.task().paused), (Status::Paused, Some(PauseReason::Parked)));
+    let question = w.question().clone();
+    assert_eq!((question.kind, question.expires_at), (QuestionKind::Parked, Some(until)));
+    assert!(question.text.starts_with("it failed: RateLimited\n"), "{}", question.text);
+    assert_eq!((w.wake_at(), w.seen().retry.map(|retry| retry.next_at)), (Some(until), Some(until)));
+    w.restart();
+    assert_eq!(w.status(), Status::Paused, "a restart leaves it parked");
+    assert!(w.wake().is_empty(), "not too early");
+    w.sleep();
+    assert!(w.is_thinking() && w.task().questions.is_empty(), "it goes on by itself");
+    w.pass(40_000);
+    w.reply("", &[complete("Done.")]);
+    assert_eq!(w.end(), Some(EndReason::Completed), "the wait is no work");
+}
+
+#[test]
+fn a_parked_task_goes_on_at_once_when_a_person_says_so_and_can_be_stopped() {
+    for by_answer in [true, false] {
+        let mut w = World::started();
+        w.fail(ModelErrorKind::RateLimited, true, Some(7_200_000));
+        w.pass(1_000);
+        if by_answer {
+            w.answer(w.question().id, Some("go on")).unwrap();
+        } else {
+            w.resume();
+        }
+        assert!(w.is_thinking() && w.task().questions.is_empty(), "by an answer: {by_answer}");
+        w.fail(ModelErrorKind::RateLimited, true, Some(7_199_000));
+        assert_eq!(w.task().paused, Some(PauseReason::Parked), "the limit still lasts");
+        w.answer(w.question().id, Some("stop")).unwrap();
+        assert_eq!(w.end(), Some(EndReason::Stopped));
+    }
+}
+
+#[test]
+fn what_follows_a_limit_depends_on_its_length_and_on_the_configuration() {
+    let table = [
+        (true, Some(599_999), None),
+        (true, Some(600_000), Some(600_000)),
+        (true, Some(u64::MAX), Some(8 * 24 * 3_600_000)),
+        (false, Some(599_999), None),
+    ];
+    for (parks, retry_after, parked) in table {
+        let mut w = World::started_with(|head| head.parks = parks);
+        w.fail(ModelErrorKind::RateLimited, true, retry_after);
+        let is_parked = w.task().paused == Some(PauseReason::Parked);
+        assert_eq!((w.end(), is_parked), (None, parked.is_some()), "{parks} {retry_after:?}");
+        if let Some(ms) = parked {
+            assert_eq!(w.wake_at(), Some(w.now.plus(ms)));
+        }
+    }
+    let mut w = World::started_with(|head| head.parks = false);
+    w.fail(ModelErrorKind::RateLimited, true, Some(600_000));
+    assert_eq!(w.end(), Some(EndReason::Error), "it does not park");
+}
+
+#[test]
+fn a_limit_without_a_time_parks_the_task_after_the_last_attempt() {
+    let mut w = World::started();
+    for _ in 1..12 {
+        w.fail(ModelErrorKind::RateLimited, true, None);
+        assert_eq!(w.task().paused, None);
+        w.sleep();
+    }
+    for _ in 0..2 {
+        w.fail(ModelErrorKind::RateLimited, true, None);
+        assert_eq!((w.task().paused, w.wake_at()), (Some(PauseReason::Parked), Some(w.now.plus(900_000))));
+        w.sleep();
+        assert!(w.is_thinking());
+    }
+}
+
+/// For example a chat template that a conversation does not fit.
+#[test]
+fn a_server_that_fails_three_times_in_the_same_way_is_not_asked_on_and_on() {
+    let mut w = World::started();
+    for _ in 1..3 {
+        w.fail(ModelErrorKind::ServerError, true, None);
+        assert_eq!((w.task().paused, w.end()), (None, None));
+        w.sleep();
+    }
+    w.fail(ModelErrorKind::ServerError, true, None);
+    assert_eq!((w.task().paused, w.end()), (Some(PauseReason::Parked), None), "a person may mend the server");
+    w.sleep();
+    w.fail(ModelErrorKind::ServerError, true, None);
+    assert_eq!(w.end(), Some(EndReason::Error), "nobody did");
+    let mut w = World::started();
+    for kind in [ModelErrorKind::ServerError, ModelErrorKind::Overloaded].into_iter().cycle().take(11) {
+        w.fail(kind, true, None);
+        assert_eq!(w.end(), None, "these are different failures");
+        w.sleep();
+    }
+}
+
+#[test]
+fn waiting_for_another_attempt_is_no_work() {
+    let mut w = World::started_with(|head| head.limits.max_duration_secs = 100);
+    w.pass(60_000);
+    w.fail(ModelErrorKind::RateLimited, true, Some(300_000));
+    assert_eq!(w.seen().work.map(|work| (work.ms, work.since)), Some((60_000, None)));
+    w.sleep();
+    assert!(w.is_thinking());
+    w.pass(39_999);
+    assert!(w.wake().is_empty() && w.end().is_none());
+    w.pass(1);
+    w.wake();
+    assert_eq!(w.end(), Some(EndReason::TimeLimit));
 }
 
 #[test]
@@ -164,17 +282,6 @@ fn a_stop_between_two_attempts_records_the_shown_text_of_the_broken_reply() {
     w.stop("Half a sen");
     let partial = |r: &&NewRecord| matches!(&r.body, RecordBody::PartialReply(p) if p.text == "Half a sen");
     assert_eq!(w.records.iter().find(partial).map(|r| r.id), Some(item));
-    assert_eq!(w.transcript(), ["user", "partial"]);
-}
-
-#[test]
-fn the_time_limit_between_two_attempts_records_the_shown_text_of_the_broken_reply() {
-    let mut w = World::started_with(|head| head.limits.max_duration_secs = 100);
-    let item = w.item();
-    w.fail(ModelErrorKind::RateLimited, true, Some(200_000));
-    w.pass(100_000);
-    w.input(Input::Wake { shown: Shown::from([(item, "Half a".to_owned())]) });
-    assert_eq!(w.end(), Some(EndReason::TimeLimit));
     assert_eq!(w.transcript(), ["user", "partial"]);
 }
 

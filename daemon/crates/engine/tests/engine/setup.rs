@@ -84,7 +84,11 @@ fn it_may_wait_for_a_person_and_is_not_run_again_after_a_crash() {
     assert_eq!(w.status(), Status::WaitingApproval);
 
     let mut w = started(Mode::Agent, Permission::Sandbox);
-    let appended = w.input(Input::Interrupted { cause: Interruption::DaemonRestarted, findings: Vec::new() });
+    let appended = w.input(Input::Interrupted {
+        cause: Interruption::DaemonRestarted,
+        findings: Vec::new(),
+        ran_until: None,
+    });
     assert!(asks(&appended), "{appended:?}");
     let Some(Entry::Results(results)) = w.task().entries().get(1) else { panic!("{:?}", w.task().entries()) };
     assert!(results[0].text.contains("Interrupted"), "{results:?}");

@@ -160,8 +160,14 @@ fn coverage_goals() -> BTreeSet<String> {
         E::ParentEnded,
         E::Declined,
     ];
-    let pauses = [PauseReason::User, PauseReason::Budget, PauseReason::CrashLoop, PauseReason::Restart];
-    let questions = [Q::Agent, Q::Loop, Q::Budget, Q::Interrupted, Q::Restart];
+    let pauses = [
+        PauseReason::User,
+        PauseReason::Budget,
+        PauseReason::CrashLoop,
+        PauseReason::Restart,
+        PauseReason::Parked,
+    ];
+    let questions = [Q::Agent, Q::Loop, Q::Budget, Q::Interrupted, Q::Restart, Q::Parked];
     let events = [
         "AppendFailed",
         "DaemonRestarted",
@@ -218,7 +224,6 @@ fn coverage_goals() -> BTreeSet<String> {
         "shown text kept: Stopped, broken before: false",
         "shown text kept: Stopped, broken before: true",
         "shown text kept: TimeLimit, broken before: false",
-        "shown text kept: TimeLimit, broken before: true",
         "uncommitted records lost in a crash",
         "two live sub-tasks of one task",
     ];

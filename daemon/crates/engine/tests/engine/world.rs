@@ -13,8 +13,8 @@ use abide_protocol::{
     inbox::{Approval, Decision, Question},
     message::CallOutcome,
     record::{
-        By, ConversationCreated, Interruption, ModelErrorKind, NewRecord, RecordBody, TaskStarted,
-        UserMessage, Via,
+        By, ClockMoved, ConversationCreated, Interruption, ModelErrorKind, NewRecord, RecordBody,
+        TaskStarted, UserMessage, Via,
     },
     task::{AgentTask, EndReason, Limits, Mode, RestartPolicy, Status},
     transcript::{EffectClass, Entry, Risk, StopReason, Tier, ToolResult, ToolSpec},
@@ -271,7 +271,7 @@ impl World {
         let reading = self.task().turn().read(&mut reply, &mut mint);
         let assessed = plan::assess_all(calls, &ids, &reading);
         let ids = ids.into_iter().chain(reading.calls.iter().map(|call| call.id)).collect();
-        let replied = Replied { reply, reading, assessed, traces: Traces::default() };
+        let replied = Replied { reply, reading, assessed, traces: Traces::default(), window: None };
         (Input::Replied { task: self.id, item, replied: Box::new(replied) }, ids)
     }
 
@@ -323,6 +323,7 @@ impl World {
             question,
             response: response.map(str::to_owned),
             by: None,
+            shown: Shown::new(),
         })
     }
 
@@ -364,6 +365,16 @@ impl World {
         }
     }
 
+    /// The machine sleeps, or the clock is set; the record of it.
+    pub(crate) fn clock_moves(&mut self, slept_ms: u64, set_by_ms: i64) {
+        self.now = self.now.plus(slept_ms).moved_by(set_by_ms);
+        let body = RecordBody::ClockMoved(ClockMoved { slept_ms, set_by_ms });
+        let id = Mint::new(self.now, 7).record_id();
+        let record = NewRecord { id, task_id: Some(self.id), at: self.now, body };
+        self.history.fold(&record);
+        self.keep(&[record]);
+    }
+
     pub(crate) fn pass(&mut self, ms: u64) {
         self.now = self.now.plus(ms);
     }
@@ -378,7 +389,7 @@ impl World {
         self.input(Input::Wake { shown: Shown::new() })
     }
 
-    /// The daemon dies; ten minutes later another one loads the records. The findings know of no edit.
+    /// The daemon dies; a minute later another one loads the records. The findings know of no edit.
     pub(crate) fn restart(&mut self) {
         self.restart_finding(EditState::Unknown, "");
     }
@@ -389,17 +400,17 @@ impl World {
     }
 
     pub(crate) fn restart_with(&mut self, mut finding: impl FnMut(CallId) -> Finding) {
-        self.pass(600_000);
+        self.pass(60_000);
         self.history = self.replayed();
         let is_started = |call: &&Call| matches!(call.stage, CallStage::Started { .. });
         let started = self.history.live().flat_map(|task| task.calls().iter().filter(is_started));
         let findings = started.map(|call| finding(call.block.id)).collect();
-        self.input(Input::Interrupted { cause: Interruption::DaemonRestarted, findings });
+        self.input(Input::Interrupted { cause: Interruption::DaemonRestarted, findings, ran_until: None });
     }
 
     /// An interruption without findings.
     pub(crate) fn interrupted(&self, cause: Interruption) -> Input {
-        Input::Interrupted { cause, findings: Vec::new() }
+        Input::Interrupted { cause, findings: Vec::new(), ran_until: None }
     }
 
     /// The state folded from all records; from a checkpoint on, it is the same.
@@ -483,6 +494,7 @@ pub(crate) fn head() -> TaskStarted {
         external_id: None,
         files: Vec::new(),
         checkpoints: false,
+        parks: true,
         title: String::new(),
         forked_by: None,
         child_system_prompt: None,

@@ -310,7 +310,11 @@ async fn messages_are_paged_with_the_calls_and_events_among_them() {
         RecordBody::Nudge(Nudge::new("not shown".to_owned())),
         reply("three", &[(3, "shell", "{}")]),
         assessed(3, "{}"),
-        RecordBody::Restarted(Restarted { without_progress: 1, cause: Interruption::DaemonRestarted }),
+        RecordBody::Restarted(Restarted {
+            without_progress: 1,
+            cause: Interruption::DaemonRestarted,
+            ran_until: None,
+        }),
     ];
     let records = bodies.into_iter().zip(2..).map(|(body, n)| record(n, Some(1), body)).collect();
     store.append(append(id, records)).await.unwrap();

@@ -120,6 +120,7 @@ pub(crate) fn task_named(external_id: Option<&str>) -> RecordBody {
 
 fn head() -> TaskStarted {
     TaskStarted {
+        parks: true,
         parent_id: None,
         mode: Mode::Agent,
         model: "test/model".to_owned(),

@@ -7,8 +7,8 @@ use abide_protocol::{
     inbox::QuestionKind,
     message::CallOutcome,
     record::{
-        CallAssessed, CallStarted, Imported, Intervened, ModelRequested, NewRecord, NoticeKind, RecordBody,
-        TaskStarted,
+        CallAssessed, CallStarted, ClockMoved, Imported, Intervened, ModelRequested, NewRecord, NoticeKind,
+        RecordBody, TaskStarted,
     },
     task::{EndReason, Limits, Mode, PauseReason},
     transcript::{CallBlock, EffectClass, Entry},
@@ -209,7 +209,10 @@ impl Run {
             RecordBody::Paused(p) => {
                 assert_eq!(self.paused.replace(p.reason), None, "a paused task is not paused again");
             }
-            RecordBody::Resumed(r) => assert_eq!(self.paused.take(), Some(r.was)),
+            RecordBody::Resumed(r) => {
+                assert_eq!(self.paused.take(), Some(r.was));
+                self.failed = self.failed.map(|(attempt, at)| (attempt, at.min(record.at)));
+            }
             RecordBody::LimitsRaised(l) => self.limits = l.limits,
             RecordBody::Restarted(_) => {
                 self.append.restarted = true;
@@ -245,6 +248,10 @@ impl Run {
         }
         let waits = self.calls.iter().find(|call| !call.is_finished() && !call.running && !call.cut);
         assert!(waits.is_none(), "what does not run has its result: {waits:?}");
+    }
+
+    pub(super) fn clock_moved(&mut self, moved: ClockMoved) {
+        self.failed = self.failed.map(|(attempt, at)| (attempt, at.moved_by(moved.set_by_ms)));
     }
 
     /// The call may start a sub-task: it runs, or it is a control tool's.

@@ -143,6 +143,9 @@ impl Tree {
             }
             _ => {}
         }
+        if let RecordBody::ClockMoved(moved) = &record.body {
+            self.runs.values_mut().for_each(|run| run.clock_moved(*moved));
+        }
         self.runs.get_mut(&task).expect("a record is of a task of the tree").record(record);
     }
 

@@ -13,7 +13,7 @@ use abide_engine::{
 };
 use abide_protocol::{
     ConversationId, RecordId, TaskId,
-    record::{NewRecord, RecordBody},
+    record::{ClockMoved, NewRecord, RecordBody},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -75,9 +75,9 @@ struct Current {
 }
 
 impl Actor {
-    pub(super) fn after(predecessor: Predecessor) -> Self {
+    pub(super) fn after(predecessor: Predecessor, clock: ClockMoved) -> Self {
         Self {
-            driver: Driver::new(CONVERSATION, CHECKPOINT_SPACING, predecessor),
+            driver: Driver::new(CONVERSATION, CHECKPOINT_SPACING, predecessor, clock),
             jobs: Vec::new(),
             urgent: VecDeque::new(),
             commands: VecDeque::new(),
@@ -286,7 +286,10 @@ impl Life {
                 }
             }
             Order::DropOutput(attempts) => self.forget_notes(&attempts),
-            Order::SetAlarm(at) => self.set_alarm(at),
+            Order::SetAlarm(at) => {
+                let clock = self.running_actor().driver.clock();
+                self.set_alarm(at, clock);
+            }
             Order::Reply { reply, answer } => {
                 self.reply(reply, answer.map(|applied| applied.task.map(|task| task.id)));
             }

@@ -11,7 +11,7 @@ use abide_engine::{
 };
 use abide_protocol::{
     Timestamp,
-    record::{Interruption, NewRecord, RecordBody},
+    record::{ClockMoved, Interruption, NewRecord, RecordBody},
 };
 
 /// What is lost when the daemon dies.
@@ -19,6 +19,8 @@ use abide_protocol::{
 pub(super) struct Daemon {
     pub(super) actor: Option<Actor>,
     pub(super) alarm: Option<Timestamp>,
+    /// How far the clock had moved when the alarm was set. It stays until another alarm is set.
+    clock: Option<ClockMoved>,
     pub(super) holding: bool,
     pub(super) draining: bool,
     /// It no longer waits for running attempts.
@@ -43,7 +45,8 @@ impl Life {
         self.daemon = Some(Daemon { predecessor, is_cut_off, ..Daemon::default() });
         self.drop_settled_notes();
         self.disk.broken = false;
-        self.set_alarm(self.disk.projections.values().filter_map(|task| task.wake_at).min());
+        let alarm = self.disk.projections.values().filter_map(|task| task.wake_at).min();
+        self.set_alarm(alarm, self.moved);
         // As the store finds them; an ended task is found by its wake-up time.
         if self.disk.projections.values().any(|task| task.needs_daemon && task.task.ended_at.is_none()) {
             self.ensure_actor();
@@ -116,9 +119,11 @@ impl Life {
 
     /// Starts an actor if there is none.
     fn ensure_actor(&mut self) {
+        let moved = self.moved;
         let daemon = self.daemon.as_mut().expect("only in a daemon");
         if daemon.actor.is_none() {
-            daemon.actor = Some(Actor::after(daemon.predecessor));
+            let clock = daemon.clock.unwrap_or(moved);
+            daemon.actor = Some(Actor::after(daemon.predecessor, clock));
         }
     }
 
@@ -187,16 +192,20 @@ impl Life {
         }
     }
 
-    pub(super) fn set_alarm(&mut self, at: Option<Timestamp>) {
-        self.daemon.as_mut().expect("only in a daemon").alarm = at;
+    /// Sets the alarm, by the clock when it had moved so far.
+    pub(super) fn set_alarm(&mut self, at: Option<Timestamp>, clock: ClockMoved) {
+        let daemon = self.daemon.as_mut().expect("only in a daemon");
+        (daemon.alarm, daemon.clock) = (at, at.map(|_| clock));
         if let Some(at) = at {
-            self.at_wall(at, Event::Alarm);
+            self.at_wall(at.moved_by(self.moved.since(clock).set_by_ms), Event::Alarm);
         }
     }
 
     pub(super) fn ring_alarm(&mut self) {
-        let (now, daemon) = (self.wall(), self.daemon.as_mut().expect("it is of this daemon"));
-        match daemon.alarm {
+        let (now, moved) = (self.wall(), self.moved);
+        let daemon = self.daemon.as_mut().expect("it is of this daemon");
+        let due = daemon.alarm.map(|at| at.moved_by(moved.since(daemon.clock.unwrap_or_default()).set_by_ms));
+        match due {
             Some(at) if at <= now => {
                 daemon.alarm = None;
                 if !daemon.draining {
@@ -204,7 +213,7 @@ impl Life {
                     self.cover("an alarm");
                 }
             }
-            // The clock was set back.
+            // It was set anew.
             Some(at) => self.at_wall(at, Event::Alarm),
             None => {}
         }

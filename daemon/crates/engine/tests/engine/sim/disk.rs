@@ -226,6 +226,9 @@ impl Life {
         match stored {
             Ok(()) => {
                 self.check_causes(&records);
+                // After a move of the clock comes the message that was to be handled.
+                let is_clock = |record: &NewRecord| matches!(record.body, RecordBody::ClockMoved(_));
+                let acts = acts && !records.iter().all(is_clock);
                 let whole = acts && self.daemon.as_ref().is_some_and(|daemon| !daemon.draining);
                 self.audit.append(&records, &self.disk.published, whole);
                 self.check_starts(&records);

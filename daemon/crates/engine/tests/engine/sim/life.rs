@@ -3,7 +3,7 @@
 use super::{actor::Message, daemon::Daemon, disk::Disk, nature::Nature, outside::Outside, people::People};
 use crate::{audit::Audit, world::DAWN};
 use abide_engine::{Effect, Input, Mint, Stage, Task, driver::Predecessor, effects, is_at_work, status};
-use abide_protocol::{TaskId, Timestamp};
+use abide_protocol::{TaskId, Timestamp, record::ClockMoved};
 use std::{
     collections::{BTreeMap, BTreeSet},
     mem,
@@ -60,6 +60,8 @@ pub(super) struct Life {
     now: Timestamp,
     /// The daemon's clock minus the real time.
     skew: i64,
+    /// How far the clock has moved, all in all.
+    pub(super) moved: ClockMoved,
     /// Ordered by time, then randomly. Each event belongs to a daemon's generation, or to any if `None`.
     queue: BTreeMap<(Timestamp, u64), (Option<u64>, Event)>,
     pub(super) disk: Disk,
@@ -87,10 +89,11 @@ impl Life {
             nature,
             now: DAWN,
             skew: 0,
+            moved: ClockMoved::default(),
             queue: BTreeMap::new(),
             disk: Disk::default(),
             daemon: None,
-            predecessor: Predecessor::Ended,
+            predecessor: Predecessor::default(),
             generation: 0,
             outside: Outside::default(),
             people: People::default(),
@@ -173,8 +176,20 @@ impl Life {
             self.soon(Event::Drain);
         }
         if self.one_in(60) {
-            self.skew = i64::try_from(self.roll(20_000)).expect("small") - 10_000;
+            self.set_clock();
         }
+        if self.one_in(200) {
+            let ms = self.roll(3_600_000);
+            self.now = self.now.plus(ms);
+            self.moved.slept_ms += ms;
+        }
+    }
+
+    /// Sets the daemon's clock, by a day at times.
+    fn set_clock(&mut self) {
+        let most = if self.one_in(4) { 86_400_000 } else { 10_000 };
+        let skew = i64::try_from(self.roll(2 * most)).expect("small") - i64::try_from(most).expect("small");
+        self.moved.set_by_ms += skew - std::mem::replace(&mut self.skew, skew);
     }
 
     fn end_faults(&mut self) {
@@ -270,7 +285,7 @@ impl Life {
     }
 
     pub(super) fn mint(&mut self) -> Mint {
-        Mint::new(self.wall(), self.dice.random())
+        Mint::new(self.wall(), self.dice.random()).moved(self.moved)
     }
 
     /// Schedules within `ms`, for any daemon.

@@ -464,7 +464,7 @@ impl Life {
                 if unassessed {
                     assessed.clear();
                 }
-                let replied = Replied { reply, reading, assessed, traces: Traces::default() };
+                let replied = Replied { reply, reading, assessed, traces: Traces::default(), window: None };
                 Input::Replied { task, item, replied: Box::new(replied) }
             }
         }

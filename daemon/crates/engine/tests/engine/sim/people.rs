@@ -280,8 +280,8 @@ impl Life {
         let restart = self.pick(&[R::Resume, R::Resume, R::Resume, R::Ask, R::Pause]);
         let tools = if self.one_in(3) { Vec::new() } else { vec![tool()] };
         let compact_at_tokens = self.nature.compact_at_tokens;
-        let (prompts, checkpoints) = (prompts(mode), self.one_in(2));
-        TaskStarted { mode, limits, restart, tools, prompts, compact_at_tokens, checkpoints, ..head() }
+        let (prompts, checkpoints, parks) = (prompts(mode), self.one_in(2), self.one_in(2));
+        TaskStarted { mode, limits, restart, tools, prompts, compact_at_tokens, checkpoints, parks, ..head() }
     }
 
     /// An earlier conversation that a task is started with, or none.

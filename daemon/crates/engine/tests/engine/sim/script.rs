@@ -51,7 +51,7 @@ impl Life {
     fn failure(&mut self, entries: usize) -> ModelFailure {
         use ModelErrorKind as K;
         let kinds =
-            [K::Network, K::Stalled, K::Overloaded, K::RateLimited, K::RateLimited, K::ContextOverflow];
+            [K::Network, K::Stalled, K::ServerError, K::RateLimited, K::RateLimited, K::ContextOverflow];
         let mut kind = self.pick(&kinds);
         if self.one_in(12) {
             kind = self.pick(&[K::Auth, K::BadRequest, K::Malformed]);
@@ -59,8 +59,9 @@ impl Life {
         if kind == K::ContextOverflow && entries < MIN_OVERFLOW {
             kind = K::Network;
         }
-        let retryable = matches!(kind, K::Network | K::Stalled | K::Overloaded | K::RateLimited);
-        let retry_after_ms = (kind == K::RateLimited).then(|| self.roll(9000));
+        let retryable = matches!(kind, K::Network | K::Stalled | K::ServerError | K::RateLimited);
+        let least = if self.one_in(4) { 600_000 } else { 0 };
+        let retry_after_ms = (kind == K::RateLimited).then(|| least + self.roll(9_000));
         // What was shown of the reply is known at its end.
         let (message, shown) = ("no".to_owned(), String::new());
         ModelFailure { kind, message, retryable, retry_after_ms, sent: true, shown }
