@@ -1,11 +1,16 @@
 use super::{Gate, ModelJob, Runner, coalesce::Coalescer, traces};
 use crate::{clock, rule_book};
-use abide_engine::{Input, Mint, ModelFailure, Replied, Traces, control};
+use abide_engine::{
+    Input, Mint, ModelFailure, Replied, Traces,
+    compaction::{bytes, is_cut},
+    control,
+};
 use abide_fail_point::{Point, pass};
-use abide_model::{ModelError, ModelEvent};
+use abide_model::{ModelError, ModelEvent, Window};
 use abide_protocol::{
     CallId, ConversationId, RecordId, TaskId,
     inbox::Rule,
+    measure::counted,
     notification::{DeltaItem, DeltaKind},
     record::{CallAssessed, ModelErrorKind, TaskStarted},
     transcript::{Block, CallBlock, Reply},
@@ -16,6 +21,7 @@ use std::sync::Arc;
 /// One attempt: publishes deltas, and ends with the reply and the assessments of its calls, or with a failure.
 pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<Input> {
     let ModelJob { conversation, task, item, attempt, head, turn, request } = job;
+    let size = bytes(request.transcript.entries());
     let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Reply(item), attempt);
     let events = coalescer.clone();
     // In a box, since each future around it would have room for it twice.
@@ -40,10 +46,10 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
             pass(Point::ModelReplied);
             let mut mint = clock::mint();
             name_calls(&mut reply, &mut mint);
+            let window = if is_cut(size, &reply.usage) { window(runner, &head.model).await } else { None };
             let reading = turn.read(&mut reply, &mut mint);
             let calls = reply.calls().chain(&reading.calls).cloned().collect();
             let assessed = assess(runner, conversation, head, calls).await;
-            let window = None;
             let replied = Replied { reply, reading, assessed, traces, window };
             Some(Input::Replied { task, item, replied: Box::new(replied) })
         }
@@ -55,6 +61,14 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
             Some(Input::ModelFailed { task, item, failure, traces })
         }
     }
+}
+
+/// What the model's server says about its context window.
+async fn window(runner: &Runner, model: &str) -> Option<String> {
+    let models = runner.settings.recent().await.models().await;
+    let Window { tokens, to_enlarge } = models.window(model).await?;
+    let window = format!("The server reads at most {}.", counted(tokens, "token"));
+    Some(to_enlarge.map_or(window.clone(), |advice| format!("{window} {advice}")))
 }
 
 /// Gives calls their ids; a provider's own are not unique enough.

@@ -138,6 +138,28 @@ impl Peer<'_> {
         within: Duration,
     ) -> Result<Vec<u8>, ModelError> {
         let request = self.client(&url)?.get(url).headers(headers);
+        self.document(request, max, within).await
+    }
+
+    /// Asks a question without the key, and reads the answer, a document of at most `max` bytes.
+    pub(crate) async fn ask(
+        &self,
+        url: Url,
+        question: &serde_json::Value,
+        max: usize,
+        within: Duration,
+    ) -> Result<Vec<u8>, ModelError> {
+        let request =
+            self.client(&url)?.post(url).header(CONTENT_TYPE, "application/json").body(question.to_string());
+        self.document(request, max, within).await
+    }
+
+    async fn document(
+        &self,
+        request: reqwest::RequestBuilder,
+        max: usize,
+        within: Duration,
+    ) -> Result<Vec<u8>, ModelError> {
         let whole = async {
             let mut response = self.answer(request, within).await?;
             read(&mut response, max).await.map_err(|e| self.network(&e))

@@ -2,6 +2,7 @@
 
 mod check;
 mod list;
+mod window;
 
 use crate::{
     config::{Keys, ProviderConfig},
@@ -19,6 +20,7 @@ use abide_protocol::{
 };
 use std::sync::Arc;
 use tokio::sync::{Semaphore, SemaphorePermit};
+pub use window::Window;
 
 /// The models that can be called.
 pub struct Models {

@@ -6,7 +6,7 @@ mod stream;
 use crate::{
     error::ModelError,
     http::Peer,
-    listing,
+    listing::{self, Listed},
     request::{ModelRequest, Sink},
     sse::Events,
     wire::{Place, Server, Wire},
@@ -45,7 +45,7 @@ impl Server for Chat {
         Box::pin(self.complete(peer, request, sink))
     }
 
-    fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<String>, ModelError>> {
+    fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<Listed>, ModelError>> {
         Box::pin(async { listing::ask(peer, peer.url("", "/models")?, headers(peer)?).await })
     }
 }

@@ -7,7 +7,8 @@ mod stream;
 use crate::{
     error::ModelError,
     http::Peer,
-    listing, replay,
+    listing::{self, Listed},
+    replay,
     request::{ModelRequest, Sink},
     sse::Events,
     wire::{Place, Server, Wire},
@@ -54,7 +55,7 @@ impl Server for Responses {
         Box::pin(self.complete(peer, request, sink))
     }
 
-    fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<String>, ModelError>> {
+    fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<Listed>, ModelError>> {
         Box::pin(async { listing::ask(peer, peer.url("", "/models")?, headers(peer)?).await })
     }
 }

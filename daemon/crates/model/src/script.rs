@@ -25,6 +25,7 @@ use crate::{
     demo,
     error::ModelError,
     http::Peer,
+    listing::Listed,
     quote::quote,
     request::{ModelRequest, Sink},
     wire::{Place, Server, Wire},
@@ -80,8 +81,9 @@ impl Server for Player {
         Box::pin(async { play::complete(self.asked(peer)?, request, sink).await })
     }
 
-    fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<String>, ModelError>> {
-        ready(self.script(peer.config).map(|script| vec![script.name().to_owned()])).boxed()
+    fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<Listed>, ModelError>> {
+        let listed = |name: &str| vec![Listed { name: name.to_owned(), window: None }];
+        ready(self.script(peer.config).map(|script| listed(script.name()))).boxed()
     }
 
     fn supports(&self, peer: &Peer<'_>) -> Result<(), ModelError> {

@@ -5,6 +5,7 @@ use crate::{
     config::ProviderConfig,
     error::ModelError,
     http::Peer,
+    listing::Listed,
     openai,
     request::{ModelRequest, Sink},
     responses, script,
@@ -59,7 +60,7 @@ pub(crate) trait Server: Send + Sync {
     ) -> BoxFuture<'a, Result<Reply, ModelError>>;
 
     /// The provider's models, by its own names.
-    fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<String>, ModelError>>;
+    fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<Listed>, ModelError>>;
 
     /// Whether the peer's model may be called, as far as is known without asking.
     fn supports(&self, peer: &Peer<'_>) -> Result<(), ModelError> {
@@ -86,6 +87,7 @@ mod tests {
         Api, Keys, Models, Prices, ProviderConfig, Secret, Written,
         error::ModelError,
         http::Peer,
+        listing::Listed,
         request::{ModelRequest, Sink},
     };
     use abide_protocol::{
@@ -121,8 +123,8 @@ mod tests {
             ready(Ok(reply)).boxed()
         }
 
-        fn models<'a>(&'a self, _: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<String>, ModelError>> {
-            ready(Ok(vec!["loud".to_owned()])).boxed()
+        fn models<'a>(&'a self, _: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<Listed>, ModelError>> {
+            ready(Ok(vec![Listed { name: "loud".to_owned(), window: None }])).boxed()
         }
 
         fn supports(&self, _: &Peer<'_>) -> Result<(), ModelError> {

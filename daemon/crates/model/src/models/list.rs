@@ -19,7 +19,8 @@ impl Models {
 
     /// The models that a provider lists, by its own names.
     pub(super) async fn names(&self, provider: &Provider) -> Result<Vec<String>, ModelError> {
-        provider.server.models(&self.peer(provider, "")).await
+        let listed = provider.server.models(&self.peer(provider, "")).await?;
+        Ok(listed.into_iter().map(|model| model.name).collect())
     }
 
     async fn describe(&self, provider: &Provider, offline: bool) -> ProviderInfo {

@@ -18,3 +18,4 @@ mod server;
 mod shape;
 mod traces;
 mod transport;
+mod window;

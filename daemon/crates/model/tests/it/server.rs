@@ -60,6 +60,8 @@ impl Seen {
 #[derive(Default)]
 struct State {
     answers: Mutex<VecDeque<Answer>>,
+    /// By path.
+    pages: Vec<(&'static str, &'static str)>,
     seen: Mutex<Vec<Seen>>,
     asked: Notify,
     gone: Notify,
@@ -75,9 +77,18 @@ pub(crate) struct Server {
 impl Server {
     /// Answers requests in this order; any more get 500 `unexpected`.
     pub(crate) async fn start(answers: Vec<Answer>) -> Self {
+        Self::with(State { answers: Mutex::new(answers.into()), ..State::default() }).await
+    }
+
+    /// Answers each of these paths with this JSON, and others with 404.
+    pub(crate) async fn pages(pages: &[(&'static str, &'static str)]) -> Self {
+        Self::with(State { pages: pages.to_vec(), ..State::default() }).await
+    }
+
+    async fn with(state: State) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let state = Arc::new(State { answers: Mutex::new(answers.into()), ..State::default() });
+        let state = Arc::new(state);
         let mut tasks = JoinSet::new();
         let shared = Arc::clone(&state);
         tasks.spawn(async move {
@@ -117,9 +128,11 @@ impl Server {
 
 async fn serve(number: usize, mut stream: TcpStream, state: Arc<State>) {
     while let Some(seen) = read_request(number, &mut stream).await {
+        let page = state.pages.iter().find(|(path, _)| *path == seen.path);
+        let page = (!state.pages.is_empty()).then(|| page_of(page.map(|(_, body)| *body)));
         state.seen.lock().unwrap().push(seen);
         state.asked.notify_one();
-        let answer = state.answers.lock().unwrap().pop_front();
+        let answer = page.or_else(|| state.answers.lock().unwrap().pop_front());
         let answer = answer.unwrap_or_else(|| Answer::Whole {
             status: 500,
             headers: Vec::new(),
@@ -142,6 +155,12 @@ async fn serve(number: usize, mut stream: TcpStream, state: Arc<State>) {
             Answer::Silence => return wait_for_end(&mut stream, &state).await,
         }
     }
+}
+
+fn page_of(body: Option<&str>) -> Answer {
+    let headers = vec![("content-type", "application/json".to_owned())];
+    let (status, body) = body.map_or((404, "404 page not found"), |body| (200, body));
+    Answer::Whole { status, headers, body: body.as_bytes().to_vec() }
 }
 
 /// Returns whether the connection can be used again.
