@@ -74,6 +74,8 @@ pub struct ModelJob {
     pub head: Arc<TaskStarted>,
     pub turn: Turn,
     pub request: ModelRequest,
+    /// A person has been told that the server cuts what it is sent.
+    pub knows_cut: bool,
 }
 
 /// A tool call.

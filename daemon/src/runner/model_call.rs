@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// One attempt: publishes deltas, and ends with the reply and the assessments of its calls, or with a failure.
 pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<Input> {
-    let ModelJob { conversation, task, item, attempt, head, turn, request } = job;
+    let ModelJob { conversation, task, item, attempt, head, turn, request, knows_cut } = job;
     let size = bytes(request.transcript.entries());
     let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Reply(item), attempt);
     let events = coalescer.clone();
@@ -46,7 +46,8 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
             pass(Point::ModelReplied);
             let mut mint = clock::mint();
             name_calls(&mut reply, &mut mint);
-            let window = if is_cut(size, &reply.usage) { window(runner, &head.model).await } else { None };
+            let is_news = !knows_cut && is_cut(size, &reply.usage);
+            let window = if is_news { window(runner, &head.model).await } else { None };
             let reading = turn.read(&mut reply, &mut mint);
             let calls = reply.calls().chain(&reading.calls).cloned().collect();
             let assessed = assess(runner, conversation, head, calls).await;

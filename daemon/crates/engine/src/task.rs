@@ -78,7 +78,7 @@ pub struct Task {
     pub(crate) repeats: Repeats,
     pub(crate) budget_alerted: bool,
     /// A person has been told that the model's server cuts what it is sent.
-    pub(crate) knows_cut: bool,
+    pub knows_cut: bool,
     pub(crate) clock: Clock,
     /// When the task last became idle.
     pub(crate) idle_since: Timestamp,

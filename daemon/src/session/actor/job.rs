@@ -61,6 +61,7 @@ impl Actor {
         match effect {
             Effect::Model { item, attempt, .. } => {
                 let (transcript, turn) = (task.transcript().clone(), task.turn());
+                let knows_cut = task.knows_cut;
                 let task = task.id;
                 if !self.prefixes.contains_key(&task) {
                     self.prefixes.retain(|id, _| history.task(*id).is_some_and(|task| !task.has_ended()));
@@ -86,6 +87,7 @@ impl Actor {
                     head,
                     turn,
                     request,
+                    knows_cut,
                 })))
             }
             Effect::Checkpoint { task: id, number } => Some(Job::Checkpoint(CheckpointJob {
