@@ -3,6 +3,7 @@
 use crate::{
     allocator, children, clock,
     config::ConfigError,
+    doctor,
     events::Hub,
     instance::{Inherited, Instance, InstanceError, private_folder},
     ipc,
@@ -122,8 +123,8 @@ async fn serve(
         publish.publish(committed);
         feed.committed(committed);
     });
-    let store =
-        Store::open(StoreOptions { path: home.database(), reserve_bytes: RESERVE, readers: READERS }, sink)?;
+    let options = StoreOptions { path: home.database(), reserve_bytes: RESERVE, readers: READERS };
+    let store = Store::open_repairing(options, sink, doctor::projected)?;
     let tools = open_tools(&home, helper)?;
     let kept = tools.kept().unwrap_or_else(|e| {
         tracing::warn!("the kept output of tools cannot be listed, so none of it is dropped: {e}");
@@ -344,10 +345,19 @@ fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
     })?)
 }
 
+/// Checks the whole database, and makes it anew if something in it is damaged that is no record.
+async fn check_and_repair(store: &Store) -> Result<Integrity, ReadError> {
+    let found = store.check().await;
+    if matches!(found, Ok(Integrity::Sound)) || store.repair().await.is_err() {
+        return found;
+    }
+    store.check().await
+}
+
 /// Checks the whole database, because a flipped bit may be where no query reads.
 async fn check_integrity(store: Store, path: PathBuf, hub: Hub, supervisor: Supervisor) {
     let found = tokio::select! {
-        found = store.check() => found,
+        found = check_and_repair(&store) => found,
         () = supervisor.ending() => return,
     };
     let reason = match found {
@@ -358,7 +368,7 @@ async fn check_integrity(store: Store, path: PathBuf, hub: Hub, supervisor: Supe
     hub.daemon(|daemon| daemon.storage_damaged = true);
     tracing::error!(
         "{} is damaged ({reason}), and something may be missing: end the daemon, move the file away together with its -wal, -shm \
-         and -newest files, and put a backup in its place",
+         and -newest files, and put a backup in its place, or what can be read of it: abide doctor --salvage FILE",
         path.display()
     );
 }

@@ -1,6 +1,6 @@
 //! Diagnosis and repair from outside: beside a running daemon, or when none can start.
 //!
-//! [`examine`] and [`backup`] change nothing. [`rebuild`] and [`TruncatedDatabase`] need the home for themselves.
+//! [`examine`] and [`backup`] change nothing. [`rebuild`], [`salvage`] and [`TruncatedDatabase`] need the home for themselves.
 
 mod accept_loss;
 mod backup;
@@ -9,11 +9,14 @@ mod examine;
 mod models;
 mod prompts;
 mod rebuild;
+mod salvage;
 
 pub use accept_loss::{LossError, TruncatedDatabase};
 pub use backup::{BackupError, backup};
 pub use examine::examine;
+pub(crate) use rebuild::projected;
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
+pub use salvage::{SalvageError, salvage};
 
 use abide_client::home::Home;
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use crate::{failure, runtime, say, usage};
 use abide_client::{home::Home, text::visible_line};
 use abide_daemon::doctor::{self, Diagnosis, Health, TruncatedDatabase};
-use abide_store::{Existing, Loss};
+use abide_store::{Existing, Loss, Salvaged};
 use serde_json::json;
 use std::{
     ffi::OsString,
@@ -17,6 +17,7 @@ struct Arguments {
     json: bool,
     rebuild: bool,
     backup: Option<PathBuf>,
+    salvage: Option<PathBuf>,
     force: bool,
     accept_loss: bool,
     yes: bool,
@@ -26,6 +27,7 @@ enum Command {
     Examine,
     Rebuild,
     Backup { to: PathBuf, existing: Existing },
+    Salvage { to: PathBuf, existing: Existing },
     AcceptLoss { yes: bool },
 }
 
@@ -37,6 +39,7 @@ impl Arguments {
                 "--json" => parsed.json = true,
                 "--rebuild" => parsed.rebuild = true,
                 "--backup" => parsed.backup = Some(arguments.next()?.into()),
+                "--salvage" => parsed.salvage = Some(arguments.next()?.into()),
                 "--force" => parsed.force = true,
                 "--accept-loss" => parsed.accept_loss = true,
                 "--yes" => parsed.yes = true,
@@ -47,14 +50,16 @@ impl Arguments {
     }
 
     fn command(self) -> Option<Command> {
-        let Self { json: _, rebuild, backup, force, accept_loss, yes } = self;
+        let Self { json: _, rebuild, backup, salvage, force, accept_loss, yes } = self;
+        let existing = if force { Existing::Replace } else { Existing::Keep };
+        if let Some(to) = salvage {
+            let is_alone = !rebuild && backup.is_none() && !accept_loss && !yes;
+            return is_alone.then_some(Command::Salvage { to, existing });
+        }
         match (rebuild, backup, accept_loss) {
             (false, None, false) if !force && !yes => Some(Command::Examine),
             (true, None, false) if !force && !yes => Some(Command::Rebuild),
-            (false, Some(to), false) if !yes => {
-                let existing = if force { Existing::Replace } else { Existing::Keep };
-                Some(Command::Backup { to, existing })
-            }
+            (false, Some(to), false) if !yes => Some(Command::Backup { to, existing }),
             (false, None, true) if !force => Some(Command::AcceptLoss { yes }),
             _ => None,
         }
@@ -80,6 +85,7 @@ fn carry_out(command: Command, json: bool) -> anyhow::Result<ExitCode> {
         Command::Examine => examine(&home, json),
         Command::Rebuild => rebuild(&home, json),
         Command::Backup { to, existing } => backup(&home, &to, existing, json),
+        Command::Salvage { to, existing } => salvage(&home, &to, existing, json),
         Command::AcceptLoss { yes } => accept_loss(&home, yes, json),
     }
 }
@@ -137,6 +143,45 @@ fn backup(home: &Home, to: &Path, existing: Existing, json: bool) -> anyhow::Res
         format!("{} is a copy of {}", to.display(), home.database().display())
     };
     Ok(say(&words))
+}
+
+fn salvage(home: &Home, to: &Path, existing: Existing, json: bool) -> anyhow::Result<ExitCode> {
+    let Salvaged { conversations, records, changed, gaps, without_beginning, left_out } =
+        doctor::salvage(home, to, existing)?;
+    if json {
+        let gaps: Vec<[u64; 2]> = gaps.iter().map(|(first, last)| [first.0, last.0]).collect();
+        return Ok(say(&json!({
+            "salvaged": to, "of": home.database(), "conversations": conversations, "records": records, "changed": changed,
+            "gaps": gaps, "withoutBeginning": without_beginning, "leftOut": left_out,
+        })
+        .to_string()));
+    }
+    let mut lost = Vec::new();
+    if changed > 0 {
+        lost.push(format!("{changed} records are not as they were stored"));
+    }
+    for (first, last) in gaps {
+        lost.push(if last.0 >= i64::MAX as u64 {
+            format!("nothing can be read from record {} on", first.0)
+        } else {
+            format!("nothing can be read from record {} to {}", first.0, last.0)
+        });
+    }
+    if without_beginning > 0 {
+        lost.push(format!("{without_beginning} conversations have lost their beginning"));
+    }
+    if left_out > 0 {
+        lost.push(format!(
+            "{left_out} conversations cannot be read without what they have lost, and are left out"
+        ));
+    }
+    let lost = if lost.is_empty() { "nothing is lost".to_owned() } else { lost.join("; ") };
+    let (to, database) = (to.display(), home.database());
+    let database = database.display();
+    Ok(say(&format!(
+        "{records} records of {conversations} conversations were written to {to}; {lost}.\nTo go on with it, move {database} away together \
+         with its -wal, -shm and -newest files, and move {to} there"
+    )))
 }
 
 fn accept_loss(home: &Home, yes: bool, json: bool) -> anyhow::Result<ExitCode> {

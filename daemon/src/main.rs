@@ -24,7 +24,7 @@ use tokio::{runtime::Runtime, sync::watch};
 const USAGE: &str = "abided: the Abide daemon. `abide` starts it when it is needed.
 
 Usage: abided [--foreground]
-       abided doctor [--json] [--rebuild | --backup FILE [--force] | --accept-loss [--yes]]
+       abided doctor [--json] [--rebuild | --backup FILE [--force] | --salvage FILE [--force] | --accept-loss [--yes]]
        abided check
        abided config check | edit | reference [--json]
        abided prompts [--json] [--write]

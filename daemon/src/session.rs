@@ -172,7 +172,7 @@ impl Sessions {
     /// Carries out a client's command.
     ///
     /// # Errors
-    /// It was refused, the mailbox is full, or it could not be committed.
+    /// It was refused, the mailbox or the disk is full, or it could not be committed.
     pub async fn command(
         &self,
         conversation: ConversationId,
@@ -181,10 +181,22 @@ impl Sessions {
         if !command.is_admitted(self.is_draining()) {
             return Err(CommandError::ShuttingDown);
         }
+        if !command.is_urgent() {
+            self.check_room()?;
+        }
         let (reply, applied) = oneshot::channel();
         let message = Message::Command { command, reply };
         self.deliver(conversation, message.lane(), message).await?;
         applied.await.map_err(|_| CommandError::ShuttingDown)?
+    }
+
+    /// Refuses what would wait for room on a full disk, perhaps for longer than somebody wants it.
+    ///
+    /// # Errors
+    /// [`abide_store::AppendError::Full`]
+    pub fn check_room(&self) -> Result<(), CommandError> {
+        let lacks = self.inner.store.lacks_room();
+        lacks.map_or(Ok(()), |room| Err(abide_store::AppendError::Full(room).into()))
     }
 
     /// The setup of a new worktree, as a call of a task with this first record.

@@ -106,6 +106,7 @@ mod watch {
 }
 mod load {
     mod fifty;
+    mod waiting;
 }
 mod race {
     mod answers;

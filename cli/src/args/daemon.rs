@@ -21,13 +21,16 @@ pub(crate) struct DoctorArgs {
     #[arg(long)]
     pub(crate) rebuild: bool,
     /// Write a copy of the database, also while the daemon runs
-    #[arg(long, value_name = "FILE", conflicts_with = "rebuild")]
+    #[arg(long, value_name = "FILE", conflicts_with = "rebuild", group = "copy")]
     pub(crate) backup: Option<PathBuf>,
+    /// Write what can be read of a damaged database to a new one, and say what is lost; the daemon must not run
+    #[arg(long, value_name = "FILE", conflicts_with = "rebuild", group = "copy")]
+    pub(crate) salvage: Option<PathBuf>,
     /// Let the copy replace a file that exists
-    #[arg(long, requires = "backup")]
+    #[arg(long, requires = "copy")]
     pub(crate) force: bool,
     /// Go on from a database that has lost its newest records: says what is lost, and asks; the daemon must not run
-    #[arg(long, conflicts_with_all = ["rebuild", "backup"])]
+    #[arg(long, conflicts_with_all = ["rebuild", "copy"])]
     pub(crate) accept_loss: bool,
     /// Accept it without being asked
     #[arg(long, requires = "accept_loss")]

@@ -15,5 +15,8 @@ pub(crate) fn doctor(args: &DoctorArgs, json: bool) -> Result<Exit, CommandError
     if let Some(file) = &args.backup {
         arguments.extend([OsStr::new("--backup"), file.as_os_str()]);
     }
+    if let Some(file) = &args.salvage {
+        arguments.extend([OsStr::new("--salvage"), file.as_os_str()]);
+    }
     become_daemon(&arguments)
 }

@@ -12,8 +12,9 @@ use crate::{
 use abide_client::protocol::{
     ConversationId,
     method::{
-        GetConversation, ListConversations, ListTasks,
+        self, GetConversation, ListConversations, ListTasks,
         conversation::{ConversationParams, ListConversationsParams},
+        daemon::StatusParams,
         task::ListTasksParams,
     },
     task::{AgentTask, Status},
@@ -65,6 +66,9 @@ pub(crate) async fn ps(args: PsArgs, json: bool) -> Result<Exit, CommandError> {
         screen::print(ps::nothing(choice.takes_ended()))?;
     } else {
         screen::print(&ps::tasks(&tasks, &titles, clock::now(), text::terminal_width()))?;
+        if daemon.call::<method::Status>(StatusParams::default()).await?.daemon.storage_full {
+            screen::note("the disk is full: tasks at work wait for room, nothing is lost")?;
+        }
     }
     Ok(Exit::Done)
 }

@@ -40,12 +40,17 @@ impl From<CopyError> for BackupError {
 /// # Errors
 /// See [`BackupError`].
 pub fn backup(home: &Home, to: &Path, existing: Existing) -> Result<(), BackupError> {
+    Ok(Store::copy(&home.database(), &target(home, to, existing)?, existing)?)
+}
+
+/// The resolved path of a file that may be written.
+pub(super) fn target(home: &Home, to: &Path, existing: Existing) -> Result<PathBuf, BackupError> {
     let target = Target::find(to)?;
     if let Some(folder) = own_folders(home).find(|folder| target.is_in(folder)) {
         return Err(BackupError::Own { path: to.to_owned(), folder });
     }
     target.may_be_written(existing)?;
-    Ok(Store::copy(&home.database(), &target.path, existing)?)
+    Ok(target.path)
 }
 
 /// The target of a backup.

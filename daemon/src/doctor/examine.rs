@@ -255,7 +255,8 @@ async fn database(home: &Home) -> Diagnosis {
         Integrity::Damaged(what) => Diagnosis::bad(
             ABOUT,
             format!(
-                "{} is damaged ({}); stop the daemon, move the file away together with its -wal, -shm and -newest files, and put a backup in its place",
+                "{} is damaged ({}); stop the daemon, move the file away together with its -wal, -shm and -newest files, and put a backup in its place; a damage that is in no record `abide doctor --rebuild` repairs, and \
+                 `abide doctor --salvage FILE` writes what can be read to a new one",
                 path.display(),
                 what.join("; ")
             ),
@@ -273,6 +274,13 @@ async fn database(home: &Home) -> Diagnosis {
                     "; the next start brings it to {}, after a backup",
                     found.newest_schema
                 ));
+            }
+            if found.lacks_mark && found.records > 0 {
+                words.push_str(
+                    "; its newest-record mark (abide.db-newest) is missing, so a loss of the newest records would go unnoticed until the next \
+                     start makes it anew",
+                );
+                return Diagnosis::noted(ABOUT, words);
             }
             Diagnosis::good(ABOUT, words)
         }

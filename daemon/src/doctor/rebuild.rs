@@ -40,17 +40,25 @@ pub enum RebuildError {
 pub async fn rebuild(home: &Home) -> Result<Rebuilt, RebuildError> {
     let _instance = Instance::take(home.lock_file())?;
     let options = Options { path: home.database(), reserve_bytes: 0, readers: 1 };
-    let store = Store::open(options, Box::new(|_| {}))?;
-    let rebuilt = projections(&store).await;
+    let store = Store::open_repairing(options, Box::new(|_| {}), projected)?;
+    let rebuilt = everything(&store).await;
     store.close().await;
     rebuilt
+}
+
+/// Compares first, so that what differed can be told; the search index and all other tables are made anew after that.
+async fn everything(store: &Store) -> Result<Rebuilt, RebuildError> {
+    let compared = projections(store).await;
+    store.repair().await?;
+    // What was damaged is repaired now.
+    if compared.is_err() { projections(store).await } else { compared }
 }
 
 async fn projections(store: &Store) -> Result<Rebuilt, RebuildError> {
     let mut rebuilt = Rebuilt { rules_differed: store.replace_rules().await?, ..Rebuilt::default() };
     for id in store.recorded_conversations().await? {
         let records = store.conversation_records(id).await?;
-        if store.replace_projections(id, tasks(id, &records)).await? {
+        if store.replace_projections(id, projected(id, &records)).await? {
             rebuilt.different.push(id);
         }
         rebuilt.conversations += 1;
@@ -60,7 +68,7 @@ async fn projections(store: &Store) -> Result<Rebuilt, RebuildError> {
 
 /// The projection of each task after its last record. A history keeps only the newest root task and its sub-tasks, so earlier roots
 /// are taken before the next one starts.
-fn tasks(id: ConversationId, records: &[Record]) -> Vec<TaskProjection> {
+pub(crate) fn projected(id: ConversationId, records: &[Record]) -> Vec<TaskProjection> {
     let mut history = History::default();
     let mut tasks = Vec::new();
     for record in records {

@@ -65,6 +65,7 @@ pub(super) async fn checkpoint(
         if previous.is_none() { "before the first change".to_owned() } else { format!("step {step}") };
     let take = Take { conversation, task, previous, ran: ran.flatten(), label };
     let checkpoints = runner.tools.checkpoints().clone();
+    let _turn = cancel.run_until_cancelled(checkpoints.turn()).await?;
     let taken = tokio::task::spawn_blocking(move || checkpoints.take(&place, &take)).await;
     if cancel.is_cancelled() {
         return None;
@@ -111,6 +112,7 @@ async fn restore(runner: &Runner, job: UndoJob, cancel: &CancellationToken) -> a
     let chain = trail.chain;
     let order = UndoOrder { conversation, task: begun.undone, undo: begun.undo, chain, from, all: begun.all };
     let checkpoints = runner.tools.checkpoints().clone();
+    let _turn = cancel.run_until_cancelled(checkpoints.turn()).await;
     let done = tokio::task::spawn_blocking(move || checkpoints.undo(&place, &order)).await??;
     pass(Point::UndoDone);
     Ok(UndoResult::Done(done))

@@ -22,15 +22,17 @@ use abide_protocol::{
     method::{Reply, Request},
 };
 use abide_store::{Lookup, ReadError, Store};
+use tokio_util::sync::CancellationToken;
 
-/// Carries out a request.
+/// Carries out a request. `gone` is cancelled when its caller has gone without waiting for the reply.
 pub(super) async fn handle(
     service: &Service,
     caller: &Caller,
     request: Request,
+    gone: &CancellationToken,
 ) -> Result<Reply, RequestError> {
     Ok(match request {
-        Request::StartTask(params) => Reply::StartTask(start::start(service, caller, params).await?),
+        Request::StartTask(params) => Reply::StartTask(start::start(service, caller, params, gone).await?),
         Request::StopTask(params) => Reply::StopTask(task::stop(service, &params).await?),
         Request::PauseTask(params) => Reply::PauseTask(task::pause(service, &params).await?),
         Request::ResumeTask(params) => Reply::ResumeTask(task::resume(service, caller, &params).await?),

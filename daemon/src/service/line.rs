@@ -32,7 +32,7 @@ pub struct Line {
     outbox: Outbox,
     /// Cancels this line's requests and subscriptions.
     closing: CancellationToken,
-    /// Cancelled when nobody is there any more for whom tasks could be held.
+    /// Cancelled when nobody is there any more for whom tasks could be held or started.
     gone: CancellationToken,
     subscriptions: Mutex<Subscriptions>,
     focus: Mutex<Option<Focus>>,
@@ -69,7 +69,8 @@ impl Line {
         &self.closing
     }
 
-    /// The caller has gone without waiting for its replies. What it asked for is done all the same, but no task is held for it.
+    /// The caller has gone without waiting for its replies. What it asked for is done all the same, but no task is held for it,
+    /// and a start that is not committed yet is withdrawn.
     pub fn caller_has_gone(&self) {
         self.gone.cancel();
     }
@@ -127,10 +128,10 @@ impl Line {
                 return deliver(reply.map(Reply::Shutdown).map_err(Error::from));
             }
             request @ Request::UpdateDaemon(_) => tokio::select! {
-                reply = handlers::handle(service, &self.caller, request) => reply,
+                reply = handlers::handle(service, &self.caller, request, &self.gone) => reply,
                 () = self.gone.cancelled() => return,
             },
-            request => handlers::handle(service, &self.caller, request).await,
+            request => handlers::handle(service, &self.caller, request, &self.gone).await,
         };
         deliver(reply.map_err(Error::from));
     }

@@ -38,7 +38,7 @@ impl From<WriteError> for RequestError {
     fn from(error: WriteError) -> Self {
         let kind = match error {
             WriteError::ConversationGone(_) => ErrorKind::NotFound,
-            WriteError::Full => ErrorKind::StorageFull,
+            WriteError::Full(_) => ErrorKind::StorageFull,
             WriteError::Closed => ErrorKind::ShuttingDown,
             WriteError::Invalid { .. } => ErrorKind::Internal,
             WriteError::Failed { .. } => ErrorKind::Storage,
@@ -77,6 +77,8 @@ impl From<CommandError> for RequestError {
             },
             CommandError::Overloaded => ErrorKind::Overloaded,
             CommandError::Store(AppendError::ConversationGone(_)) => ErrorKind::NotFound,
+            CommandError::Store(AppendError::Full(_)) => ErrorKind::StorageFull,
+            CommandError::Store(AppendError::Withdrawn) => ErrorKind::IllegalState,
             CommandError::Store(AppendError::DuplicateTaskId(task)) => {
                 return Self(Error::new(ErrorKind::Conflict, error.to_string()).about(task));
             }

@@ -58,6 +58,10 @@ impl Sessions {
     /// The records cannot be read.
     pub async fn files_at_rest(&self, conversation: ConversationId) -> Result<(), ReadError> {
         let mut worked = self.inner.hub.work_on_files();
+        if checkpoint::load(&self.inner.store, conversation).await?.0.works_on_files() {
+            // A start may have left it until it is needed.
+            drop(self.mailbox(conversation));
+        }
         let rest = async {
             loop {
                 worked.mark_unchanged();

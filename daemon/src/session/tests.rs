@@ -9,7 +9,7 @@ use abide_protocol::{
     task::{Approvals, EndReason, Limits, Mode, RestartPolicy, Status},
 };
 use abide_skip::skip;
-use abide_store::{Append, Options, Store, TaskProjection, TaskQuery};
+use abide_store::{Append, AppendError, Options, Store, TaskProjection, TaskQuery};
 use abide_tools::Tools;
 use std::{path::Path, sync::Arc, time::Duration};
 use tempfile::TempDir;
@@ -218,6 +218,46 @@ async fn on_a_full_disk_a_refusal_waits_for_the_commit_it_rests_on() {
     assert!(matches!(refused, Err(CommandError::Refused(Refusal::NoApproval))), "{refused:?}");
     assert_eq!(kinds(&store).await.last().unwrap(), "ConversationArchived");
     archived.await.unwrap().unwrap();
+}
+
+/// Nobody may want it any more when there is room again.
+#[tokio::test]
+async fn on_a_full_disk_what_does_not_steer_existing_work_is_refused_at_once() {
+    let test = "on_a_full_disk_what_does_not_steer_existing_work_is_refused_at_once";
+    let Some(folder) = full(test) else { return };
+    let store = open(folder.path(), 0);
+    paused_task(&store).await;
+    store.close().await;
+
+    let store = open(folder.path(), ENDLESS);
+    let sessions = sessions(&store, folder.path());
+    let start = || {
+        let (task, conversation) = (TaskId(Uuid::from_u128(9)), Some(facts()));
+        let start = Start { task, conversation, head: head(""), imported: Vec::new(), setup: None };
+        Command::Start(Box::new(start))
+    };
+    let new = ConversationId(Uuid::from_u128(7));
+    let commands = [
+        (new, start()),
+        (new, Command::Create(facts())),
+        (CONVERSATION, Command::Archive { archived: true }),
+        (CONVERSATION, Command::Update(Default::default())),
+    ];
+    for (conversation, command) in commands {
+        let said = format!("{command:?}");
+        let refused = tokio::time::timeout(PATIENCE, sessions.command(conversation, command)).await;
+        let Ok(Err(CommandError::Store(AppendError::Full(room)))) = refused else {
+            panic!("{said}: {refused:?}")
+        };
+        assert_eq!(room.folder, folder.path(), "{said}");
+    }
+    // One that came before the disk was full: the store refuses it.
+    let (reply, started) = oneshot::channel();
+    let message = Message::Command { command: start(), reply };
+    assert!(sessions.mailbox(new).put(Lane::Command, message).await.is_ok());
+    let refused = tokio::time::timeout(PATIENCE, started).await.unwrap().unwrap();
+    assert!(matches!(refused, Err(CommandError::Store(AppendError::Full(_)))), "{refused:?}");
+    assert!(store.conversation_records(new).await.unwrap().is_empty());
 }
 
 #[tokio::test]

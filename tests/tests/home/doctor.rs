@@ -9,7 +9,7 @@ use abide_tests::{
 use serde_json::Value;
 use std::{
     fs,
-    os::unix::fs::{MetadataExt as _, symlink},
+    os::unix::fs::{FileExt as _, MetadataExt as _, symlink},
     path::PathBuf,
 };
 
@@ -244,4 +244,55 @@ async fn problems_are_reported_with_a_remedy() {
     assert!(sick.stdout.contains("✗ database:") && sick.stdout.contains("move it away"), "{sick:?}");
     assert!(sick.stdout.contains("✗ config:") && sick.stdout.contains("max_stepps"), "{sick:?}");
     assert!(fs::read_to_string(&database).unwrap().starts_with("this is not"), "it changes nothing");
+}
+
+/// Overwrites the first page of a table.
+fn damage(world: &World, table: &str) {
+    let database = world.daemon.home().database();
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+    let page: i64 = connection.query_row(sql, [table], |row| row.get(0)).unwrap();
+    drop(connection);
+    let file = fs::File::options().write(true).open(&database).unwrap();
+    file.write_all_at(&[0xee; 4096], (page.cast_unsigned() - 1) * 4096).unwrap();
+}
+
+#[tokio::test]
+async fn what_is_derived_is_repaired_by_a_start_and_by_a_rebuild() {
+    let mut world = World::start().await;
+    let first = world.run("first", [Turn::done("A needle.")]).await;
+    world.wait_end(first).await;
+    let cli = world.daemon.cli();
+    for table in ["search_data", "tasks", "records_of_conversation"] {
+        world.daemon.stop().await;
+        damage(&world, table);
+        world.daemon.up().await;
+        world.client = world.daemon.client().await;
+        let again = world.run("again", [Turn::done("Done.")]).await;
+        world.wait_end(again).await;
+        assert!(cli.ok(&["search", "needle"]).await.contains("needle"), "{table}");
+        let state = cli.json(&["daemon", "status"]).await;
+        assert_eq!(state["daemon"]["storageDamaged"], false, "{table}: {state}");
+
+        world.daemon.stop().await;
+        damage(&world, table);
+        cli.ok(&["doctor", "--rebuild"]).await;
+        assert_eq!(health(&cli.json(&["doctor"]).await, "database"), "good", "{table}");
+        world.daemon.up().await;
+    }
+    world.daemon.stop().await;
+    let home = world.daemon.home();
+    fs::remove_file(home.data_dir.join("abide.db-newest")).unwrap();
+    assert_eq!(health(&cli.json(&["doctor"]).await, "database"), "noted");
+    let whole = fs::read(home.database()).unwrap();
+    fs::write(home.database(), &whole[..whole.len() / 4096 * 9 / 10 * 4096]).unwrap();
+    let cut = fs::read(home.database()).unwrap();
+    let salvaged = world.daemon.workspace().join("salvaged.db");
+    let said = cli.ok(&["doctor", "--salvage", salvaged.to_str().unwrap()]).await;
+    assert!(said.contains("nothing can be read from record"), "{said}");
+    assert!(fs::read(home.database()).unwrap() == cut, "the damaged file is as it was");
+    fs::rename(&salvaged, home.database()).unwrap();
+    world.daemon.up().await;
+    cli.ok(&["ps", "--all"]).await;
+    assert_eq!(health(&cli.json(&["doctor"]).await, "database"), "good");
 }

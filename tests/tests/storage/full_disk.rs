@@ -121,6 +121,13 @@ async fn on_a_small_disk() {
     assert!(stopped.status.has_ended(), "a stop is done, not only noted: {stopped:?}");
     assert!(world.answer(question, Some("yes")).await, "an answer counts");
     assert!(world.decide(approval, Decision::RejectOnce).await, "a decision counts");
+    let late =
+        wait::within("a start to be answered", world.client.call::<method::StartTask>(world.task("late")));
+    let refused = late.await.expect_err("there is no room for it").to_string();
+    let folder = world.daemon.home().data_dir;
+    assert!(refused.contains(&folder.display().to_string()) && refused.contains("MiB"), "{refused}");
+    let listed = world.daemon.cli().run(&["ps"]).await;
+    assert!(listed.stderr.contains("the disk is full"), "{listed:?}");
     assert!(is_full().await, "all that on a full disk");
 
     fs::remove_file(&ballast).unwrap();
@@ -149,6 +156,7 @@ async fn on_a_small_disk() {
         };
         assert_eq!(end.status, Status::Completed, "{key}: {end:?}");
     }
+    assert!(world.model.last_request("late").is_none(), "what was refused does not start later");
     assert!(world.model.last_request("question").unwrap().text().contains("yes"));
     assert_eq!(world.daemon.pid(), pid, "without a restart");
     let last = ledger::last(&world.daemon.home().database());

@@ -67,7 +67,7 @@ pub(crate) fn advance_those(
 #[must_use]
 pub fn needs_daemon(history: &History, task: &Task) -> bool {
     let is_root = history.root().is_some_and(|root| root.id == task.id);
-    is_root && files::effect(history).is_some()
+    is_root && files::needs_daemon(history)
         || is_at_work(task)
         || !next(history, task, &mut Mint::new(task.started_at, 0)).is_empty()
 }

@@ -15,6 +15,7 @@ use crate::{
     history::History,
     input::Refusal,
     mint::Mint,
+    status::is_at_work,
     task::{Call, CallStage, Stage, Task},
 };
 use abide_protocol::{
@@ -216,6 +217,16 @@ pub(crate) fn effect(history: &History) -> Option<Effect> {
         return Some(Effect::Checkpoint { task: root.id, number: files.next });
     }
     files.undo.as_ref().map(|begun| Effect::Undo { task: root.id, undo: begun.undo })
+}
+
+/// Whether a daemon that starts goes on with the work on files. A first checkpoint can wait until something is about to act: nothing has
+/// changed yet, and many tasks may wait for a person.
+pub(crate) fn needs_daemon(history: &History) -> bool {
+    let files = &history.files;
+    let can_wait = matches!(files.first, FirstCheckpoint::NotTaken)
+        && files.undo.is_none()
+        && !history.live().any(is_at_work);
+    effect(history).is_some() && !can_wait
 }
 
 /// The end of a root task whose checkpoint or undo is not over.

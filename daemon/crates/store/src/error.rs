@@ -1,6 +1,6 @@
 //! The store's errors, in words for the person who can act on them.
 
-use crate::committed::ClientMessageUse;
+use crate::{committed::ClientMessageUse, room::Room};
 use abide_protocol::{ConversationId, Seq, TaskId};
 use rusqlite::ErrorCode;
 use std::{
@@ -20,7 +20,7 @@ pub enum OpenError {
     #[error("{} is not a database of Abide; it was left as it is: move it away or choose another place", path.display())]
     NotOurs { path: PathBuf },
     #[error(
-        "{} is damaged ({reason}); it was left as it is: move it away together with its -wal, -shm and -newest files and put a backup in its place",
+        "{} is damaged ({reason}); it was left as it is: move it away together with its -wal, -shm and -newest files and put a backup in its place, or what can be read of it: abide doctor --salvage FILE",
         path.display()
     )]
     Damaged { path: PathBuf, reason: String },
@@ -91,6 +91,11 @@ pub enum AppendError {
     DuplicateTaskId(TaskId),
     #[error("conversation {0} does not exist (any more)")]
     ConversationGone(ConversationId),
+    /// It starts or creates something, so it does not wait for room.
+    #[error("{0}")]
+    Full(Room),
+    #[error("the start was withdrawn")]
+    Withdrawn,
     #[error("the database is closed")]
     Closed,
     /// A defect of the caller: the append conflicts with stored records.
@@ -107,8 +112,8 @@ pub enum WriteError {
     #[error("conversation {0} does not exist (any more)")]
     ConversationGone(ConversationId),
     /// Nothing was changed; a later attempt may succeed.
-    #[error("the disk is full")]
-    Full,
+    #[error("{0}")]
+    Full(Room),
     #[error("the database is closed")]
     Closed,
     /// A defect: the change conflicts with stored records.

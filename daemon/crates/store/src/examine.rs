@@ -22,6 +22,8 @@ pub struct Examined {
     pub conversations: u64,
     pub records: u64,
     pub integrity: Integrity,
+    /// The newest-record mark is missing: a loss of the newest records would go unnoticed.
+    pub lacks_mark: bool,
 }
 
 impl Store {
@@ -31,13 +33,22 @@ impl Store {
     /// It cannot be opened.
     pub fn examine(path: &Path) -> Result<Examined, OpenError> {
         let (connection, schema) = open_complete(path)?;
+        let lacks_mark = !high_water::is_there(path);
         let bytes = fs::metadata(path).map_or(0, |found| found.len());
         let look = || {
             let totals = "SELECT (SELECT count(*) FROM conversations), (SELECT count(*) FROM records)";
             let (conversations, records) =
                 connection.query_row(totals, [], |row| Ok((count(row, 0)?, count(row, 1)?)))?;
             let integrity = backup::integrity(&connection, schema)?;
-            Ok(Examined { schema, newest_schema: migrate::CURRENT, bytes, conversations, records, integrity })
+            Ok(Examined {
+                schema,
+                newest_schema: migrate::CURRENT,
+                bytes,
+                conversations,
+                records,
+                integrity,
+                lacks_mark,
+            })
         };
         look().map_err(|error| match error {
             ReadError::Sqlite(error) => OpenError::sqlite(path, &error),

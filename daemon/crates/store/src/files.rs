@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// migrations. They need not exist.
 #[must_use]
 pub fn files(database: &Path) -> Vec<PathBuf> {
-    let fixed = ["", "-wal", "-shm", "-new", "-reserve", "-newest"].map(str::to_owned);
+    let fixed = ["", "-wal", "-shm", "-new", "-renewed", "-reserve", "-newest"].map(str::to_owned);
     let backups = (1..CURRENT).map(backup_suffix);
     fixed.into_iter().chain(backups).map(|suffix| beside(database, &suffix)).collect()
 }

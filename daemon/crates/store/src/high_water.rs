@@ -30,7 +30,16 @@ impl HighWater {
     pub(crate) fn beside(database: &Path, newest: Seq) -> Self {
         let path = path(database);
         let file = match File::options().write(true).open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => create_private(&path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if newest > Seq(0) {
+                    tracing::warn!(
+                        path = %path.display(),
+                        "the newest-record mark is missing, so a loss of the newest records before this start would go unnoticed; it is \
+                         made anew"
+                    );
+                }
+                create_private(&path)
+            }
             opened => opened,
         };
         if let Err(error) = &file {
@@ -105,6 +114,11 @@ pub(crate) fn accept_newest(database: &Path, newest: Seq) -> Result<(), OpenErro
 /// The newest record's seq.
 pub(crate) fn newest(connection: &Connection) -> rusqlite::Result<Seq> {
     connection.prepare_cached("SELECT coalesce(max(seq), 0) FROM records")?.query_row([], |row| seq(row, 0))
+}
+
+/// Whether there is a mark.
+pub(crate) fn is_there(database: &Path) -> bool {
+    path(database).exists()
 }
 
 fn path(database: &Path) -> PathBuf {

@@ -5,10 +5,12 @@ use crate::{
     column::seq_to_sql,
     committed::ClientMessageUse,
     error::{AppendError, ReadError, WriteError},
+    room::Room,
     stored_form::{Body, Stored},
+    writer::Severity,
 };
 use abide_protocol::{ConversationId, RecordId, Seq, TaskId, Timestamp, record::Record};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, ffi, params};
 
 /// Write access within a transaction.
 pub(crate) struct Ledger<'a> {
@@ -90,9 +92,24 @@ pub(crate) enum WorkError {
     TaskIdUsed(TaskId),
     Gone(ConversationId),
     Invalid(String),
-    Full,
+    Full(Room),
+    /// Nobody wants it any more.
+    Withdrawn,
     Broken(String),
     Closed,
+}
+
+impl Fault {
+    /// A statement that the search index does not carry out means that it is damaged.
+    pub(crate) fn of_index(self) -> Self {
+        match self {
+            Self::Sqlite(error) if Severity::of(&error) == Severity::Statement => {
+                let code = ffi::Error::new(ffi::SQLITE_CORRUPT_VTAB);
+                Self::Sqlite(rusqlite::Error::SqliteFailure(code, Some(error.to_string())))
+            }
+            other => other,
+        }
+    }
 }
 
 impl From<WorkError> for Fault {
@@ -129,8 +146,8 @@ impl From<WorkError> for AppendError {
             WorkError::TaskIdUsed(task) => Self::DuplicateTaskId(task),
             WorkError::Gone(id) => Self::ConversationGone(id),
             WorkError::Invalid(reason) => Self::Invalid { reason },
-            // Cannot happen: an append waits for room.
-            WorkError::Full => Self::Failed { reason: "the disk is full".to_owned() },
+            WorkError::Full(room) => Self::Full(room),
+            WorkError::Withdrawn => Self::Withdrawn,
             WorkError::Broken(reason) => Self::Failed { reason },
             WorkError::Closed => Self::Closed,
         }
@@ -148,7 +165,8 @@ impl From<WorkError> for WriteError {
             }
             WorkError::Gone(id) => Self::ConversationGone(id),
             WorkError::Invalid(reason) => Self::Invalid { reason },
-            WorkError::Full => Self::Full,
+            WorkError::Full(room) => Self::Full(room),
+            WorkError::Withdrawn => Self::Invalid { reason: "it was withdrawn".to_owned() },
             WorkError::Broken(reason) => Self::Failed { reason },
             WorkError::Closed => Self::Closed,
         }

@@ -32,12 +32,15 @@ mod open;
 mod project;
 mod query;
 mod reader;
+mod renew;
 mod reserve;
+mod room;
 mod rule_book;
 mod rule_id;
 mod search_index;
 mod store;
 mod stored_form;
+mod withdrawal;
 mod work;
 mod writer;
 
@@ -52,5 +55,8 @@ pub use query::{
     Addressee, ConversationQuery, Counts, Lookup, PendingRef, SearchQuery, TaskCalls, TaskQuery, TreeOf,
     UsageQuery,
 };
+pub use renew::{Projector, RenewError, Salvaged};
+pub use room::Room;
 pub use rule_id::RuleId;
 pub use store::{Options, Store};
+pub use withdrawal::Withdrawal;

@@ -43,7 +43,7 @@ pub(crate) fn reader(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-fn connect(path: &Path, access: OpenFlags) -> Result<Connection, OpenError> {
+pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, OpenError> {
     let connect = || {
         let connection = Connection::open_with_flags(path, access.union(OpenFlags::SQLITE_OPEN_NO_MUTEX))?;
         connection.busy_timeout(BUSY)?;
@@ -58,6 +58,17 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, OpenError> {
         Ok(connection)
     };
     connect().map_err(|e| OpenError::sqlite(path, &e))
+}
+
+/// A connection to a copy that may be cut off: SQLite refuses one that is shorter than it says, unless the schema can be written.
+pub(crate) fn connect_lenient(copy: &Path) -> Result<Connection, OpenError> {
+    let connect = || {
+        let access = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+        let connection = Connection::open_with_flags(copy, access)?;
+        connection.execute_batch("PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON;")?;
+        Ok(connection)
+    };
+    connect().map_err(|e| OpenError::sqlite(copy, &e))
 }
 
 fn configure(connection: &Connection, path: &Path) -> Result<(), OpenError> {

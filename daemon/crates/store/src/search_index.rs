@@ -18,7 +18,7 @@ impl Store {
             {
                 Ok(progress) => progress,
                 Err(WriteError::Closed) => return Err(ReadError::Closed),
-                Err(WriteError::Full) => return Ok(()),
+                Err(WriteError::Full(_)) => return Ok(()),
                 Err(error) => return Err(ReadError::Index(error)),
             };
         }

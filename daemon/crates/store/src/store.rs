@@ -5,15 +5,18 @@ use crate::{
     error::{AppendError, OpenError, ReadError, WriteError},
     open,
     reader::Readers,
+    renew::Projector,
+    room::Room,
     rule_book::RuleBook,
     rule_id::RuleId,
+    withdrawal::WithdrawnStarts,
     work,
     writer::{self, Lane, Queue},
 };
 use abide_protocol::{
     ConversationId, RecordId, Seq, Timestamp, conversation::Conversation, inbox::TextRule, record::By,
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::watch;
 
@@ -36,28 +39,48 @@ pub struct Store {
     pub(crate) rules: RuleBook,
     readers: Arc<Readers>,
     state: watch::Receiver<StorageState>,
+    pub(crate) withdrawn: WithdrawnStarts,
+    needs: Room,
 }
 
 impl Store {
     /// Opens the database at the path, or creates it. One of an older schema is backed up and migrated. Blocks.
     pub fn open(options: Options, sink: Sink) -> Result<Self, OpenError> {
+        Self::open_with(options, sink, None)
+    }
+
+    /// The same, but if something that is not a record is found damaged, now or later, the database is made anew from its records.
+    pub fn open_repairing(options: Options, sink: Sink, project: Projector) -> Result<Self, OpenError> {
+        Self::open_with(options, sink, Some(project))
+    }
+
+    fn open_with(options: Options, sink: Sink, project: Option<Projector>) -> Result<Self, OpenError> {
         let Options { path, reserve_bytes, readers } = options;
         let writer_connection = open::writer(&path)?;
         let reader_connections =
             (0..readers.max(1)).map(|_| open::reader(&path)).collect::<Result<Vec<_>, _>>()?;
         let readers = Readers::start(&path, reader_connections)?;
+        let needs = Room::of(&path, reserve_bytes);
         let rules = RuleBook::default();
-        let (queue, state) = writer::start(&path, reserve_bytes, writer_connection, rules.clone(), sink)?;
-        Ok(Self { queue, rules, readers: Arc::new(readers), state })
+        let (queue, state) =
+            writer::start(&path, reserve_bytes, writer_connection, rules.clone(), sink, project)?;
+        Ok(Self {
+            queue,
+            rules,
+            readers: Arc::new(readers),
+            state,
+            withdrawn: WithdrawnStarts::default(),
+            needs,
+        })
     }
 
     /// Commits records and the projections that they change, all or nothing.
     ///
-    /// On a full disk this waits for room, unless the append is urgent. Dropping the future withdraws the append if it still waits;
+    /// On a full disk this waits for room, unless the append is urgent. One that starts a root task or creates a conversation is refused. Dropping the future withdraws the append if it still waits;
     /// otherwise it is committed all the same. So after a withdrawal the records have to be read again.
     pub async fn append(&self, append: Append) -> Result<Arc<Committed>, AppendError> {
         let lane = if append.urgent { Lane::Urgent } else { Lane::Ordinary };
-        Ok(self.queue.run(lane, |answer| work::Append::new(append, answer)).await?)
+        Ok(self.queue.run(lane, |answer| work::Append::new(append, self.withdrawn.clone(), answer)).await?)
     }
 
     /// Deletes a conversation's records for good: in the database, and in its log as soon as no reader uses an older state. A tombstone
@@ -124,9 +147,20 @@ impl Store {
         Ok(self.queue.run(Lane::Ordinary, |answer| work::Rebuild::new(id, tasks, answer)).await?)
     }
 
+    /// Makes the whole database anew from its records. If one of them cannot be read, nothing is changed.
+    pub async fn repair(&self) -> Result<(), WriteError> {
+        Ok(self.queue.run(Lane::Ordinary, work::Repair::new).await?)
+    }
+
     /// Rebuilds the remembered decisions from their records. Returns whether any was different.
     pub async fn replace_rules(&self) -> Result<bool, WriteError> {
         Ok(self.queue.run(Lane::Ordinary, work::RebuildRules::new).await?)
+    }
+
+    /// What is needed if the disk is full now. `None`: it is not.
+    #[must_use]
+    pub fn lacks_room(&self) -> Option<Room> {
+        self.state.borrow().full.then(|| self.needs.clone())
     }
 
     /// Watches whether the disk is full.
@@ -148,8 +182,22 @@ impl Store {
         self.queue.close().await;
     }
 
-    /// Runs queries on a reader thread, within one read transaction.
+    /// Runs queries on a reader thread, within one read transaction. If they meet a damaged page, the database is repaired and they run
+    /// again.
     pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, ReadError> + Clone + Send + 'static,
+    ) -> Result<T, ReadError> {
+        match self.read_once(query.clone()).await {
+            Err(ReadError::Sqlite(error)) if is_damage(&error) && self.repair().await.is_ok() => {
+                self.read_once(query).await
+            }
+            read => read,
+        }
+    }
+
+    /// The same, without a repair.
+    pub(crate) async fn read_once<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, ReadError> + Send + 'static,
     ) -> Result<T, ReadError> {
@@ -168,4 +216,8 @@ impl Store {
     ) -> Result<T, ReadError> {
         self.readers.run(query).await
     }
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
 }

@@ -9,6 +9,7 @@ mod keep_checkpoint;
 mod mark_read;
 mod rebuild;
 mod rebuild_rules;
+mod repair;
 
 pub(crate) use add_rule::AddRule;
 pub(crate) use append::Append;
@@ -19,6 +20,7 @@ pub(crate) use keep_checkpoint::KeepCheckpoint;
 pub(crate) use mark_read::MarkRead;
 pub(crate) use rebuild::Rebuild;
 pub(crate) use rebuild_rules::RebuildRules;
+pub(crate) use repair::Repair;
 
 use crate::{
     committed::Committed,
@@ -55,6 +57,11 @@ pub(crate) trait Work: Send {
 
     /// Whether it changes the remembered decisions. Called before [`Self::committed`].
     fn changes_rules(&self) -> bool {
+        false
+    }
+
+    /// Whether it is no change of its own: the writer makes the database anew.
+    fn is_repair(&self) -> bool {
         false
     }
 

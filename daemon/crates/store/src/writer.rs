@@ -6,6 +6,7 @@ mod severity;
 mod transactor;
 
 pub(crate) use queue::{Lane, Queue};
+pub(crate) use severity::Severity;
 
 use crate::{
     committed::{Sink, StorageState},
@@ -13,16 +14,17 @@ use crate::{
     high_water::{HighWater, newest},
     ledger::{Totals, WorkError},
     query::open_items,
+    renew::{Projector, RenewError, renew},
     reserve::{Reserve, Restored},
+    room::Room,
     rule_book::RuleBook,
 };
 use abide_fail_point::{Point, pass};
 use queue::{Job, Queued};
 use rusqlite::{Connection, config::DbConfig};
-use severity::Severity;
 use std::{
     mem,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::AtomicU64,
@@ -44,13 +46,21 @@ const RETRY: Duration = Duration::from_millis(500);
 pub(crate) fn start(
     path: &Path,
     reserve_bytes: u64,
-    connection: Connection,
+    mut connection: Connection,
     rules: RuleBook,
     sink: Sink,
+    project: Option<Projector>,
 ) -> Result<(Queue, watch::Receiver<StorageState>), OpenError> {
-    rules.load(&connection).map_err(|e| OpenError::sqlite(path, &e))?;
-    let totals = || Ok(Totals { open_items: open_items(&connection)?, newest: newest(&connection)? });
-    let totals = totals().map_err(|e| OpenError::sqlite(path, &e))?;
+    let totals = match (load(&connection, &rules), project) {
+        (Err(error), Some(project)) if Severity::of(&error) == Severity::Damaged => {
+            tracing::error!(%error, "the database is damaged: it is made anew from its records");
+            renew(path, &mut connection, project)
+                .map_err(|e| OpenError::Damaged { path: path.to_owned(), reason: format!("{error}; {e}") })?;
+            load(&connection, &rules)
+        }
+        (loaded, _) => loaded,
+    };
+    let totals = totals.map_err(|e| OpenError::sqlite(path, &e))?;
     let transactions = Arc::new(AtomicU64::new(0));
     let (queue, jobs) = Queue::new(Arc::clone(&transactions));
     let (state, watched) = watch::channel(StorageState { full: false });
@@ -63,8 +73,11 @@ pub(crate) fn start(
         },
         rules,
         sink,
+        path: path.to_owned(),
+        project,
         reserve: Reserve::beside(path, reserve_bytes),
         condition: Condition::Good,
+        needs: Room::of(path, reserve_bytes),
         state,
         held: Vec::new(),
         log_has_deleted_pages: false,
@@ -80,12 +93,23 @@ pub(crate) fn start(
     Ok((queue, watched))
 }
 
+/// Reads what is kept in memory of the tables.
+fn load(connection: &Connection, rules: &RuleBook) -> rusqlite::Result<Totals> {
+    rules.load(connection)?;
+    Ok(Totals { open_items: open_items(connection)?, newest: newest(connection)? })
+}
+
 struct Writer {
     transactor: Transactor,
     rules: RuleBook,
     sink: Sink,
+    path: PathBuf,
+    /// Without it a damaged database is not made anew.
+    project: Option<Projector>,
     reserve: Reserve,
     condition: Condition,
+    /// What refused work is told on a full disk.
+    needs: Room,
     state: watch::Sender<StorageState>,
     /// Work that waits for room on the disk, or for a lock.
     held: Vec<Queued>,
@@ -171,7 +195,15 @@ impl Writer {
 
     fn handle_batch(&mut self, batch: Vec<Queued>) {
         match &self.condition {
-            Condition::Good => self.commit(batch),
+            Condition::Good => {
+                let (repairs, batch): (Vec<_>, _) =
+                    batch.into_iter().partition(|queued| queued.work.is_repair());
+                self.commit(batch);
+                if !repairs.is_empty() {
+                    let repaired = self.renew().map_err(WorkError::Invalid);
+                    repairs.into_iter().for_each(|queued| queued.work.answer(repaired.clone()));
+                }
+            }
             Condition::Full => {
                 let (urgent, rest) = batch.into_iter().partition(|queued| queued.work.is_urgent());
                 self.hold_or_refuse(rest);
@@ -214,7 +246,45 @@ impl Writer {
                 tracing::warn!(%error, "another process holds the database");
                 self.held.extend(batch);
             }
+            Severity::Damaged => self.damaged(batch, error),
             Severity::Statement | Severity::Final => self.stop_writing(batch, error),
+        }
+    }
+
+    /// Makes the database anew and tries the batch once more: what is damaged is mostly not a record.
+    fn damaged(&mut self, mut batch: Vec<Queued>, error: &rusqlite::Error) {
+        tracing::error!(%error, "the database is damaged");
+        if self.renew().is_err() {
+            return self.stop_writing(batch, error);
+        }
+        match self.transactor.transact(&mut batch) {
+            Ok(outcomes) => self.publish(batch, outcomes),
+            Err(error) if Severity::of(&error) == Severity::Damaged => self.stop_writing(batch, &error),
+            Err(error) => self.failed(batch, &error),
+        }
+    }
+
+    /// Makes the database anew from its records. If one of them cannot be read, it stays as it is.
+    fn renew(&mut self) -> Result<(), String> {
+        let project = self.project.ok_or("it cannot be repaired here")?;
+        let renewed = renew(&self.path, &mut self.transactor.connection, project);
+        if renewed.as_ref().is_err_and(RenewError::is_of_records) {
+            // It would fail again, and every reader of the record asks for it.
+            self.project = None;
+        }
+        let renewed = renewed
+            .map_err(|error| error.to_string())
+            .and_then(|()| load(&self.transactor.connection, &self.rules).map_err(|e| e.to_string()));
+        match renewed {
+            Ok(totals) => {
+                self.transactor.totals = totals;
+                tracing::warn!("the database was made anew from its records; nothing is lost");
+                Ok(())
+            }
+            Err(reason) => {
+                tracing::error!(reason, "the database cannot be made anew from its records");
+                Err(reason)
+            }
         }
     }
 
@@ -224,7 +294,7 @@ impl Writer {
             if queued.work.waits_for_room() {
                 self.held.push(queued);
             } else {
-                queued.work.answer(Err(WorkError::Full));
+                queued.work.answer(Err(WorkError::Full(self.needs.clone())));
             }
         }
     }

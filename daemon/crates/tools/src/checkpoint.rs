@@ -41,6 +41,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 /// Of files that have changed since the checkpoint before, so many bytes are kept. The largest files are left out first.
@@ -48,6 +49,9 @@ const MAX_NEW: u64 = 200 << 20;
 
 /// So many edits of tasks in one work tree are remembered.
 const MAX_EDITED: usize = 1024;
+
+/// So many checkpoints and undos are made at the same time.
+const AT_ONCE: usize = 4;
 
 /// For how long [`Checkpoints::why_not`] does not look again.
 const RECENT: Duration = Duration::from_secs(60);
@@ -79,6 +83,7 @@ pub struct Checkpoints {
     folders: Arc<CheckpointFolders>,
     /// Those of the work trees, by our folder of each.
     locks: Arc<Mutex<HashMap<String, Arc<Mutex<Index>>>>>,
+    turns: Arc<Semaphore>,
     /// By workspace.
     seen: Arc<Mutex<HashMap<String, Seen>>>,
 }
@@ -144,7 +149,20 @@ struct Gone {
 
 impl Checkpoints {
     pub(crate) fn new(runner: Arc<Runner>, folders: CheckpointFolders) -> Self {
-        Self { runner, folders: Arc::new(folders), locks: Arc::default(), seen: Arc::default() }
+        Self {
+            runner,
+            folders: Arc::new(folders),
+            locks: Arc::default(),
+            turns: Arc::new(Semaphore::new(AT_ONCE)),
+            seen: Arc::default(),
+        }
+    }
+
+    /// A turn to work on files: each takes a thread, processes and their pipes, and after a start all tasks may want one at the same time.
+    /// Resolves in the order of the calls.
+    pub async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        // It is never closed.
+        Arc::clone(&self.turns).acquire_owned().await.ok()
     }
 
     /// Whether a checkpoint of this workspace can be made, so that what is done there can be taken back.

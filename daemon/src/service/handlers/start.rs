@@ -8,7 +8,7 @@ use crate::{
     service::{Caller, Service},
     session::CommandError,
 };
-use abide_engine::{Command, Refusal, Start, import};
+use abide_engine::{Command, Refusal, Start, driver::Applied, import};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
@@ -23,13 +23,16 @@ use abide_protocol::{
 };
 use abide_store::AppendError;
 use digest::{digest, is_same};
+use std::pin::pin;
 use task_id::Chosen;
+use tokio_util::sync::CancellationToken;
 
 /// Starts a task; a repeated request returns the task that it has already started.
 pub(super) async fn start(
     service: &Service,
     caller: &Caller,
     params: StartTaskParams,
+    gone: &CancellationToken,
 ) -> Result<StartTaskReply, RequestError> {
     check(service, &params)?;
     let imported = import(&params.messages, &mut clock::mint())?;
@@ -38,6 +41,8 @@ pub(super) async fn start(
     if let Some(known) = already_started(service, client_message.as_ref()).await? {
         return Ok(known);
     }
+    // Before anything is made for it.
+    service.sessions.check_room()?;
     let chosen = params.task_id.as_deref().map(Chosen::parse).transpose()?;
     if let Some(chosen) = &chosen
         && let Some(task) = chosen.holder(&service.store).await?
@@ -98,7 +103,8 @@ pub(super) async fn start(
         persona,
     });
     let start = Box::new(Start { task: task_id, conversation, head, imported, setup });
-    match service.sessions.command(conversation_id, Command::Start(start)).await {
+    let started = start_while_wanted(service, conversation_id, start, gone).await;
+    match started {
         // It has begun: looking for others delays only this reply, and is only a hint.
         Ok(_) => {
             let beside = worktree::beside(service, conversation_id, &begun_in).await.unwrap_or_default();
@@ -113,6 +119,12 @@ pub(super) async fn start(
             let vanished = "the first request of this clientMessageId has vanished";
             Ok(known.ok_or_else(|| Error::new(ErrorKind::Internal, vanished))?)
         }
+        Err(e @ CommandError::Store(AppendError::Full(_) | AppendError::Withdrawn)) => {
+            if is_new {
+                service.launcher.remove_own(conversation_id).await;
+            }
+            Err(e.into())
+        }
         // Another request took the id at the same time.
         Err(CommandError::Store(AppendError::DuplicateTaskId(task))) => {
             if is_new {
@@ -125,6 +137,25 @@ pub(super) async fn start(
             already_started(service, client_message.as_ref()).await?.ok_or_else(|| e.into())
         }
         Err(e) => Err(e.into()),
+    }
+}
+
+/// Starts the task, unless its caller goes before the start is committed.
+async fn start_while_wanted(
+    service: &Service,
+    conversation: ConversationId,
+    start: Box<Start>,
+    gone: &CancellationToken,
+) -> Result<Applied, CommandError> {
+    let task = start.task;
+    let mut starting = pin!(service.sessions.command(conversation, Command::Start(start)));
+    tokio::select! {
+        biased;
+        () = gone.cancelled() => {
+            let _withdrawal = service.store.withdraw_start(task);
+            starting.await
+        }
+        started = &mut starting => started,
     }
 }
 

@@ -97,7 +97,10 @@ impl Actor {
             };
             match &error {
                 AppendError::Failed { reason } => sessions.store_failed(reason),
-                AppendError::DuplicateClientMessage(_) | AppendError::DuplicateTaskId(_) => {}
+                AppendError::DuplicateClientMessage(_)
+                | AppendError::DuplicateTaskId(_)
+                | AppendError::Full(_)
+                | AppendError::Withdrawn => {}
                 other => tracing::warn!("an append failed: {other}"),
             }
             let contradicts = matches!(error, AppendError::Invalid { .. });

@@ -42,8 +42,8 @@ impl Store {
     pub async fn fold_records<S: Default + Send + 'static>(
         &self,
         id: ConversationId,
-        resume: impl FnOnce(u32, &[u8]) -> Option<S> + Send + 'static,
-        mut fold: impl FnMut(&mut S, &Record) + Send + 'static,
+        resume: impl FnOnce(u32, &[u8]) -> Option<S> + Clone + Send + 'static,
+        mut fold: impl FnMut(&mut S, &Record) + Clone + Send + 'static,
     ) -> Result<S, ReadError> {
         self.read(move |connection| {
             let resumed = checkpoint(connection, id)?

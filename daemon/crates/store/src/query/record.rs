@@ -14,10 +14,10 @@ use abide_protocol::{ConversationId, RecordId, Seq, TaskId, Timestamp, record::R
 use rusqlite::{Connection, Row, ToSql, params};
 
 /// The columns that [`record`] reads.
-pub(super) const COLUMNS: &str = "seq, id, conversation, task, at, kind, version, body, checksum";
+pub(crate) const COLUMNS: &str = "seq, id, conversation, task, at, kind, version, body, checksum";
 
 /// Reads a row of [`COLUMNS`] and verifies its checksum, unless the row is older than checksums.
-fn columns<'a>(row: &'a Row<'_>) -> Result<Columns<'a>, ReadError> {
+pub(crate) fn columns<'a>(row: &'a Row<'_>) -> Result<Columns<'a>, ReadError> {
     let text = |index| row.get_ref(index)?.as_str().map_err(rusqlite::Error::from);
     let columns = Columns {
         seq: seq(row, 0)?,

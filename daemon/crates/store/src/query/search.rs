@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Store,
     column::{seq, seq_to_sql},
-    error::ReadError,
+    error::{ReadError, WriteError},
 };
 use abide_protocol::{
     ConversationId, Seq,
@@ -136,11 +136,23 @@ pub struct SearchQuery<'a> {
 impl Store {
     /// Messages and titles, newest first. The first search after many appends takes longer, because it updates the index.
     pub async fn search(&self, query: SearchQuery<'_>) -> Result<SearchReply, ReadError> {
+        match self.search_once(query).await {
+            // The index may be damaged in a way that SQLite does not call so.
+            Err(ReadError::Sqlite(_) | ReadError::Index(WriteError::Invalid { .. })) => {
+                let _ = self.repair().await;
+                self.search_once(query).await
+            }
+            found => found,
+        }
+    }
+
+    async fn search_once(&self, query: SearchQuery<'_>) -> Result<SearchReply, ReadError> {
         let SearchQuery { words, conversation, before, limit } = query;
         self.update_search_index().await?;
         let words = Words::parse(words);
         let limit = page_size(limit);
-        self.read(move |connection| {
+        // Repeated with the update of the index, which a repair empties.
+        self.read_once(move |connection| {
             let searched_to = search_progress(connection)?.searched_to;
             let mut reply =
                 SearchReply { titles: Vec::new(), messages: Vec::new(), before: None, searched_to };

@@ -4,9 +4,10 @@ use crate::{
     committed::{self, Committed, TaskProjection},
     hidden::{self, HIDDEN},
     project::{self, Changes},
+    withdrawal::WithdrawnStarts,
 };
 use abide_protocol::{
-    ConversationId, Seq,
+    ConversationId, Seq, TaskId,
     notification::{ConversationUpdate, InboxUpdate},
     record::{Record, RecordBody},
     task::AgentTask,
@@ -21,6 +22,7 @@ pub(crate) struct Append {
     records: Vec<Record>,
     tasks: Vec<(TaskProjection, Arc<AgentTask>)>,
     urgent: bool,
+    withdrawn: WithdrawnStarts,
     inbox: Option<InboxUpdate>,
     changed: Option<ConversationUpdate>,
     committed: Option<Arc<Committed>>,
@@ -28,7 +30,11 @@ pub(crate) struct Append {
 }
 
 impl Append {
-    pub(crate) fn new(append: committed::Append, answer: Answer<Arc<Committed>>) -> Self {
+    pub(crate) fn new(
+        append: committed::Append,
+        withdrawn: WithdrawnStarts,
+        answer: Answer<Arc<Committed>>,
+    ) -> Self {
         let committed::Append { conversation_id, records, tasks, urgent } = append;
         let record = |new: abide_protocol::record::NewRecord| Record {
             seq: Seq::default(),
@@ -47,11 +53,20 @@ impl Append {
             records: records.into_iter().map(record).collect(),
             tasks: tasks.into_iter().map(brief).collect(),
             urgent,
+            withdrawn,
             inbox: None,
             changed: None,
             committed: None,
             answer,
         }
+    }
+
+    /// The root task that it starts, if it starts one.
+    fn started(&self) -> Option<TaskId> {
+        self.records.iter().find_map(|record| match &record.body {
+            RecordBody::TaskStarted(head) if head.parent_id.is_none() => record.task_id,
+            _ => None,
+        })
     }
 
     /// Checks that the conversation exists, or that the first record creates it and none did before. The hidden conversation is never
@@ -75,6 +90,9 @@ impl Append {
 
 impl Work for Append {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
+        if self.started().is_some_and(|task| self.withdrawn.has(task)) {
+            return Err(WorkError::Withdrawn.into());
+        }
         self.check_conversation(ledger.connection)?;
         let mut changes = Changes::of(self.tasks.iter().map(|(_, brief)| &**brief));
         for record in &mut self.records {
@@ -116,8 +134,10 @@ impl Work for Append {
         self.urgent
     }
 
+    /// What exists goes on when there is room. What is new is refused: nobody may still want it by then.
     fn waits_for_room(&self) -> bool {
-        true
+        let creates = |record: &Record| matches!(record.body, RecordBody::ConversationCreated(_));
+        self.started().is_none() && !self.records.iter().any(creates)
     }
 
     fn is_abandoned(&self) -> bool {

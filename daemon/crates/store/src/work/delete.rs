@@ -77,7 +77,7 @@ impl Work for Delete {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
         let id = self.tombstone.conversation_id;
         let removed = project::close_items(ledger, id)?;
-        remove_from_index(ledger.connection, id)?;
+        remove_from_index(ledger.connection, id).map_err(Fault::of_index)?;
         let delete = |sql: &str| ledger.connection.prepare_cached(sql)?.execute([id.0]);
         if delete("DELETE FROM conversations WHERE id = ?1")? == 0 {
             return Err(WorkError::Gone(id).into());

@@ -2,24 +2,27 @@ use rusqlite::{Error, ErrorCode, ffi};
 
 /// What a SQLite error means for the work that met it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Severity {
+pub(crate) enum Severity {
     /// Only this piece of work is wrong.
     Statement,
     /// The disk is full: retry later.
     NoRoom,
     /// Another process holds the database: retry later.
     Locked,
+    /// Pages are not what was written: all that is no record can be made anew.
+    Damaged,
     /// What is on disk is unknown: after a failed `fsync`, pages that count as written may be lost.
     Final,
 }
 
 impl Severity {
-    pub(super) fn of(error: &Error) -> Self {
+    pub(crate) fn of(error: &Error) -> Self {
         let Error::SqliteFailure(failure, _) = error else { return Self::Statement };
         match failure.code {
             ErrorCode::DiskFull => Self::NoRoom,
             // The log's index could not grow; it can be rebuilt from the log.
             ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => Self::NoRoom,
+            ErrorCode::DatabaseCorrupt => Self::Damaged,
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Locked,
             ErrorCode::ConstraintViolation
             | ErrorCode::TypeMismatch
@@ -47,7 +50,8 @@ mod tests {
             (ffi::SQLITE_LOCKED, Severity::Locked),
             (ffi::SQLITE_IOERR_FSYNC, Severity::Final),
             (ffi::SQLITE_IOERR_SHMMAP, Severity::Final),
-            (ffi::SQLITE_CORRUPT, Severity::Final),
+            (ffi::SQLITE_CORRUPT, Severity::Damaged),
+            (ffi::SQLITE_CORRUPT_VTAB, Severity::Damaged),
             (ffi::SQLITE_NOTADB, Severity::Final),
         ] {
             let error = Error::SqliteFailure(ffi::Error::new(code), None);

@@ -150,3 +150,17 @@ async fn a_closed_store_refuses_with_closed() {
     assert!(matches!(store.conversation(id).await, Err(abide_store::ReadError::Closed)));
     store.close().await;
 }
+
+/// A start that was withdrawn while it waits is not stored; another task's is.
+#[tokio::test]
+async fn a_start_that_nobody_wants_any_more_is_refused() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let start = |n: u64| append(id, vec![record(10 + n, Some(n), task_started(None))]);
+    let withdrawal = store.withdraw_start(task_id(2));
+    assert_eq!(store.append(start(2)).await, Err(AppendError::Withdrawn));
+    store.append(start(3)).await.unwrap();
+    drop(withdrawal);
+    store.append(start(2)).await.unwrap();
+}

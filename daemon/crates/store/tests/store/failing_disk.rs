@@ -107,7 +107,13 @@ async fn waits_inside() {
     let mut held = pin!(store.append(big(500)));
     let stopped = before(store.append(stop(600)), &mut held).await.unwrap();
     assert!(!reserve.exists());
-    assert_eq!(store.mark_read(conversation(1), Seq(3)).await, Err(WriteError::Full));
+    assert!(matches!(store.mark_read(conversation(1), Seq(3)).await, Err(WriteError::Full(_))));
+    let refused = |new| before(store.append(new), std::future::pending::<()>());
+    let started = refused(append(conversation(1), vec![record(601, Some(9), task_started(None))])).await;
+    let Err(AppendError::Full(room)) = started else { panic!("a start does not wait: {started:?}") };
+    assert_eq!((room.folder.as_path(), room.needed), (disk, 4 * MIB as u64));
+    let made = refused(append(conversation(2), vec![record(602, None, created("new"))])).await;
+    assert!(matches!(made, Err(AppendError::Full(_))), "{made:?}");
     let messages = before(store.messages(conversation(1), None, 1), &mut held).await.unwrap();
     assert_eq!(messages.messages[0].text, "stopped");
     assert!(store.state().borrow().full);
@@ -164,11 +170,11 @@ async fn no_reserve_inside() {
     fs::write(&ballast, vec![1; 13 * MIB]).unwrap();
     let store = open(disk, 4 * MIB);
     assert!(store.state().borrow().full);
-    let mut created = pin!(begin(&store, 1, 1));
-    let early = before(store.append(stop(600)), &mut created).await;
+    let early = before(store.append(stop(600)), std::future::pending::<()>()).await;
     assert_eq!(early.unwrap_err(), AppendError::ConversationGone(conversation(1)), "urgent work is tried");
     fs::remove_file(&ballast).unwrap();
-    created.await;
+    store.state().wait_for(|state| !state.full).await.unwrap();
+    begin(&store, 1, 1).await;
     assert_eq!((disk.join("abide.db-reserve").exists(), store.state().borrow().full), (true, false));
     store.append(stop(601)).await.unwrap();
 }
@@ -196,6 +202,7 @@ async fn restart_inside() {
     assert_eq!(records.last().unwrap().body, notice("stopped"));
     store.append(stop(601)).await.unwrap();
     store.delete_conversation(conversation(1), Timestamp(1), RecordId(uuid(1, 1))).await.unwrap();
+    store.state().wait_for(|state| !state.full).await.unwrap();
     begin(&store, 2, 2).await;
     let kept = store.records_after(Feed::All, Seq(0), 1000).await.unwrap();
     assert!(matches!(kept[0].body, RecordBody::ConversationDeleted(_)), "{kept:?}");
