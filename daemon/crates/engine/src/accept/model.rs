@@ -9,10 +9,8 @@ use crate::{
 use abide_protocol::{
     CallId, QuestionId, RecordId,
     inbox::{Question, QuestionKind},
-    record::{
-        ModeChosen, ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, RecordBody, ReplyRecord,
-    },
-    task::{EndReason, Mode},
+    record::{ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, RecordBody, ReplyRecord},
+    task::EndReason,
 };
 
 /// At this number of identical calls in a row a person is asked.
@@ -27,17 +25,12 @@ pub(super) fn replied(
 ) -> Result<Vec<NewRecord>, Refusal> {
     let attempt = attempt(task, item)?;
     let phase = task.turn().phase;
-    let Reading { control, text, calls, mode } = reading;
+    let Reading { control, text, calls } = reading;
     let replied = ReplyRecord { phase, control, text, calls, ..ReplyRecord::new(task.step, attempt, reply) };
     assessed.retain(|known| replied.calls().any(|call| call.id == known.call_id));
     let mut draft = Draft::of(task, mint);
     keep_traces(&mut draft, item, attempt, traces);
     draft.push_as(item, RecordBody::Reply(replied));
-    // What somebody wrote during a first reply without calls may ask for work: the next reply decides.
-    let is_open = |mode: &Mode| *mode == Mode::Chat && task.has_unread && !task.has_all_steps();
-    if let Some(mode) = mode.filter(|mode| !is_open(mode)) {
-        draft.push(RecordBody::ModeChosen(ModeChosen { mode }));
-    }
     let mut repeats = task.repeats.clone();
     for call in assessed {
         let (call_id, tool, summary) = (call.call_id, call.tool.clone(), call.summary.clone());
