@@ -16,5 +16,6 @@ mod responses;
 mod script;
 mod server;
 mod shape;
+mod spoken;
 mod traces;
 mod transport;
