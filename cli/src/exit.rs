@@ -54,8 +54,8 @@ impl Exit {
     pub(crate) fn of_task(task: &AgentTask) -> Option<Self> {
         let of_end = || match task.incomplete {
             Some(Incomplete::Length) => Self::Limit,
-            // There is no reply.
-            Some(Incomplete::Empty) => Self::Failed,
+            // There is no answer.
+            Some(Incomplete::Empty | Incomplete::Unfinished | Incomplete::LostCalls) => Self::Failed,
             None => task.end_reason.map_or(Self::Failed, Self::of),
         };
         task.status.has_ended().then(of_end)
@@ -114,6 +114,8 @@ mod tests {
         let code = |incomplete| Exit::of_task(&ended(incomplete)).map(Exit::code);
         assert_eq!(code(Some(Incomplete::Length)), Some(5), "only a part of the reply is there");
         assert_eq!(code(Some(Incomplete::Empty)), Some(1), "nothing is there");
+        assert_eq!(code(Some(Incomplete::Unfinished)), Some(1), "nobody knows what is missing");
+        assert_eq!(code(Some(Incomplete::LostCalls)), Some(1), "it was not done");
         assert_eq!(code(None), Some(0));
         assert_eq!(
             [Exit::Usage, Exit::NoDaemon, Exit::NeedsPerson, Exit::TimedOut, Exit::Terminated]

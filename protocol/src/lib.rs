@@ -1,6 +1,7 @@
 //! The words and the wire of Abide: types and pure encoding, no I/O, no clock, no logic.
 //!
 //! * data: [`conversation`], [`task`], [`message`], [`event`], [`agent_update`], [`inbox`], [`transcript`], [`shape`], [`record`]
+//! * what models mean that spell it otherwise: [`spelling`]
 //! * requests: [`method`] (one table), [`error`]
 //! * notifications: [`notification`]
 //! * [`limits`], [`environment`]
@@ -31,6 +32,7 @@ pub mod provider;
 pub mod record;
 pub mod sandbox;
 pub mod shape;
+pub mod spelling;
 pub mod start;
 pub mod task;
 mod time;

@@ -88,7 +88,7 @@ pub enum RecordBody {
     PhaseBegan(PhaseBegan),
     /// A message of the agent that is not a model's reply. It is not in the transcript.
     AgentMessage(AgentMessage),
-    /// A task of mode `auto` has found out its mode.
+    /// A task of mode `auto` has found out its mode. Only older versions write it.
     ModeChosen(ModeChosen),
     /// A message of an earlier conversation that the task was started with.
     Imported(Imported),
@@ -566,6 +566,9 @@ pub struct CallAssessed {
     /// See [`Approval::for_task`].
     #[serde(default)]
     pub for_task: bool,
+    /// What of its arguments was left out, for the model: it is told with the result.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// A command that is executed without a shell.

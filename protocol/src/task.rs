@@ -217,6 +217,10 @@ pub enum Incomplete {
     Length,
     /// It has no text and no call.
     Empty,
+    /// The provider ended it before the model did.
+    Unfinished,
+    /// Its calls were written as text and not carried out, or did not come.
+    LostCalls,
 }
 
 impl Incomplete {
@@ -226,6 +230,8 @@ impl Incomplete {
         match self {
             Self::Length => "incomplete: cut at the length limit",
             Self::Empty => "incomplete: empty reply",
+            Self::Unfinished => "incomplete: broken off by the provider",
+            Self::LostCalls => "incomplete: tool calls that were not carried out",
         }
     }
 }

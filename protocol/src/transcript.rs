@@ -36,7 +36,7 @@ pub struct CallBlock {
     /// The provider's id of the call, sent back verbatim.
     pub provider_id: String,
     pub tool: String,
-    /// The arguments as the model wrote them, possibly not valid JSON.
+    /// The arguments, in the form that the tool's schema allows if that is clear; else as the model wrote them, possibly not valid JSON.
     pub arguments: String,
     pub opaque: Option<JsonText>,
 }
@@ -95,6 +95,10 @@ pub enum StopReason {
     /// The reply was cut at the token limit. Calls in such a reply are dropped.
     Length,
     Refusal,
+    /// The provider ended it before the model did: paused, aborted. Calls in such a reply are dropped.
+    Unfinished,
+    /// It was to hold calls, and has none: they are written in its text in a form that does not count, or did not come.
+    LostCalls,
 }
 
 /// The usage of model calls. Numbers are of tokens, except where the name says otherwise.

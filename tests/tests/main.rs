@@ -81,6 +81,7 @@ mod model {
     mod misbehaves;
     mod opaque;
     mod retry_after;
+    mod spoken;
 }
 mod control {
     mod pause;

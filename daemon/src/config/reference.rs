@@ -118,8 +118,8 @@ const TABLES: &[Table] = &[
                 kind: "`\"auto\"`, `\"chat\"`, `\"agent\"`, `\"roa\"`, `\"plan\"` or `\"tree\"`",
                 default: "\"auto\"",
                 example: "\"agent\"",
-                meaning: "How a task works if neither its request nor its conversation says. `auto` finds out by the model's first \
-                    reply: one without a tool call is the answer.",
+                meaning: "How a task works if neither its request nor its conversation says. `auto` works with tools, and the \
+                    first reply without a tool call is the answer.",
             },
             Key {
                 name: "max_steps",

@@ -47,6 +47,8 @@ fn ended(end: &End) -> &'static str {
             None => "Completed",
             Some(Incomplete::Length) => "Incomplete, cut at the length limit",
             Some(Incomplete::Empty) => "Incomplete, an empty reply",
+            Some(Incomplete::Unfinished) => "Incomplete, broken off by the provider",
+            Some(Incomplete::LostCalls) => "Incomplete, tool calls were not carried out",
         },
         EndReason::Declined => "Completed: its question was declined",
         EndReason::StepLimit => "Step limit reached",

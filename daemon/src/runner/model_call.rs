@@ -1,7 +1,7 @@
 use super::{Gate, ModelJob, Runner, coalesce::Coalescer, traces};
 use crate::{clock, rule_book};
 use abide_engine::{
-    Input, Mint, ModelFailure, Replied, Traces,
+    Input, Mint, ModelFailure, Reading, Replied, Traces,
     compaction::{bytes, is_cut},
     control,
 };
@@ -16,7 +16,7 @@ use abide_protocol::{
     transcript::{Block, CallBlock, Reply},
 };
 use abide_tools::{SandboxSettings, Scope};
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 /// One attempt: publishes deltas, and ends with the reply and the assessments of its calls, or with a failure.
 pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<Input> {
@@ -48,9 +48,13 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
             name_calls(&mut reply, &mut mint);
             let is_news = !knows_cut && is_cut(size, &reply.usage);
             let window = if is_news { window(runner, &head.model).await } else { None };
-            let reading = turn.read(&mut reply, &mut mint);
+            let mut reading = turn.read(&mut reply, &mut mint);
+            let noted = settle(&head, &mut reply, &mut reading);
             let calls = reply.calls().chain(&reading.calls).cloned().collect();
-            let assessed = assess(runner, conversation, head, calls).await;
+            let mut assessed = assess(runner, conversation, head, calls).await;
+            for call in &mut assessed {
+                call.notes = noted.get(&call.call_id).cloned().unwrap_or_default();
+            }
             let replied = Replied { reply, reading, assessed, traces, window };
             Some(Input::Replied { task, item, replied: Box::new(replied) })
         }
@@ -79,6 +83,17 @@ fn name_calls(reply: &mut Reply, mint: &mut Mint) {
             call.id = CallId(mint.uuid());
         }
     }
+}
+
+/// Gives the calls the form in which they are recorded and carried out. Returns what of each was left out.
+fn settle(head: &TaskStarted, reply: &mut Reply, reading: &mut Reading) -> HashMap<CallId, Vec<String>> {
+    let all: Vec<CallBlock> = reply.calls().chain(&reading.calls).cloned().collect();
+    let tools = control::callable(&head.tools, &all);
+    let native = reply
+        .blocks
+        .iter_mut()
+        .filter_map(|block| if let Block::Call(call) = block { Some(call) } else { None });
+    native.chain(&mut reading.calls).map(|call| (call.id, abide_tools::settle(&tools, call))).collect()
 }
 
 pub(super) async fn assess(

@@ -116,7 +116,13 @@ impl Exchange {
         let given = (0..replies).map(|number| {
             let turn = script.turn(number).expect("the script has that reply");
             let is_cut_at_length = turn.manner.is_cut_at_length;
-            vec![Sent { parts: parts(&turn, &format!("{number}x0")), is_cut_at_length, is_complete: true }]
+            let read_as = turn.manner.read_as.clone();
+            vec![Sent {
+                parts: parts(&turn, &format!("{number}x0")),
+                is_cut_at_length,
+                is_complete: true,
+                read_as,
+            }]
         });
         let given = given.collect();
         state.talks.entry(key.to_owned()).or_default().sent = given;
@@ -209,6 +215,7 @@ impl State {
             parts: parts(&turn, &id),
             is_cut_at_length: turn.manner.is_cut_at_length,
             is_complete: false,
+            read_as: turn.manner.read_as.clone(),
         });
         let ticket = Ticket { seen: self.seen.len() - 1, key, number, attempt };
         Ok(Admitted { turn, id, attempt, ticket })

@@ -72,6 +72,8 @@ pub(super) struct Manner {
     pub(super) is_interleaved: bool,
     /// Calls carry no `extra_content` of the provider's own.
     pub(super) is_plain: bool,
+    /// How it comes back, if that is not how it was given.
+    pub(super) read_as: Option<Box<Turn>>,
     /// Bytes in an HTTP chunk; absent: an event each.
     pub(super) chunk: Option<usize>,
 }
@@ -188,6 +190,13 @@ impl Turn {
     #[must_use]
     pub fn refused(mut self) -> Self {
         self.manner.is_refused = true;
+        self
+    }
+
+    /// It comes back as this reply: the client has read calls in its text, or has given its calls another form.
+    #[must_use]
+    pub fn read_as(mut self, turn: Self) -> Self {
+        self.manner.read_as = Some(Box::new(turn));
         self
     }
 

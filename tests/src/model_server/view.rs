@@ -1,6 +1,6 @@
 //! A request in a form common to all APIs, for the checks.
 
-use super::script::Piece;
+use super::script::{Piece, Turn};
 use serde_json::value::RawValue;
 
 /// The content of a request.
@@ -89,6 +89,8 @@ pub(super) struct Sent {
     pub(super) is_cut_at_length: bool,
     /// Nothing delays its end any more.
     pub(super) is_complete: bool,
+    /// How it comes back, if that is not how it was given.
+    pub(super) read_as: Option<Box<Turn>>,
 }
 
 impl Sent {

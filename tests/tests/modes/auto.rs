@@ -7,26 +7,33 @@ use abide_client::protocol::{
 use abide_tests::{daemon::WIRES, model_server::Turn, world::World};
 use serde_json::json;
 
+/// The text is shown once, and is the task's summary.
 #[tokio::test]
-async fn the_first_reply_decides_and_costs_no_extra_request() {
+async fn the_first_reply_without_a_call_ends_the_task_and_costs_no_extra_request() {
     let mut world = World::start().await;
     for (wire, model) in WIRES {
-        let params =
-            |key: &str| StartTaskParams { mode: None, model: Some(model.to_owned()), ..world.task(key) };
         let (answer, work) = (format!("answer-{wire}"), format!("work-{wire}"));
-        world.model.script(&answer, [Turn::say("It is noon.")]);
-        let task = world.begin(params(&answer)).await;
-        let end = world.wait_end(task).await;
-        assert_eq!((end.end_reason, end.mode), (Some(EndReason::Completed), Mode::Chat), "{answer}");
-        assert_eq!(world.model.requests(&answer).len(), 1, "{answer}");
-
         let look = Turn::say("I look.").call("list", json!({}));
-        world.model.script(&work, [look, Turn::say("Text alone."), Turn::done("Done.")]);
-        let task = world.begin(params(&work)).await;
-        let end = world.wait_end(task).await;
-        assert_eq!((end.summary.as_deref(), end.mode), (Some("Done."), Mode::Agent), "{work}");
-        world.crash_and_restart().await;
-        assert_eq!(world.get(task).await.task.mode, Mode::Agent, "{work}");
+        for (key, script) in
+            [(&answer, vec![Turn::say("It is noon.")]), (&work, vec![look, Turn::say("It is noon.")])]
+        {
+            let requests = script.len();
+            world.model.script(key, script);
+            let params = StartTaskParams { mode: None, model: Some(model.to_owned()), ..world.task(key) };
+            let task = world.begin(params).await;
+            let end = world.wait_end(task).await;
+            assert_eq!(
+                (end.end_reason, end.mode, end.incomplete),
+                (Some(EndReason::Completed), Mode::Auto, None),
+                "{key}"
+            );
+            assert_eq!(end.summary.as_deref(), Some("It is noon."), "{key}");
+            assert_eq!(world.model.requests(key).len(), requests, "{key}");
+            let said = world.texts(task.conversation_id).await;
+            assert_eq!(said.iter().filter(|text| *text == "It is noon.").count(), 1, "{key}: {said:?}");
+            world.crash_and_restart().await;
+            assert_eq!(world.get(task).await.task.summary, end.summary, "{key}");
+        }
     }
     world.model.assert_no_violations();
 }

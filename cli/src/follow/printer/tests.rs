@@ -242,6 +242,7 @@ fn a_call_is_printed_when_it_has_finished() {
         files: Vec::new(),
         only_once: None,
         for_task: false,
+        notes: Vec::new(),
     };
     assert_eq!(stage.record(2, RecordBody::CallAssessed(assessed)), "");
     let finished = CallFinished {

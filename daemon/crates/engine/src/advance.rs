@@ -96,14 +96,20 @@ fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
             }
             Action::Nudge(text) => one(task, RecordBody::Nudge(Nudge::new(text)), mint),
             Action::Finish(answer) => {
-                let is_told = rules(task.mode).is_told_before_it_ends();
+                let phase = task.mode.step_phase();
+                // At a limit it could do nothing about it.
+                let may_think = !is_at_limit(history, task, phase, mint);
+                let has_unread = task.has_unread && may_think;
+                if has_unread && phase.is_none() {
+                    // Somebody's words came during the last reply: the next one answers them.
+                    return think(history, task, Thought { phase, has_note: true }, mint);
+                }
+                let is_told = may_think && rules(task.mode).is_told_before_it_ends();
                 if let Some(words) = children::keep_from_ending(history, task).filter(|_| is_told) {
                     let text = format!("Not over yet: {words}");
                     return one(task, RecordBody::Nudge(Nudge { text, names_children: true }), mint);
                 }
-                let phase = task.mode.step_phase();
-                if task.has_unread && !is_at_limit(history, task, phase, mint) {
-                    // Somebody's words came during the last reply: the next one answers them.
+                if has_unread {
                     return think(history, task, Thought { phase, has_note: true }, mint);
                 }
                 let end = End { notice: incomplete::notice(task), ..End::of(EndReason::Completed) };

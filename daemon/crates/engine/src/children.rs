@@ -61,7 +61,7 @@ pub(crate) fn head(history: &History, parent: &Task, order: &Order<'_>) -> Resul
         tools: tools(own, order.tools)?,
         // The limits of tokens, cost and time are the root's, for the whole tree.
         limits: Limits {
-            max_steps: if matches!(parent.mode, Mode::Agent | Mode::Tree) {
+            max_steps: if matches!(parent.mode, Mode::Agent | Mode::Auto | Mode::Tree) {
                 own.limits.max_steps
             } else {
                 Limits::default().max_steps

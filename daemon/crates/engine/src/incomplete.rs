@@ -1,4 +1,4 @@
-//! The notice for a task whose last reply is cut or empty.
+//! The notice for a task whose last reply is no whole one: cut, broken off, empty, or without the calls that it was to have.
 
 use crate::task::{Last, Task};
 use abide_protocol::{
@@ -6,7 +6,7 @@ use abide_protocol::{
     task::{Incomplete, Mode},
 };
 
-/// The notice, if the task's last reply is cut or empty.
+/// The notice, if the task's last reply is incomplete.
 pub(crate) fn notice(task: &Task) -> Option<Notice> {
     let text = match task.incomplete()? {
         Incomplete::Length => {
@@ -24,8 +24,7 @@ pub(crate) fn notice(task: &Task) -> Option<Notice> {
         }
         Incomplete::Empty => {
             let tools = match task.mode {
-                // One that was started in auto had tools, and has them when it goes on.
-                Mode::Chat if task.head.mode == Mode::Chat => {
+                Mode::Chat => {
                     " In mode chat it has no tools: for work that needs them, take mode agent."
                 }
                 _ => "",
@@ -34,6 +33,13 @@ pub(crate) fn notice(task: &Task) -> Option<Notice> {
                 "The model ended without a word of an answer. Say “go on” to have it try again, or take another model.{tools}"
             )
         }
+        Incomplete::Unfinished => "The provider broke the reply off before its end. Say “go on” to have the model try again, or take another model."
+            .to_owned(),
+        Incomplete::LostCalls => "The model meant to call a tool, but its call was written as text in a form that is not read, names a tool that it \
+                                  does not have, or was lost on the way. Nothing of it was carried out. If the model runs on a server of your \
+                                  own, turn on the server's tool parser for it (of vLLM: `--enable-auto-tool-choice --tool-call-parser`; of \
+                                  llama.cpp: `--jinja`); or take mode plan, which needs no tool calls, or another model."
+            .to_owned(),
     };
     Some(Notice { about: NoticeKind::Incomplete, text })
 }

@@ -58,6 +58,11 @@ impl Answer {
         Self { text, is_message }
     }
 
+    /// An answer with a text that people have seen. A blank text is none.
+    fn said(text: &str) -> Self {
+        Self { text: Some(text.to_owned()).filter(|text| !text.trim().is_empty()), is_message: false }
+    }
+
     /// The answer of this task with the first of these texts that is not blank.
     fn first_of(task: &Task, texts: &[&str]) -> Self {
         Self::of(task, texts.iter().find(|text| !text.trim().is_empty()).unwrap_or(&""))
@@ -87,11 +92,6 @@ pub(crate) trait Rules {
     /// What the mode reads in a reply's text.
     fn read(&self, _turn: Turn, _reply: &Reply) -> Reading {
         Reading::default()
-    }
-
-    /// The mode that the task has from its first reply on; `cut`: calls were dropped from the reply.
-    fn chosen(&self, _reply: &Reply, _cut: bool) -> Option<Mode> {
-        None
     }
 
     /// What the task ends with at its step limit.

@@ -11,7 +11,6 @@ pub use veil::Veil;
 use abide_protocol::{
     CallId,
     record::{ControlBlock, ObserveBlock, ReasonBlock, SummarizeBlock},
-    task::Mode,
     transcript::CallBlock,
 };
 use block::Block;
@@ -32,8 +31,6 @@ pub struct Reading {
     /// The text that people see; `None`: the reply's own.
     pub text: Option<String>,
     pub calls: Vec<CallBlock>,
-    /// The mode that the reply has decided.
-    pub mode: Option<Mode>,
 }
 
 /// Reads a reply of phase `reason`. If there is no text beside the block, people see its plan.

@@ -26,7 +26,7 @@ pub struct Task {
     pub started_at: Timestamp,
     pub stage: Stage,
     pub paused: Option<PauseReason>,
-    /// How it decides: its head's mode, or the one that a task of mode `auto` has found out.
+    /// How it decides: its head's mode, or the one that a task of mode `auto` has chosen, as an older version had it choose.
     pub mode: Mode,
     /// What the phases of its step have come to, in a mode with phases.
     pub(crate) pass: Pass,
@@ -69,10 +69,7 @@ pub struct Task {
     pub(crate) counted: Counted,
     /// Entries that came while a reply or results were due. They are appended to the transcript after those.
     pub(crate) deferred: Vec<Deferred>,
-    /// Consecutive replies with text and no call.
-    pub(crate) text_streak: u32,
-    /// Consecutive replies that were cut at the length limit.
-    pub(crate) cut_streak: u32,
+    pub(crate) uncalled: Uncalled,
     /// A request of this task has reached the provider.
     pub(crate) was_reached: bool,
     pub(crate) repeats: Repeats,
@@ -246,6 +243,38 @@ pub(crate) struct Counted {
     pub(crate) entries: usize,
 }
 
+/// The replies without calls since the newest one with calls, or since the phase began.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Uncalled {
+    /// Those that the model ended itself.
+    pub(crate) texts: u32,
+    /// The first text of those that is not blank.
+    pub(crate) first_text: String,
+    /// The newest ones, cut at the length limit or broken off by the provider.
+    pub(crate) cut: u32,
+    /// Those whose calls were lost.
+    pub(crate) lost: u32,
+}
+
+impl Uncalled {
+    pub(crate) fn see(&mut self, text: &str, stop: StopReason) {
+        match stop {
+            StopReason::Length | StopReason::Unfinished => {
+                self.cut += 1;
+                return;
+            }
+            StopReason::LostCalls => self.lost += 1,
+            StopReason::EndTurn | StopReason::ToolCalls | StopReason::Refusal => {
+                self.texts += 1;
+                if self.first_text.trim().is_empty() {
+                    text.clone_into(&mut self.first_text);
+                }
+            }
+        }
+        self.cut = 0;
+    }
+}
+
 /// The newest call, and how many consecutive calls were identical to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Repeats {
@@ -294,8 +323,7 @@ impl Task {
             steps: Vec::new(),
             counted: Counted::default(),
             deferred: Vec::new(),
-            text_streak: 0,
-            cut_streak: 0,
+            uncalled: Uncalled::default(),
             was_reached: false,
             repeats: Repeats::default(),
             budget_alerted: false,
@@ -366,6 +394,8 @@ impl Task {
     pub(crate) fn incomplete(&self) -> Option<Incomplete> {
         match &self.last {
             Last::Text { stop: StopReason::Length, .. } => Some(Incomplete::Length),
+            Last::Text { stop: StopReason::Unfinished, .. } => Some(Incomplete::Unfinished),
+            Last::Text { stop: StopReason::LostCalls, .. } => Some(Incomplete::LostCalls),
             Last::Text { text, .. } if text.trim().is_empty() => Some(Incomplete::Empty),
             Last::Text { .. } | Last::Start | Last::Results { .. } | Last::Nudged => None,
         }

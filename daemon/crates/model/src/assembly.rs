@@ -265,10 +265,10 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// The blocks of the finished reply. Calls of a reply that was cut (at the limit, by a filter) are dropped: their arguments
-    /// may be incomplete.
+    /// The blocks of the finished reply. Calls of a reply that was cut (at the limit, by a filter, by the provider) are dropped: their
+    /// arguments may be incomplete.
     pub(crate) fn finish(mut self, stop_reason: StopReason) -> Vec<Block> {
-        let keeps_calls = !matches!(stop_reason, StopReason::Length | StopReason::Refusal);
+        let keeps_calls = matches!(stop_reason, StopReason::EndTurn | StopReason::ToolCalls);
         if keeps_calls {
             self.all_ready();
         }

@@ -8,6 +8,7 @@
 //! * The same entries always become the same bytes, and a longer transcript begins with the bytes of the shorter one, so that
 //!   providers can cache the prefix.
 //! * A provider's own JSON (`opaque`) goes back verbatim, and only to the api and model that it came from.
+//! * What a server leaves in a reply's text is read in one place for all APIs (`spoken`): reasoning, and calls written as text.
 //! * Keys travel in headers of the configured address and nowhere else: no redirects, no key in an error, event or `Debug`.
 //! * What a provider sends is untrusted: events, replies, error bodies and lists are limited before they are kept.
 
@@ -32,7 +33,9 @@ mod request;
 mod responses;
 mod script;
 mod shape;
+mod spoken;
 mod sse;
+mod stop;
 mod wire;
 mod written;
 

@@ -11,6 +11,7 @@ use crate::{
     price::Prices,
     request::{MAX_RAW, ModelEvent, ModelRequest, Sink},
     shape,
+    spoken::{self, Live},
     wire::{Place, Server},
 };
 use abide_protocol::{
@@ -69,8 +70,12 @@ impl Models {
         let (provider, model) = self.find(&request.model)?;
         let _place = provider.place(on_event).await;
         let peer = self.peer(provider, model);
-        let on_event = &mut |event| on_event(kept(&peer, event));
-        let mut reply = provider.server.complete(&peer, &request, on_event).await?;
+        let on_event: Sink<'_> = &mut |event| on_event(kept(&peer, event));
+        let mut live = Live::new(request.shape.tools == ToolUse::Allowed && !request.tools.is_empty());
+        let replied =
+            provider.server.complete(&peer, &request, &mut |event| live.pass(event, &mut *on_event)).await;
+        live.end(&mut *on_event);
+        let mut reply = spoken::read(replied?, &request, on_event);
         if request.shape.tools == ToolUse::Forbidden {
             reply = shape::without_calls(reply);
         }

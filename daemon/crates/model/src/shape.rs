@@ -19,7 +19,7 @@ pub(crate) fn without_calls(mut reply: Reply) -> Reply {
     }
     reply.blocks.retain(|block| !matches!(block, Block::Call(_)));
     reply.blocks = replay::plain(reply.blocks);
-    if reply.stop_reason == StopReason::ToolCalls {
+    if matches!(reply.stop_reason, StopReason::ToolCalls | StopReason::LostCalls) {
         reply.stop_reason = StopReason::EndTurn;
     }
     reply

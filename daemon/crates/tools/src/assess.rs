@@ -78,6 +78,7 @@ impl<'a> Assessor<'a> {
             files: Vec::new(),
             only_once: None,
             for_task: false,
+            notes: Vec::new(),
         };
         assessed.permission = self
             .consider(spec, block, &mut assessed)

@@ -173,6 +173,7 @@ pub(crate) fn assessed(call_id: CallId) -> CallAssessed {
         files: Vec::new(),
         only_once: None,
         for_task: false,
+        notes: Vec::new(),
     }
 }
 

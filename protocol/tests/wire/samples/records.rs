@@ -261,6 +261,7 @@ fn calls() -> Vec<(&'static str, Body)> {
         files: vec![things::named_file()],
         only_once: Some("it names `a.sh`, which other calls could change".to_owned()),
         for_task: true,
+        notes: vec!["`depth` is no field of `list`; it was left out".to_owned()],
     };
     let decided = ApprovalDecided {
         approval_id: id(0x61),

@@ -26,7 +26,7 @@ fn reply(parts: &[Part]) -> Item {
 }
 
 fn whole(parts: &[Part]) -> Sent {
-    Sent { parts: parts.to_vec(), is_cut_at_length: false, is_complete: true }
+    Sent { parts: parts.to_vec(), is_cut_at_length: false, is_complete: true, read_as: None }
 }
 
 fn view(items: Vec<Item>) -> View {

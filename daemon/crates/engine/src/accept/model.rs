@@ -13,10 +13,9 @@ use abide_protocol::{
     CallId, QuestionId, RecordId, Timestamp,
     inbox::{Question, QuestionKind},
     record::{
-        ModeChosen, ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, Paused, RecordBody,
-        ReplyRecord,
+        ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, Paused, RecordBody, ReplyRecord,
     },
-    task::{EndReason, Mode, PauseReason},
+    task::{EndReason, PauseReason},
 };
 
 /// At this number of identical calls in a row a person is asked.
@@ -31,7 +30,7 @@ pub(super) fn replied(
 ) -> Result<Vec<NewRecord>, Refusal> {
     let attempt = attempt(task, item)?;
     let phase = task.turn().phase;
-    let Reading { control, text, calls, mode } = reading;
+    let Reading { control, text, calls } = reading;
     let usage = reply.usage;
     let replied = ReplyRecord { phase, control, text, calls, ..ReplyRecord::new(task.step, attempt, reply) };
     assessed.retain(|known| replied.calls().any(|call| call.id == known.call_id));
@@ -40,11 +39,6 @@ pub(super) fn replied(
     draft.push_as(item, RecordBody::Reply(replied));
     if !task.knows_cut && is_cut(bytes(task.entries()), &usage) {
         draft.push(RecordBody::Notice(cut_notice(task, &usage, window.as_deref())));
-    }
-    // What somebody wrote during a first reply without calls may ask for work: the next reply decides.
-    let is_open = |mode: &Mode| *mode == Mode::Chat && task.has_unread && !task.has_all_steps();
-    if let Some(mode) = mode.filter(|mode| !is_open(mode)) {
-        draft.push(RecordBody::ModeChosen(ModeChosen { mode }));
     }
     let mut repeats = task.repeats.clone();
     for call in assessed {

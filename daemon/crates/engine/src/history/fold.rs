@@ -11,7 +11,9 @@ use crate::{
     files::{Files, Seen},
     scratchpad,
     status::works,
-    task::{Asked, Call, CallStage, Counted, Failed, Last, Pass, Repeats, Response, Stage, Step, Task},
+    task::{
+        Asked, Call, CallStage, Counted, Failed, Last, Pass, Repeats, Response, Stage, Step, Task, Uncalled,
+    },
 };
 use abide_protocol::{
     CallId, TaskId, Timestamp,
@@ -24,7 +26,7 @@ use abide_protocol::{
         NoticeKind, ObserveBlock, Permission, ReasonBlock, Record, RecordBody, SummarizeBlock, TaskStarted,
     },
     task::{Mode, PauseReason, Phase},
-    transcript::{CallBlock, Entry, Reply, StopReason, Transcript},
+    transcript::{CallBlock, Entry, Reply, Transcript},
 };
 use std::{mem, sync::Arc};
 
@@ -449,18 +451,12 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
     let calls: Vec<Call> = native.chain(r.calls.iter().map(|block| call(block, true))).collect();
     if calls.is_empty() {
         let text = task.shown.clone();
-        if r.reply.stop_reason == StopReason::Length {
-            task.cut_streak += 1;
-        } else {
-            task.text_streak += 1;
-            task.cut_streak = 0;
-        }
+        task.uncalled.see(&text, r.reply.stop_reason);
         task.last = Last::Text { text, stop: r.reply.stop_reason, output: usage.output };
         task.stage = Stage::Idle;
         task.idle_since = at;
     } else {
-        task.text_streak = 0;
-        task.cut_streak = 0;
+        task.uncalled = Uncalled::default();
         task.stage = Stage::Calling(calls);
     }
     Arc::new(r.reply.clone())
@@ -527,7 +523,7 @@ fn begin_phase(task: &mut Task, began: &record::PhaseBegan) {
     }
     if task.pass.phase != Some(began.phase) {
         // Replies without calls count within a phase.
-        (task.text_streak, task.cut_streak) = (0, 0);
+        task.uncalled = Uncalled::default();
     }
     task.pass.phase = Some(began.phase);
     // New instructions begin the same round again.

@@ -60,11 +60,15 @@ pub(super) fn append_results(task: &mut Task) {
 }
 
 fn result(call: &Call) -> ResultEntry {
-    let (ok, text) = match &call.stage {
+    let (ok, mut text) = match &call.stage {
         CallStage::Finished { result, .. } => (result.ok, result.text()),
         // Reached only with records of an older version.
         _ => (false, "No result was recorded.".to_owned()),
     };
+    for note in call.assessed.iter().flat_map(|assessed| &assessed.notes) {
+        text.push_str("\nnote: ");
+        text.push_str(note);
+    }
     ResultEntry {
         call_id: call.block.id,
         provider_id: call.block.provider_id.clone(),

@@ -1,24 +1,29 @@
-//! `auto`: begins as an agent. A first reply without calls is the answer, and the task was a chat; otherwise it is an agent from
-//! there on. This costs no extra request. If somebody's words came during the first reply, the next one decides.
+//! `auto`: works with tools like `agent`, and ends with the first reply without a call: its text is the answer. A reply that is cut, broken
+//! off or empty, or whose calls are lost, is none.
 
-use super::{Action, Rules, agent};
-use crate::task::Task;
-use abide_protocol::{task::Mode, transcript::Reply};
+use super::{Action, Answer, Rules, agent};
+use crate::task::{Last, Task};
+use abide_protocol::transcript::StopReason;
 
 pub(super) struct Auto;
 
 impl Rules for Auto {
-    fn next(&self, _: &Task) -> Action {
-        // The first reply ends this mode.
-        Action::Think(None)
-    }
-
-    fn chosen(&self, reply: &Reply, cut: bool) -> Option<Mode> {
-        let acts = cut || reply.calls().next().is_some();
-        Some(if acts { Mode::Agent } else { Mode::Chat })
+    fn next(&self, task: &Task) -> Action {
+        match &task.last {
+            Last::Text { text, stop: StopReason::EndTurn | StopReason::ToolCalls, .. }
+                if !text.trim().is_empty() =>
+            {
+                Action::Finish(Answer::of(task, text))
+            }
+            _ => agent::Agent.next(task),
+        }
     }
 
     fn control_tools(&self) -> &'static [&'static str] {
         agent::CONTROL_TOOLS
+    }
+
+    fn is_told_before_it_ends(&self) -> bool {
+        true
     }
 }

@@ -17,9 +17,13 @@ use abide_protocol::{
 use serde_json::json;
 use std::collections::BTreeMap;
 
+/// After this many replies in a row without a plan the task ends with the last one.
+const TEXT_STREAK: u32 = 3;
+
 const MALFORMED: &str = "Your last reply was not a plan with something to do. Reply with one JSON object as described: `tool_calls` with \
     the next calls, or a `question`, or `is_complete` set to true.";
-const CUT: &str = "Your last reply was cut at the length limit, so its plan was not carried out. Reply with a shorter plan.";
+const CUT: &str =
+    "Your last reply was cut before its end, so its plan was not carried out. Reply with a shorter plan.";
 
 pub(super) struct Plan;
 
@@ -29,11 +33,14 @@ impl Rules for Plan {
             Last::Start | Last::Nudged | Last::Results { complete: None } => Action::Think(Some(Phase::Plan)),
             Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(task, summary)),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
-            Last::Text { text, stop: StopReason::Length, .. } if task.cut_streak >= agent::CUT_STREAK => {
-                Action::Finish(Answer::of(task, text))
+            Last::Text { text, stop: StopReason::Length | StopReason::Unfinished, .. } => {
+                if task.uncalled.cut >= agent::CUT_STREAK {
+                    Action::Finish(Answer::of(task, text))
+                } else {
+                    Action::Nudge(CUT)
+                }
             }
-            Last::Text { stop: StopReason::Length, .. } => Action::Nudge(CUT),
-            Last::Text { text, .. } if task.text_streak >= agent::TEXT_STREAK => {
+            Last::Text { text, .. } if task.uncalled.texts >= TEXT_STREAK => {
                 Action::Finish(Answer::of(task, text))
             }
             Last::Text { .. } => Action::Nudge(MALFORMED),
@@ -50,7 +57,8 @@ impl Rules for Plan {
 
     fn read(&self, _: Turn, reply: &Reply) -> Reading {
         let text = reply.text();
-        let plan = (reply.stop_reason != StopReason::Length).then(|| reading::plan(&text)).flatten();
+        let is_cut = matches!(reply.stop_reason, StopReason::Length | StopReason::Unfinished);
+        let plan = (!is_cut).then(|| reading::plan(&text)).flatten();
         plan.unwrap_or_else(|| reading::no_plan(&text))
     }
 

@@ -1,6 +1,9 @@
 //! `roa`: reason, act, observe. A step is one pass of the three phases, and begins with reason. All three are recorded in every step.
 
-use super::{Action, Answer, Rules, Turn};
+use super::{
+    Action, Answer, Rules, Turn,
+    agent::{self, AfterText},
+};
 use crate::{
     control::{FORK, REQUEST_INPUT, SEND_UPDATE, TELL, WAIT},
     reading::{self, Reading},
@@ -23,7 +26,17 @@ impl Rules for Roa {
         match task.pass.phase {
             Some(Phase::Reason) if task.pass.reason.finish || !has_tools(task) => Action::Skip(Phase::Act),
             Some(Phase::Reason) => Action::Think(Some(Phase::Act)),
-            Some(Phase::Act) => Action::Think(Some(Phase::Observe)),
+            Some(Phase::Act) if task.last == Last::Nudged => Action::GoOn(Phase::Act),
+            Some(Phase::Act) => match &task.last {
+                // What was to be done has to be, or there is nothing to observe.
+                Last::Text { text, stop: stop @ StopReason::LostCalls, .. } => {
+                    match agent::after_text(task, text, *stop) {
+                        AfterText::Nudge(words) => Action::Nudge(words),
+                        AfterText::End(answer) => Action::Finish(answer),
+                    }
+                }
+                _ => Action::Think(Some(Phase::Observe)),
+            },
             // A note says what keeps the task from its end.
             Some(Phase::Observe) if is_over(task) && task.last != Last::Nudged => {
                 Action::Finish(answer(task))

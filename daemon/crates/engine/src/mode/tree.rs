@@ -3,7 +3,10 @@
 //! The phases in their order: clarify, inquire, split, act, summarize. Only act has tools, and only act begins steps. What the other
 //! phases decide is read in their replies as calls: a question, or the forks of the sub-tasks. A reply without a block decides nothing.
 
-use super::{Action, Answer, Rules, Turn, agent};
+use super::{
+    Action, Answer, Rules, Turn,
+    agent::{self, AfterText},
+};
 use crate::{
     children,
     history::History,
@@ -130,12 +133,10 @@ fn after_act(task: &Task, last: &Last) -> Action {
     match last {
         Last::Results { complete: Some(_) } => Action::Join(Phase::Summarize),
         Last::Results { complete: None } | Last::Nudged | Last::Start => Action::GoOn(Phase::Act),
-        Last::Text { stop: StopReason::Length, .. } if task.cut_streak >= agent::CUT_STREAK => {
-            Action::Join(Phase::Summarize)
-        }
-        Last::Text { stop: StopReason::Length, .. } => Action::Nudge(agent::CUT),
-        Last::Text { .. } if task.text_streak >= agent::TEXT_STREAK => Action::Join(Phase::Summarize),
-        Last::Text { .. } => Action::Nudge(agent::GO_ON),
+        Last::Text { text, stop, .. } => match agent::after_text(task, text, *stop) {
+            AfterText::Nudge(words) => Action::Nudge(words),
+            AfterText::End(_) => Action::Join(Phase::Summarize),
+        },
     }
 }
 

@@ -45,14 +45,18 @@ impl Turn {
     /// Reads a reply before it is recorded: drops calls that do not count, and finds what the mode asks for in its text.
     pub fn read(self, reply: &mut Reply, mint: &mut Mint) -> Reading {
         let is_call = |block: &Block| matches!(block, Block::Call(_));
+        let is_forbidden = self.tool_use() == ToolUse::Forbidden;
+        if is_forbidden && reply.stop_reason == StopReason::LostCalls {
+            // It was to have none.
+            reply.stop_reason = StopReason::EndTurn;
+        }
         // The last call of a cut reply may be incomplete, and all are dropped. In a phase without tools no call was asked for.
-        let drops = reply.stop_reason == StopReason::Length || self.tool_use() == ToolUse::Forbidden;
-        let cut = drops && reply.blocks.iter().any(is_call);
-        if cut {
+        let is_cut =
+            matches!(reply.stop_reason, StopReason::Length | StopReason::Unfinished | StopReason::LostCalls);
+        if is_cut || is_forbidden {
             reply.blocks.retain(|block| !is_call(block));
         }
         let mut reading = rules(self.mode).read(self, reply);
-        reading.mode = rules(self.mode).chosen(reply, cut);
         for call in &mut reading.calls {
             call.id = CallId(mint.uuid());
         }

@@ -15,17 +15,13 @@ use abide_protocol::{
 use uuid::Uuid;
 
 #[test]
-fn the_third_reply_without_calls_ends_the_task() {
+fn the_second_reply_without_calls_ends_the_task_with_the_first_text() {
     let mut w = World::started();
-    w.reply("One.", &[]);
-    w.reply("Two.", &[]);
-    assert_eq!(
-        w.transcript(),
-        ["user", "reply", "note", "reply", "note"],
-        "the model is told to go on or to call task_complete"
-    );
-    w.reply("Three.", &[]);
-    assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("Three.")));
+    w.reply("It is done.", &[]);
+    assert_eq!(w.transcript(), ["user", "reply", "note"], "the model is told why this did not end the task");
+    w.reply("Nothing more to say.", &[]);
+    assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("It is done.")));
+    assert_eq!(w.count(|body| matches!(body, RecordBody::AgentMessage(_))), 0, "it was said");
     assert_eq!(w.transcript().last().unwrap(), "reply");
 }
 
@@ -80,26 +76,26 @@ fn one_name_of_the_question_tool_is_declared_and_both_can_be_called() {
 fn a_call_resets_the_count_of_replies_without_calls() {
     let mut w = World::started();
     w.reply("One.", &[]);
-    w.reply("Two.", &[]);
     let call = w.reply("", &[read("f")])[0];
     w.finish(call, true);
     w.reply("One again.", &[]);
-    w.reply("Two again.", &[]);
     assert!(w.is_thinking());
 }
 
 #[test]
 fn a_reply_without_calls_counts_unless_it_was_cut() {
-    use StopReason::{EndTurn, Length, ToolCalls};
+    use StopReason::{EndTurn, Length, ToolCalls, Unfinished};
     for (stops, ends) in [
-        ([EndTurn, EndTurn, EndTurn], true),
-        ([ToolCalls, ToolCalls, ToolCalls], true),
-        ([EndTurn, Length, EndTurn], false),
-        ([Length, EndTurn, Length], false),
+        (&[EndTurn, EndTurn][..], true),
+        (&[ToolCalls, ToolCalls], true),
+        (&[EndTurn, Length], false),
+        (&[Length, EndTurn, Length], false),
+        (&[Unfinished, EndTurn, Unfinished], false),
+        (&[EndTurn, Length, EndTurn], true),
     ] {
         let mut w = World::started();
         for stop in stops {
-            w.reply_as(stop, "Some text.", &[]);
+            w.reply_as(*stop, "Some text.", &[]);
         }
         assert_eq!(w.end().is_some(), ends, "{stops:?}");
     }

@@ -38,7 +38,9 @@ fn a_chat_with_an_incomplete_reply_ends_with_a_notice() {
 #[test]
 fn no_tools_are_missed_where_auto_had_them() {
     let mut w = World::started_with(|head| head.mode = Mode::Auto);
-    w.reply_as(EndTurn, "", &[]);
+    for _ in 0..3 {
+        w.reply_as(EndTurn, "", &[]);
+    }
     let notice = w.notice().unwrap_or_default();
     assert!(notice.contains("“go on”") && !notice.contains("no tools"), "{notice}");
 }

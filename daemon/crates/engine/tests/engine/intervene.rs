@@ -82,19 +82,18 @@ fn words_that_came_during_a_last_reply_are_answered() {
         let mut w = in_mode(mode);
         comment(&mut w);
         w.reply("Hello.", &[]);
-        assert_eq!((w.is_thinking(), w.seen().mode), (true, mode), "an auto task may still become an agent");
+        assert!(w.is_thinking(), "{mode:?}");
         assert_eq!(w.transcript(), ["user", "reply", "user"], "{mode:?}");
         w.reply("I mind them.", &[]);
-        assert_eq!((w.end(), w.seen().mode), (Some(EndReason::Completed), Mode::Chat));
+        assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("I mind them.")));
         assert_eq!(w.replayed(), w.history);
     }
 
     let mut agent = World::started();
     agent.reply("One.", &[]);
-    agent.reply("Two.", &[]);
     comment(&mut agent);
-    agent.reply("Three.", &[]);
-    assert!(agent.is_thinking(), "its third reply without a call would end it");
+    agent.reply("Two.", &[]);
+    assert!(agent.is_thinking(), "its second reply without a call would end it");
     agent.reply("I mind them.", &[]);
     assert_eq!(agent.end(), Some(EndReason::Completed));
 
@@ -116,17 +115,17 @@ fn a_task_at_its_limit_is_completed_without_another_request() {
         });
         comment(&mut w);
         w.reply("Hello.", &[]);
-        assert_eq!((w.end(), w.seen().mode), (Some(EndReason::Completed), Mode::Chat), "{mode:?}");
+        assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("Hello.")), "{mode:?}");
     }
 }
 
 #[test]
-fn words_during_an_auto_tasks_first_reply_can_make_it_an_agent() {
+fn words_during_an_auto_tasks_first_reply_can_ask_for_work() {
     let mut w = in_mode(Mode::Auto);
     comment(&mut w);
     w.reply("Hello.", &[]);
     w.reply("", &[read("f")]);
-    assert_eq!((w.end(), w.seen().mode), (None, Mode::Agent));
+    assert_eq!((w.end(), w.status()), (None, Status::ToolExecuting));
 }
 
 #[test]

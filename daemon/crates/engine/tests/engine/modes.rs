@@ -1,14 +1,14 @@
 //! The modes with phases, and `auto`.
 
 use crate::{
-    plan::{Plan, ask, complete, read, update},
+    plan::{Plan, ask, complete, fork, read, update},
     world::{World, prompts, tool},
 };
 use abide_engine::{Turn, control, declares_tools, default_steps};
 use abide_protocol::{
     CallId, JsonText,
     record::{PhaseBegan, RecordBody},
-    task::{EndReason, Mode, Phase, Status},
+    task::{EndReason, Incomplete, Mode, Phase, Status},
     transcript::{Entry, StopReason, ToolSpec},
 };
 use serde_json::json;
@@ -289,23 +289,78 @@ fn a_reply_that_is_no_plan_is_nudged_and_the_third_in_a_row_ends_the_task() {
 }
 
 #[test]
-fn auto_is_a_chat_if_its_first_reply_has_no_call_and_else_an_agent() {
-    let mut chat = started(Mode::Auto);
-    assert_eq!(chat.seen().mode, Mode::Auto);
-    chat.reply("Hello.", &[]);
-    assert_eq!((chat.end(), chat.seen().mode), (Some(EndReason::Completed), Mode::Chat));
+fn auto_ends_with_the_first_reply_without_a_call() {
+    let mut at_once = started(Mode::Auto);
+    at_once.reply("Hello.", &[]);
+    assert_eq!((at_once.end(), at_once.summary()), (Some(EndReason::Completed), Some("Hello.")));
 
-    let mut agent = started(Mode::Auto);
-    let calls = agent.reply("I look.", &[read("1")]);
-    assert_eq!(agent.seen().mode, Mode::Agent);
-    agent.finish(calls[0], true);
-    agent.reply("Text alone.", &[]);
-    assert_eq!(agent.end(), None);
-    assert_eq!(agent.count(|body| matches!(body, RecordBody::ModeChosen(_))), 1);
+    let mut worked = started(Mode::Auto);
+    let calls = worked.reply("I look.", &[read("1")]);
+    worked.finish(calls[0], true);
+    worked.reply("It says so.", &[]);
+    assert_eq!((worked.end(), worked.summary()), (Some(EndReason::Completed), Some("It says so.")));
+    assert_eq!(
+        (said(&worked), worked.seen().usage.model_calls),
+        (vec!["I look.".to_owned(), "It says so.".to_owned()], 2)
+    );
 
-    let mut cut = started(Mode::Auto);
-    cut.reply_as(StopReason::Length, "I wri", &[read("1")]);
-    assert_eq!((cut.end(), cut.seen().mode), (None, Mode::Agent), "its call was cut");
+    let mut completed = started(Mode::Auto);
+    completed.reply("", &[complete("Done.")]);
+    assert_eq!((completed.end(), completed.summary()), (Some(EndReason::Completed), Some("Done.")));
+}
+
+/// The model is told what is the matter, and goes on. What it says in the end is the answer.
+#[test]
+fn a_reply_that_is_no_whole_one_does_not_end_auto() {
+    for (stop, text, words) in [
+        (StopReason::Length, "I wri", "cut at the length limit"),
+        (StopReason::Unfinished, "I wri", "broken off"),
+        (StopReason::LostCalls, "<tool_call>", "nothing was carried out"),
+        (StopReason::EndTurn, " ", "empty"),
+    ] {
+        let mut w = started(Mode::Auto);
+        w.reply_as(stop, text, &[]);
+        assert!(w.is_thinking() && note(&w).contains(words), "{stop:?}: {}", note(&w));
+        w.reply("It is so.", &[]);
+        assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("It is so.")), "{stop:?}");
+        assert_eq!(w.seen().incomplete, None, "{stop:?}");
+    }
+}
+
+/// It waits for them, or ends them knowingly.
+#[test]
+fn auto_is_told_of_sub_tasks_at_work_before_it_ends() {
+    let mut w = started(Mode::Auto);
+    w.reply("", &[fork("Do a part.")]);
+    w.reply("They are at work.", &[]);
+    assert!(w.end().is_none() && note(&w).contains("sub-tasks are still at work"), "{}", note(&w));
+    w.reply("Never mind them.", &[]);
+    assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("Never mind them.")));
+}
+
+/// A phase without tools was to have no calls.
+#[test]
+fn calls_are_not_missed_in_a_phase_without_tools() {
+    let mut w = started(Mode::Roa);
+    w.reply_as(StopReason::LostCalls, r#"{"finish": true}"#, &[]);
+    assert_eq!(phase(&w), Some(Phase::Observe));
+    w.reply_as(StopReason::LostCalls, r#"{"observation": "All.", "final_answer": "42"}"#, &[]);
+    assert_eq!((w.end(), w.summary(), w.seen().incomplete), (Some(EndReason::Completed), Some("42"), None));
+}
+
+/// In a phase with tools the model is told once; then the task ends, and says why.
+#[test]
+fn lost_calls_end_every_mode_with_tools() {
+    for (mode, before) in [(Mode::Auto, &[][..]), (Mode::Agent, &[]), (Mode::Roa, &["{}"])] {
+        let mut w = started(mode);
+        before.iter().for_each(|text| drop(w.reply(text, &[])));
+        w.reply_as(StopReason::LostCalls, "<tool_call>", &[]);
+        assert!(w.is_thinking() && note(&w).contains("nothing was carried out"), "{mode:?}");
+        w.reply_as(StopReason::LostCalls, "<tool_call>", &[]);
+        assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), None), "{mode:?}");
+        assert_eq!(w.seen().incomplete, Some(Incomplete::LostCalls), "{mode:?}");
+        assert!(w.notice().is_some_and(|notice| notice.contains("was carried out")), "{mode:?}");
+    }
 }
 
 #[test]

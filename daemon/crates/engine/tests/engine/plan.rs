@@ -127,6 +127,7 @@ impl Plan {
             files: Vec::new(),
             only_once: None,
             for_task: self.for_task,
+            notes: Vec::new(),
         }
     }
 }

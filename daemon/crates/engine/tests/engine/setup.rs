@@ -34,6 +34,7 @@ fn assessed(permission: Permission) -> CallAssessed {
         files: Vec::new(),
         only_once: None,
         for_task: false,
+        notes: Vec::new(),
     }
 }
 

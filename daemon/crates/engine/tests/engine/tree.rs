@@ -178,11 +178,13 @@ fn act_is_the_loop_of_an_agent_and_only_it_begins_steps() {
 
 #[test]
 fn what_ends_act() {
-    let three = |w: &mut World, stop| (0..3).for_each(|_| drop(w.reply_as(stop, "Text.", &[])));
     let acts = || after(&[CLEAR, COMPLETE, WHOLE]);
-    for stop in [StopReason::EndTurn, StopReason::Length] {
+    for (stop, replies) in [(StopReason::EndTurn, 2), (StopReason::Length, 3), (StopReason::LostCalls, 2)] {
         let mut w = acts();
-        three(&mut w, stop);
+        for _ in 0..replies {
+            assert!(state(&w).starts_with("act"), "{stop:?}");
+            w.reply_as(stop, "Text.", &[]);
+        }
         assert_eq!(state(&w), "summarize", "{stop:?}");
     }
     let mut w = acts();

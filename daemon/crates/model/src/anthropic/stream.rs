@@ -6,6 +6,7 @@ use crate::{
     fields::Fields,
     quote::quote,
     request::Sink,
+    stop,
 };
 use abide_protocol::transcript::{Reply, StopReason, Usage};
 use serde::Deserialize;
@@ -208,9 +209,7 @@ impl<'a> Decoder<'a> {
         let stop_reason = match self.stop_reason.as_deref() {
             Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
             Some("refusal") => StopReason::Refusal,
-            _ if self.reply.calls() > 0 => StopReason::ToolCalls,
-            // `end_turn`, `stop_sequence`, `pause_turn`: nothing is asked again here.
-            _ => StopReason::EndTurn,
+            reason => stop::meaning(reason, self.reply.calls()),
         };
         Ok(Reply {
             blocks: self.reply.finish(stop_reason),

@@ -7,6 +7,7 @@ use crate::{
     config::Api,
     fields::{Fields, Gathered},
     request::Sink,
+    stop,
 };
 use abide_protocol::transcript::{Reply, StopReason, Usage};
 use calls::Calls;
@@ -185,9 +186,7 @@ impl<'a> Decoder<'a> {
             Some("length" | "max_tokens" | "model_length") => StopReason::Length,
             Some("content_filter" | "refusal") => StopReason::Refusal,
             _ if self.refused => StopReason::Refusal,
-            // Some servers send `stop` for calls too.
-            _ if self.reply.calls() > 0 => StopReason::ToolCalls,
-            _ => StopReason::EndTurn,
+            reason => stop::meaning(reason, self.reply.calls()),
         };
         let wants_calls = matches!(self.finish_reason.as_deref(), Some("tool_calls" | "function_call"));
         if wants_calls && self.reply.calls() == 0 && self.reply.has_gap() {

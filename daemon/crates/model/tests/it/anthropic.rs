@@ -120,7 +120,7 @@ async fn stop_reasons() {
     }
     let pause = done("pause_turn");
     let reply = ask_once(Api::ANTHROPIC, stream(&[START, &pause, STOP])).await.reply();
-    assert_eq!(reply.stop_reason, StopReason::EndTurn);
+    assert_eq!(reply.stop_reason, StopReason::Unfinished);
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ mod responses;
 mod script;
 mod server;
 mod shape;
+mod spoken;
 mod traces;
 mod transport;
 mod window;

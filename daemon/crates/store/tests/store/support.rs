@@ -198,6 +198,7 @@ pub(crate) fn assessed(n: u64, arguments: &str) -> RecordBody {
         files: Vec::new(),
         only_once: None,
         for_task: false,
+        notes: Vec::new(),
     })
 }
 

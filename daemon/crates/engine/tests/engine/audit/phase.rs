@@ -3,7 +3,7 @@
 use abide_protocol::{
     record::{ControlBlock, ModelRequested, PhaseBegan, ReplyRecord, TaskStarted},
     task::{Mode, Phase},
-    transcript::{CallBlock, EffectClass},
+    transcript::{CallBlock, EffectClass, StopReason},
 };
 
 #[derive(Default)]
@@ -23,6 +23,8 @@ pub(super) struct Phases {
     /// New instructions have come since the newest phase began.
     is_modified: bool,
     step: u32,
+    /// The calls of the newest reply were lost.
+    has_lost_calls: bool,
 }
 
 impl Phases {
@@ -47,6 +49,8 @@ impl Phases {
                 1
             }
             (Some(Mode::Roa), Some(Reason), Act) | (Some(Mode::Roa), Some(Act), Observe) => 0,
+            // It goes on, since its calls were lost.
+            (Some(Mode::Roa), Some(Act), Act) if began.text.is_none() => 0,
             (Some(Mode::Tree), Some(Split | Act), Act) => 1,
             (Some(Mode::Tree), None | Some(Clarify), Clarify)
             | (Some(Mode::Tree), Some(Clarify | Inquire), Inquire)
@@ -97,6 +101,7 @@ impl Phases {
     }
 
     pub(super) fn replied(&mut self, r: &ReplyRecord) {
+        self.has_lost_calls = r.reply.stop_reason == StopReason::LostCalls;
         assert_eq!(r.phase, self.phase, "a reply belongs to the newest phase");
         let forbids = !matches!(self.phase, None | Some(Phase::Act));
         assert!(!forbids || r.reply.calls().count() == 0, "a call in a phase without tools");
@@ -125,16 +130,11 @@ impl Phases {
         }
     }
 
-    pub(super) fn chosen(&mut self, mode: Mode) {
-        assert_eq!(self.mode, Some(Mode::Auto), "only `auto` finds out its mode, once");
-        assert!(matches!(mode, Mode::Chat | Mode::Agent));
-        self.mode = Some(mode);
-    }
-
     pub(super) fn completed(&self) {
-        assert!(self.mode != Some(Mode::Roa) || self.phase == Some(Phase::Observe), "observe ends the task");
+        let ends_roa =
+            self.phase == Some(Phase::Observe) || self.phase == Some(Phase::Act) && self.has_lost_calls;
+        assert!(self.mode != Some(Mode::Roa) || ends_roa, "observe ends the task, or lost calls");
         let ends_tree = matches!(self.phase, Some(Phase::Clarify | Phase::Inquire | Phase::Summarize));
         assert!(self.mode != Some(Mode::Tree) || ends_tree, "a declined question or summarize ends the task");
-        assert_ne!(self.mode, Some(Mode::Auto), "the first reply decides the mode");
     }
 }

@@ -169,7 +169,6 @@ impl Run {
             RecordBody::Intervened(Intervened { withdraws, content: Some(_), .. }) => {
                 self.modified(*withdraws);
             }
-            RecordBody::ModeChosen(chosen) => self.phases.chosen(chosen.mode),
             RecordBody::CallAssessed(p) => {
                 // Before the first request it is the task's setup.
                 if !self.has_asked {

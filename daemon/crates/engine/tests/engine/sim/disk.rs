@@ -277,9 +277,8 @@ impl Life {
             RecordBody::Reply(reply) if !reply.calls.is_empty() => self.cover("calls read in a text"),
             RecordBody::AgentMessage(_) => self.cover("an answer as a message"),
             RecordBody::Imported(_) => self.cover("an imported message"),
-            RecordBody::ModeChosen(chosen) => self.cover(&format!("auto: {:?}", chosen.mode)),
             RecordBody::TaskEnded(end) => {
-                if let Some(mode @ (Mode::Roa | Mode::Plan | Mode::Tree)) = mode {
+                if let Some(mode @ (Mode::Auto | Mode::Roa | Mode::Plan | Mode::Tree)) = mode {
                     self.cover(&format!("{mode:?}: {:?}", end.reason));
                 }
             }

@@ -39,6 +39,8 @@ impl Life {
         let stop = match self.roll(24) {
             0 if !self.nature.calm => StopReason::Length,
             1 if !self.nature.calm => StopReason::Refusal,
+            2 if !self.nature.calm => StopReason::Unfinished,
+            3 if !self.nature.calm => StopReason::LostCalls,
             _ => [StopReason::EndTurn, StopReason::ToolCalls][usize::from(!plans.is_empty())],
         };
         let mut text = self.pick(&["", "Some words."]).to_owned();
