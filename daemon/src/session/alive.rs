@@ -1,7 +1,11 @@
 //! The last sign of life: until when a daemon certainly ran, in a file. Its successor counts the work until then.
 
 use abide_protocol::Timestamp;
-use std::{fs, path::PathBuf};
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write as _},
+    path::PathBuf,
+};
 
 /// The file holds a time: ms since the Unix epoch. It is not synced: a loss costs seconds of counted work.
 #[derive(Debug, Clone)]
@@ -21,9 +25,18 @@ impl Alive {
 
     /// Gives a sign. If it cannot be written, the work since the newest record does not count after a crash.
     pub fn sign(&self, now: Timestamp) {
-        if let Err(error) = fs::write(&self.0, format!("{:020}\n", now.0)) {
+        if let Err(error) = self.write(now) {
             tracing::debug!(path = %self.0.display(), %error, "cannot give a sign of life");
         }
+    }
+
+    /// Of constant length, so that it is overwritten in place.
+    fn write(&self, now: Timestamp) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&self.0)?.write_all(format!("{:020}\n", now.0).as_bytes())
     }
 }
 

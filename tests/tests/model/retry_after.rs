@@ -1,6 +1,9 @@
 //! The provider says how long to wait before a retry.
 
-use abide_client::protocol::task::Status;
+use abide_client::protocol::{
+    inbox::{InboxItem, Pending, QuestionKind},
+    task::{PauseReason, Status},
+};
 use abide_tests::{
     model_server::{Fault, Turn},
     world::World,
@@ -18,11 +21,34 @@ async fn retry_after_is_respected() {
     assert!(waited >= Duration::from_secs(3), "asked again after {waited:?}");
 }
 
+/// A limit that ends in an hour parks the task: it is in the inbox, survives the daemon, and a person need not wait.
 #[tokio::test]
-async fn a_stop_does_not_wait_for_retry_after() {
+async fn a_long_limit_parks_the_task_until_a_person_resumes_it() {
+    let mut world = World::start().await;
+    let limit = || Fault::Status { code: 429, retry_after: Some(3600) };
+    let task = world.run("limit", [Turn::done("Done.").but_first(limit()).but_first(limit())]).await;
+    let parked = world.wait_status(task, Status::Paused).await;
+    assert_eq!(parked.pause_reason, Some(PauseReason::Parked));
+    let until = parked.retry.expect("it is tried again").next_at;
+    world.crash_and_restart().await;
+    let inbox = world.inbox().await;
+    let [InboxItem { pending: Pending::Question(question), .. }] = &inbox[..] else {
+        panic!("one question: {inbox:?}")
+    };
+    assert_eq!((question.kind, question.expires_at), (QuestionKind::Parked, Some(until)));
+    world.resume(task).await;
+    world.model.wait_for_requests("the second refused request", "limit", |r| r.len() == 2).await;
+    assert_eq!(world.wait_status(task, Status::Paused).await.pause_reason, Some(PauseReason::Parked));
+    world.resume(task).await;
+    assert_eq!(world.wait_end(task).await.status, Status::Completed);
+    assert_eq!(world.model.requests("limit").len(), 3);
+}
+
+#[tokio::test]
+async fn a_stop_does_not_wait_for_a_limit() {
     let world = World::start().await;
     let fault = Fault::Status { code: 429, retry_after: Some(3000) };
     let task = world.run("never", [Turn::done("Done.").but_first(fault)]).await;
-    world.model.wait_for_requests("the refused request", "never", |r| r.len() == 1).await;
+    world.wait_status(task, Status::Paused).await;
     assert_eq!(world.stop(task).await.status, Status::Cancelled);
 }

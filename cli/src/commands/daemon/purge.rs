@@ -17,8 +17,16 @@ use std::{
 /// What Abide makes in each of its folders; a name that ends with a point stands for all that begin with it.
 const CONFIG: &[&str] = &["config.toml", "keys.toml", "prompts", "personas"];
 const DATA: &[&str] = &["abide.", "spool", "checkpoints", "sandbox", "scratch", "worktrees"];
-const STATE: &[&str] =
-    &["log", "gui", "config-last-good.", "config-edit.", "start.", "chat-history", "lingers-by-install"];
+const STATE: &[&str] = &[
+    "alive",
+    "log",
+    "gui",
+    "config-last-good.",
+    "config-edit.",
+    "start.",
+    "chat-history",
+    "lingers-by-install",
+];
 const RUN: &[&str] = &["abide."];
 
 /// What a person has agreed to delete.
