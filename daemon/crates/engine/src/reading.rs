@@ -140,7 +140,7 @@ pub(crate) fn summarize(text: &str, may_ask: bool) -> Reading {
     let asks = may_ask && read.uncertain && !question.trim().is_empty();
     let calls = asks.then(|| ask(&question)).into_iter().collect();
     let text = block.around_or(&read.answer);
-    Reading { control: Some(ControlBlock::Summarize(read)), text: Some(text), calls, ..Reading::default() }
+    Reading { control: Some(ControlBlock::Summarize(read)), text: Some(text), calls }
 }
 
 fn ask(question: &str) -> CallBlock {

@@ -129,7 +129,7 @@ pub(super) fn all(text: &str) -> Vec<Found> {
             "[{<".contains(c) || if marker.ends_with('>') { c == '\n' } else { c.is_alphanumeric() }
         };
         let is_tag = AT_LINE_START.contains(&marker);
-        let is_meant = is_line_start || after.starts_with(follows) && !(is_tag && !marker.ends_with('>'));
+        let is_meant = is_line_start || (!is_tag || marker.ends_with('>')) && after.starts_with(follows);
         Some(Found { start, is_meant })
     });
     found.take(MOST).collect()

@@ -44,7 +44,7 @@ fn damage(path: &Path, name: &str) {
             [name],
             |row| Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned())),
         )
-        .unwrap_or_else(|e| panic!("{name}: {e}"));
+        .unwrap();
     drop(connection);
     assert_eq!(size, PAGE);
     let file = File::options().write(true).open(path).unwrap();
