@@ -14,6 +14,7 @@
 mod anthropic;
 mod assembly;
 mod config;
+mod counts;
 mod demo;
 mod error;
 mod fields;
@@ -24,14 +25,18 @@ mod listing;
 mod local;
 mod models;
 mod openai;
+mod overflow;
+mod patience;
 mod price;
 mod quote;
+mod reading;
 mod replay;
 mod request;
 mod responses;
 mod script;
 mod shape;
 mod sse;
+mod surrogates;
 mod wire;
 mod written;
 

@@ -16,5 +16,6 @@ mod responses;
 mod script;
 mod server;
 mod shape;
+mod streams;
 mod traces;
 mod transport;
