@@ -7,6 +7,7 @@ use crate::{
     error::ModelError,
     http::Peer,
     listing::{self, Listed},
+    reading,
     request::{ModelRequest, Sink},
     sse::Events,
     wire::{Place, Server, Wire},
@@ -48,29 +49,12 @@ async fn complete(peer: &Peer<'_>, request: &ModelRequest, sink: Sink<'_>) -> Re
     let url = peer.url("/v1", "/v1/messages")?;
     let body = request::body(peer.model, request).map_err(|e| peer.unsendable(&e))?;
     let response = peer.post(url, headers(peer)?, body).await?;
-    read(peer, Events::of(peer, response).await?, sink).await
+    read(peer, Events::of(peer, response), sink).await
 }
 
 /// The reply assembled from the events.
-pub(crate) async fn read(
-    peer: &Peer<'_>,
-    mut events: Events<'_>,
-    sink: Sink<'_>,
-) -> Result<Reply, ModelError> {
-    let mut reply = stream::Decoder::new(sink);
-    loop {
-        match events.next().await {
-            Ok(Some(data)) => reply.event(&data).map_err(|fault| peer.fault(fault))?,
-            Ok(None) | Err(_) if reply.is_finished() => break,
-            Ok(None) => return Err(peer.cut()),
-            Err(error) => return Err(error),
-        }
-        if reply.is_over() {
-            events.drain().await;
-            break;
-        }
-    }
-    reply.finish(peer.model).map_err(|fault| peer.fault(fault))
+pub(crate) async fn read(peer: &Peer<'_>, events: Events<'_>, sink: Sink<'_>) -> Result<Reply, ModelError> {
+    reading::read(peer, events, stream::Decoder::new(sink)).await
 }
 
 fn headers(peer: &Peer<'_>) -> Result<HeaderMap, ModelError> {

@@ -71,6 +71,8 @@ pub(crate) struct Assembly<'a> {
     parts: Vec<Piece>,
     calls: usize,
     size: usize,
+    /// How many pieces of content have come.
+    heard: usize,
     /// An event was left out that may have held a part of the reply.
     has_gap: bool,
     sink: Sink<'a>,
@@ -100,7 +102,7 @@ struct OpenCall {
 
 impl<'a> Assembly<'a> {
     pub(crate) fn new(sink: Sink<'a>) -> Self {
-        Self { parts: Vec::new(), calls: 0, size: 0, has_gap: false, sink }
+        Self { parts: Vec::new(), calls: 0, size: 0, heard: 0, has_gap: false, sink }
     }
 
     pub(crate) fn add_text(&mut self) -> Result<Part, Fault> {
@@ -124,6 +126,7 @@ impl<'a> Assembly<'a> {
             ready: false,
         }))?;
         self.calls += 1;
+        self.hear();
         (self.sink)(ModelEvent::ToolCallStarted { index: number, tool });
         Ok(part)
     }
@@ -134,6 +137,7 @@ impl<'a> Assembly<'a> {
             return Ok(());
         }
         self.grow(more.len())?;
+        self.hear();
         let event = match self.parts.get_mut(part.0).map(|piece| &mut piece.kind) {
             Some(Kind::Text(text)) => {
                 text.push_str(more);
@@ -167,6 +171,7 @@ impl<'a> Assembly<'a> {
     pub(crate) fn keep(&mut self, part: Part, fields: &crate::fields::Fields<'_>) -> Result<(), Fault> {
         if let Some(piece) = self.parts.get_mut(part.0) {
             let size = piece.fields.add(fields)?;
+            self.heard += usize::from(size > 0);
             self.grow(size)?;
         }
         Ok(())
@@ -175,6 +180,7 @@ impl<'a> Assembly<'a> {
     /// Keeps the provider's own form of a whole part.
     pub(crate) fn keep_whole(&mut self, part: Part, raw: &RawValue) -> Result<(), Fault> {
         self.grow(raw.get().len())?;
+        self.hear();
         if let Some(piece) = self.parts.get_mut(part.0) {
             piece.whole = Some(raw.to_owned().into());
         }
@@ -224,6 +230,16 @@ impl<'a> Assembly<'a> {
             Some(Piece { kind: Kind::Call(call), .. }) => &call.arguments,
             _ => "",
         }
+    }
+
+    /// A piece of content has come, or of what belongs to it. (Empty pieces and keepalives are none.)
+    pub(crate) const fn hear(&mut self) {
+        self.heard += 1;
+    }
+
+    /// How many have come.
+    pub(crate) const fn heard(&self) -> usize {
+        self.heard
     }
 
     pub(crate) const fn calls(&self) -> usize {

@@ -6,6 +6,9 @@ use crate::{
 };
 use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 
+/// How long a reply may take to begin, where its model may be slow to read the prompt.
+const PROMPT_TIMEOUT: Duration = Duration::from_mins(30);
+
 /// The API that a provider speaks.
 #[derive(Clone, Copy)]
 pub struct Api(&'static Wire);
@@ -82,8 +85,11 @@ pub struct ProviderConfig {
     pub wants_key: bool,
     /// The script of [`Api::SCRIPTED`]; absent: the built-in demo.
     pub script: Option<PathBuf>,
-    /// How long nothing may arrive: before the reply begins, and between two of its pieces.
+    /// How long no content may arrive: before the reply begins, and between two of its pieces.
     pub stall_timeout: Duration,
+    /// How long a reply may take to begin, if that is more than `stall_timeout`: where the address is of this machine or a private
+    /// network, or the server shows signs of life. It reads a long prompt, and a second attempt would only begin again.
+    pub prompt_timeout: Duration,
 }
 
 impl ProviderConfig {
@@ -104,6 +110,7 @@ impl ProviderConfig {
             wants_key: false,
             script: None,
             stall_timeout: Duration::from_secs(180),
+            prompt_timeout: PROMPT_TIMEOUT,
         }
     }
 

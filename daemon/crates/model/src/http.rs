@@ -11,7 +11,7 @@ use crate::{
 use abide_protocol::record::ModelErrorKind as Kind;
 use reqwest::{
     Client, Response, Url,
-    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use std::{error::Error as _, sync::Arc, sync::OnceLock, time::Duration};
 use tokio::time::timeout;
@@ -49,6 +49,8 @@ fn build(network: bool) -> Result<Client, String> {
         .pool_idle_timeout(IDLE_TIMEOUT)
         .pool_max_idle_per_host(IDLE_CONNECTIONS)
         .redirect(reqwest::redirect::Policy::none())
+        // Some proxies compress all the same: that is read, but not asked for, since it holds pieces of a stream back.
+        .default_headers([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))].into_iter().collect())
         .tls_backend_preconfigured(tls(network).map_err(|e| format!("cannot set up TLS: {e}"))?);
     let client = if network { client } else { client.no_proxy() };
     client.build().map_err(|e| format!("cannot set up HTTP: {}", cause(&e)))
@@ -126,7 +128,9 @@ impl Peer<'_> {
     ) -> Result<Response, ModelError> {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let request = self.client(&url)?.post(url).headers(headers).body(body);
-        self.answer(request, self.config.stall_timeout).await
+        self.answer(request, crate::patience::until_headers(self.config))
+            .await
+            .map_err(|e| self.unanswered(e))
     }
 
     /// Fetches a document of at most `max` bytes.

@@ -15,6 +15,7 @@
 mod anthropic;
 mod assembly;
 mod config;
+mod counts;
 mod demo;
 mod error;
 mod fields;
@@ -26,8 +27,11 @@ mod local;
 mod models;
 mod near;
 mod openai;
+mod overflow;
+mod patience;
 mod price;
 mod quote;
+mod reading;
 mod replay;
 mod request;
 mod responses;
@@ -36,6 +40,7 @@ mod shape;
 mod spoken;
 mod sse;
 mod stop;
+mod surrogates;
 mod wire;
 mod written;
 

@@ -7,6 +7,7 @@ use crate::{
     error::ModelError,
     http::Peer,
     listing::{self, Listed},
+    reading,
     request::{ModelRequest, Sink},
     sse::Events,
     wire::{Place, Server, Wire},
@@ -33,6 +34,8 @@ pub(crate) const WIRE: Wire = Wire {
 struct Chat {
     /// The provider has refused a request because of its schema for the reply.
     refuses_schemas: AtomicBool,
+    /// The provider has refused a request because it asked for the counts of tokens.
+    refuses_usage: AtomicBool,
 }
 
 impl Server for Chat {
@@ -51,23 +54,30 @@ impl Server for Chat {
 }
 
 impl Chat {
-    /// A provider that does not know schemas says so before any work: the same attempt goes on without the schema.
+    /// A provider that does not know a part of the request says so before any work: the same attempt goes on without that part.
     async fn complete(
         &self,
         peer: &Peer<'_>,
         request: &ModelRequest,
         sink: Sink<'_>,
     ) -> Result<Reply, ModelError> {
-        let schema = request.shape.output_schema.as_deref();
-        let schema = schema.filter(|_| !self.refuses_schemas.load(Ordering::Relaxed));
-        let response = match post(peer, request, schema).await {
-            Err(error) if schema.is_some() && is_about_schemas(&error) => {
-                self.refuses_schemas.store(true, Ordering::Relaxed);
-                post(peer, request, None).await?
+        let mut schema = request.shape.output_schema.as_deref();
+        schema = schema.filter(|_| !self.refuses_schemas.load(Ordering::Relaxed));
+        let mut counts = !self.refuses_usage.load(Ordering::Relaxed);
+        let response = loop {
+            match post(peer, request, schema, counts).await {
+                Err(error) if schema.is_some() && is_about_schemas(&error) => {
+                    self.refuses_schemas.store(true, Ordering::Relaxed);
+                    schema = None;
+                }
+                Err(error) if counts && error.refuses(&["stream_options", "include_usage"]) => {
+                    self.refuses_usage.store(true, Ordering::Relaxed);
+                    counts = false;
+                }
+                response => break response?,
             }
-            response => response?,
         };
-        read(peer, Events::of(peer, response).await?, sink).await
+        read(peer, Events::of(peer, response), sink).await
     }
 }
 
@@ -75,10 +85,12 @@ async fn post(
     peer: &Peer<'_>,
     request: &ModelRequest,
     schema: Option<&OutputSchema>,
+    counts: bool,
 ) -> Result<Response, ModelError> {
     let url = peer.url("", "/chat/completions")?;
     let by_openai = url.host_str() == Some("api.openai.com");
-    let body = request::body(peer.model, request, by_openai, schema).map_err(|e| peer.unsendable(&e))?;
+    let body =
+        request::body(peer.model, request, by_openai, schema, counts).map_err(|e| peer.unsendable(&e))?;
     peer.post(url, headers(peer)?, body).await
 }
 
@@ -95,26 +107,8 @@ fn is_about_schemas(error: &ModelError) -> bool {
 }
 
 /// The reply assembled from the events.
-pub(crate) async fn read(
-    peer: &Peer<'_>,
-    mut events: Events<'_>,
-    sink: Sink<'_>,
-) -> Result<Reply, ModelError> {
-    let mut reply = stream::Decoder::new(sink);
-    loop {
-        match events.next().await {
-            Ok(Some(data)) if data.trim() == "[DONE]" => {
-                events.drain().await;
-                break;
-            }
-            Ok(Some(data)) => reply.event(&data).map_err(|fault| peer.fault(fault))?,
-            // Some servers never send [DONE].
-            Ok(None) | Err(_) if reply.is_finished() => break,
-            Ok(None) => return Err(peer.cut()),
-            Err(error) => return Err(error),
-        }
-    }
-    reply.finish(peer.model).map_err(|fault| peer.fault(fault))
+pub(crate) async fn read(peer: &Peer<'_>, events: Events<'_>, sink: Sink<'_>) -> Result<Reply, ModelError> {
+    reading::read(peer, events, stream::Decoder::new(sink)).await
 }
 
 fn headers(peer: &Peer<'_>) -> Result<HeaderMap, ModelError> {

@@ -6,7 +6,7 @@ use abide_protocol::{
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 /// The API that the last reply came from, if there is one: it knows the ids of its calls.
 pub(crate) fn last_api(entries: &[Entry]) -> Option<&str> {
@@ -14,6 +14,14 @@ pub(crate) fn last_api(entries: &[Entry]) -> Option<&str> {
         .iter()
         .rev()
         .find_map(|e| if let Entry::Reply(reply) = e { Some(reply.api.as_str()) } else { None })
+}
+
+/// The calls whose provider's id an earlier call has.
+pub(crate) fn repeated_ids(entries: &[Entry]) -> HashSet<CallId> {
+    let mut ids = HashSet::new();
+    let replies = entries.iter().filter_map(|e| if let Entry::Reply(reply) = e { Some(reply) } else { None });
+    let calls = replies.flat_map(|reply| reply.calls()).filter(|call| !call.provider_id.is_empty());
+    calls.filter(|call| !ids.insert(call.provider_id.as_str())).map(|call| call.id).collect()
 }
 
 /// Blocks without the provider's own data, which some providers accept only beside every block of the reply that it came in.

@@ -2,12 +2,12 @@
 
 use crate::{replay, written::Written};
 use abide_protocol::{
-    ConversationId,
+    CallId, ConversationId,
     record::Trace,
     shape::RequestShape,
     transcript::{Block, Entry, Reply, ToolSpec, Transcript},
 };
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
 /// One request to a model.
 #[derive(Debug, Clone)]
@@ -30,7 +30,8 @@ pub struct ModelRequest {
 
 impl ModelRequest {
     /// The transcript's entries as they are sent. Without tools there may be no calls: many servers refuse a request that has calls or
-    /// results and declares no tool. Then the calls are left out, and their results are texts that name the tool.
+    /// results and declares no tool. Then the calls are left out, and their results are texts that name the tool. A call whose id an
+    /// earlier call has is sent with Abide's own id, and so is its result: some servers count the calls of each reply from 0.
     pub(crate) fn entries(&self) -> Cow<'_, [Entry]> {
         let entries = self.transcript.entries();
         let calls = |entry: &Entry| match entry {
@@ -38,11 +39,37 @@ impl ModelRequest {
             Entry::Result(_) => true,
             Entry::User(_) | Entry::Note(_) | Entry::Partial(_) | Entry::Results(_) => false,
         };
-        if !self.tools.is_empty() || !entries.iter().any(calls) {
+        if !entries.iter().any(calls) {
             return Cow::Borrowed(entries);
         }
-        entries.iter().map(without_calls).collect()
+        if self.tools.is_empty() {
+            return entries.iter().map(without_calls).collect();
+        }
+        let repeated = replay::repeated_ids(entries);
+        if repeated.is_empty() {
+            return Cow::Borrowed(entries);
+        }
+        entries.iter().map(|entry| without_ids(entry, &repeated)).collect()
     }
+}
+
+/// The entry without the provider's ids of these calls.
+fn without_ids(entry: &Entry, of: &HashSet<CallId>) -> Entry {
+    let mut entry = entry.clone();
+    match &mut entry {
+        Entry::Reply(reply) if reply.calls().any(|call| of.contains(&call.id)) => {
+            for block in &mut Arc::make_mut(reply).blocks {
+                if let Block::Call(call) = block
+                    && of.contains(&call.id)
+                {
+                    call.provider_id.clear();
+                }
+            }
+        }
+        Entry::Result(result) if of.contains(&result.call_id) => result.provider_id.clear(),
+        _ => {}
+    }
+    entry
 }
 
 fn without_calls(entry: &Entry) -> Entry {

@@ -8,7 +8,7 @@ use crate::{
     error::ModelError,
     http::Peer,
     listing::{self, Listed},
-    replay,
+    reading, replay,
     request::{ModelRequest, Sink},
     sse::Events,
     wire::{Place, Server, Wire},
@@ -72,7 +72,7 @@ impl Responses {
             Err(error) if is_about_items(&error) => self.ask(peer, &plain(request)).await?,
             response => response?,
         };
-        read(peer, Events::of(peer, response).await?, sink).await
+        read(peer, Events::of(peer, response), sink).await
     }
 
     async fn ask(&self, peer: &Peer<'_>, request: &ModelRequest) -> Result<Response, ModelError> {
@@ -127,20 +127,8 @@ fn plain(request: &ModelRequest) -> ModelRequest {
 }
 
 /// The reply assembled from the events.
-pub(crate) async fn read(
-    peer: &Peer<'_>,
-    mut events: Events<'_>,
-    sink: Sink<'_>,
-) -> Result<Reply, ModelError> {
-    let mut reply = stream::Decoder::new(sink);
-    while !reply.is_over() {
-        match events.next().await? {
-            Some(data) => reply.event(&data).map_err(|fault| peer.fault(fault))?,
-            None => return Err(peer.cut()),
-        }
-    }
-    events.drain().await;
-    reply.finish(peer.model).map_err(|fault| peer.fault(fault))
+pub(crate) async fn read(peer: &Peer<'_>, events: Events<'_>, sink: Sink<'_>) -> Result<Reply, ModelError> {
+    reading::read(peer, events, stream::Decoder::new(sink)).await
 }
 
 fn headers(peer: &Peer<'_>) -> Result<HeaderMap, ModelError> {

@@ -126,6 +126,7 @@ fn the_defaults_match_the_code() {
     assert!(parallel.contains(&format!("`lmstudio` is {},", local.max_parallel)), "{parallel}");
     let stall = key("providers", "stall_timeout_secs").meaning;
     assert!(stall.ends_with(&format!("`lmstudio` is {}.", local.stall_timeout.as_secs())), "{stall}");
+    assert!(stall.contains(&format!("up to {} s", provider.prompt_timeout.as_secs())), "{stall}");
     let price: Price = toml::from_str("input = 3\noutput = 1\n").unwrap();
     let price = abide_model::Price::from(price);
     assert_eq!((price.cache_read, price.cache_write), (price.input, price.input));

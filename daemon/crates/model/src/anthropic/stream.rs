@@ -3,13 +3,16 @@
 use crate::{
     assembly::{Assembly, Fault, Part},
     config::Api,
+    counts::Counts,
     fields::Fields,
+    overflow,
     quote::quote,
+    reading::Decode,
     request::Sink,
     stop,
 };
 use abide_protocol::transcript::{Reply, StopReason, Usage};
-use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// Assembles a reply from events.
 pub(super) struct Decoder<'a> {
@@ -42,24 +45,6 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The stop reason has come.
-    pub(super) const fn is_finished(&self) -> bool {
-        self.stop_reason.is_some() || self.over
-    }
-
-    /// The last event has come.
-    pub(super) const fn is_over(&self) -> bool {
-        self.over
-    }
-
-    /// Adds an event to the reply, or leaves it out if it makes no sense.
-    pub(super) fn event(&mut self, data: &str) -> Result<(), Fault> {
-        match self.read(data) {
-            Err(Fault::Malformed(what)) => self.reply.leave_out(what, data),
-            read => read,
-        }
-    }
-
     fn read(&mut self, data: &str) -> Result<(), Fault> {
         if data.trim().is_empty() {
             return Ok(());
@@ -71,15 +56,24 @@ impl<'a> Decoder<'a> {
                 let mut message = event.take::<Fields<'_>>("message")?.unwrap_or_default();
                 self.count(&mut message, data)?;
             }
-            "content_block_start" => self.start(event)?,
+            // The whole reply as one document.
+            "message" => self.whole(event, data)?,
+            "content_block_start" => {
+                let index = event.take::<u64>("index")?.unwrap_or(0);
+                self.start(index, event.take_raw("content_block").map_or("{}", RawValue::get))?;
+            }
             "content_block_delta" => self.delta(event)?,
-            "content_block_stop" => self.stop(event)?,
+            "content_block_stop" => {
+                let index = event.take::<u64>("index")?.unwrap_or(0);
+                self.stop(index)?;
+            }
             "message_delta" => {
                 let mut delta = event.take::<Fields<'_>>("delta")?.unwrap_or_default();
                 if let Some(reason) = delta.take("stop_reason")? {
                     self.stop_reason = Some(reason);
                 }
                 self.count(&mut event, data)?;
+                self.reply.hear();
             }
             "message_stop" => self.over = true,
             "ping" => {}
@@ -90,9 +84,18 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    fn start(&mut self, mut event: Fields<'_>) -> Result<(), Fault> {
-        let index = event.take::<u64>("index")?.unwrap_or(0);
-        let raw = event.take_raw("content_block").map_or("{}", |raw| raw.get());
+    fn whole(&mut self, mut message: Fields<'_>, data: &str) -> Result<(), Fault> {
+        let content = message.take::<Vec<&RawValue>>("content")?.unwrap_or_default();
+        for (index, block) in (0..).zip(content) {
+            self.start(index, block.get())?;
+            self.stop(index)?;
+        }
+        self.stop_reason = message.take("stop_reason")?;
+        self.over = true;
+        self.count(&mut message, data)
+    }
+
+    fn start(&mut self, index: u64, raw: &str) -> Result<(), Fault> {
         let mut block = Fields::parse(raw)?;
         let kind = block.take::<String>("type")?.unwrap_or_default();
         let mut input = None;
@@ -172,8 +175,7 @@ impl<'a> Decoder<'a> {
         Ok(Some(part))
     }
 
-    fn stop(&mut self, mut event: Fields<'_>) -> Result<(), Fault> {
-        let index = event.take::<u64>("index")?.unwrap_or(0);
+    fn stop(&mut self, index: u64) -> Result<(), Fault> {
         let Some(at) = self.open.iter().rposition(|open| open.index == index) else { return Ok(()) };
         let open = self.open.remove(at);
         if let Some(input) = open.input.filter(|input| input != "{}")
@@ -187,44 +189,58 @@ impl<'a> Decoder<'a> {
 
     /// Counts are cumulative: each replaces the one before.
     fn count(&mut self, holder: &mut Fields<'_>, event: &str) -> Result<(), Fault> {
-        let counts = match holder.take::<Counts>("usage") {
-            Ok(Some(counts)) => counts,
-            Ok(None) => return Ok(()),
-            Err(_) => return self.reply.trace("usage in an unknown form", event),
+        let Some(given) = holder.take_raw("usage") else { return Ok(()) };
+        let Some(mut counts) = Counts::read(given) else {
+            return self.reply.trace("usage in an unknown form", event);
         };
-        let set = |count: &mut u64, given: Option<u64>| *count = given.unwrap_or(*count);
-        set(&mut self.usage.input, counts.input_tokens);
-        set(&mut self.usage.output, counts.output_tokens);
-        set(&mut self.usage.cache_read, counts.cache_read_input_tokens);
-        set(&mut self.usage.cache_write, counts.cache_creation_input_tokens);
-        Ok(())
+        let mut set = |count: &mut u64, field| *count = counts.at(field).unwrap_or(*count);
+        set(&mut self.usage.input, "/input_tokens");
+        set(&mut self.usage.output, "/output_tokens");
+        set(&mut self.usage.cache_read, "/cache_read_input_tokens");
+        set(&mut self.usage.cache_write, "/cache_creation_input_tokens");
+        counts.trace_nonsense(&mut self.reply, event)
+    }
+}
+
+impl Decode for Decoder<'_> {
+    fn event(&mut self, data: &str) -> Result<(), Fault> {
+        match self.read(data) {
+            Err(Fault::Malformed(what)) => self.reply.leave_out(what, data),
+            read => read,
+        }
     }
 
-    /// The reply, once the stream has ended properly.
-    pub(super) fn finish(self, model: &str) -> Result<Reply, Fault> {
+    fn heard(&self) -> usize {
+        self.reply.heard()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.stop_reason.is_some() || self.over
+    }
+
+    fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn finish(self, model: &str) -> Result<Reply, Fault> {
         let wants_calls = self.stop_reason.as_deref() == Some("tool_use");
         if wants_calls && self.reply.calls() == 0 && self.reply.has_gap() {
             return Err(Fault::Broken("a reply whose calls cannot be read".into()));
         }
         let stop_reason = match self.stop_reason.as_deref() {
-            Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
+            Some("max_tokens") => StopReason::Length,
+            Some(reason) if overflow::is_overflow(reason) => StopReason::Length,
             Some("refusal") => StopReason::Refusal,
             reason => stop::meaning(reason, self.reply.calls()),
         };
+        let blocks = self.reply.finish(stop_reason);
+        overflow::check(self.stop_reason.as_deref(), &blocks)?;
         Ok(Reply {
-            blocks: self.reply.finish(stop_reason),
+            blocks,
             api: Api::ANTHROPIC.name().to_owned(),
             model: model.to_owned(),
             stop_reason,
             usage: self.usage,
         })
     }
-}
-
-#[derive(Deserialize)]
-struct Counts {
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
 }

@@ -21,7 +21,6 @@ use std::borrow::Cow;
 struct Head<'a> {
     model: &'a str,
     stream: bool,
-    stream_options: StreamOptions,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,9 +65,11 @@ enum Message<'a> {
     Assistant(Assistant<'a>),
 }
 
-/// The field that differs between the phases of a step.
+/// The fields that do not belong to the prompt: one that a provider may refuse, and one that differs between the phases of a step.
 #[derive(Serialize)]
 struct Tail {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<&'static str>,
 }
@@ -95,16 +96,20 @@ impl<'a> From<&'a OutputSchema> for ResponseFormat<'a> {
 }
 
 /// The request as JSON. `by_openai`: for OpenAI itself, whose newer models want the limit under its newer name. `schema`: that of the
-/// reply, if the provider is to enforce it.
+/// reply, if the provider is to enforce it. `counts`: asks for the counts of tokens.
 pub(super) fn body(
     model: &str,
     request: &ModelRequest,
     by_openai: bool,
     schema: Option<&OutputSchema>,
+    counts: bool,
 ) -> serde_json::Result<Vec<u8>> {
     let entries = request.entries();
     let head = || head(model, request, by_openai, schema);
-    let tail = Tail { tool_choice: shape::tool_choice(request) };
+    let tail = Tail {
+        stream_options: counts.then_some(StreamOptions { include_usage: true }),
+        tool_choice: shape::tool_choice(request),
+    };
     Written::body(model, request, schema, head, |from| messages(model, &entries, from), &tail)
 }
 
@@ -119,7 +124,6 @@ fn head(
         &Head {
             model,
             stream: true,
-            stream_options: StreamOptions { include_usage: true },
             max_tokens: limit.filter(|_| !by_openai),
             max_completion_tokens: limit.filter(|_| by_openai),
             tools: request.tools.iter().map(Tool::from).collect(),
@@ -139,57 +143,100 @@ fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Mess
     let mut all: Vec<Indexed<Message<'a>>> = Vec::new();
     let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == Api::OPENAI_CHAT.name());
     for (since, entry) in entries.iter().enumerate().skip(from) {
-        let message = match entry {
-            Entry::User(text) | Entry::Note(text) => {
-                if let Some(Indexed { message: Message::Plain { role: "user", content }, .. }) =
-                    all.last_mut()
-                {
-                    // Many chat templates want user and assistant to alternate, so words of a person and the system in a row
-                    // become one message.
-                    *content = Cow::Owned(format!("{content}\n\n{text}"));
-                    continue;
-                }
-                Some(Message::Plain { role: "user", content: Cow::Borrowed(text) })
-            }
+        match entry {
+            Entry::User(text) | Entry::Note(text) => push_user(&mut all, since, text),
             Entry::Results(results) => {
-                let texts: Vec<&str> = results.iter().map(|result| result.text.as_str()).collect();
-                Some(Message::Plain { role: "user", content: Cow::Owned(texts.join("\n\n")) })
+                results.iter().for_each(|result| push_user(&mut all, since, &result.text));
             }
-            Entry::Partial(text) => (!text.trim().is_empty())
-                .then_some(Message::Plain { role: "assistant", content: Cow::Borrowed(text) }),
+            Entry::Partial(text) if text.trim().is_empty() => {}
+            Entry::Partial(text) => push_assistant(&mut all, since, Said::Text(text)),
             Entry::Reply(reply) => {
                 same_api = reply.api == Api::OPENAI_CHAT.name();
-                Assistant::of(reply, model).map(Message::Assistant)
+                if says_something(reply) {
+                    let native = same_api && reply.model == model;
+                    push_assistant(&mut all, since, Said::Reply { reply, native });
+                }
             }
-            Entry::Result(result) => Some(Message::Tool {
-                role: "tool",
-                tool_call_id: replay::call_id(&result.provider_id, result.call_id, same_api),
-                content: replay::result_text(&result.text),
-            }),
-        };
-        all.extend(message.map(|message| Indexed { since, message }));
+            Entry::Result(result) => {
+                let message = Message::Tool {
+                    role: "tool",
+                    tool_call_id: replay::call_id(&result.provider_id, result.call_id, same_api),
+                    content: replay::result_text(&result.text),
+                };
+                all.push(Indexed { since, message });
+            }
+        }
     }
     let settled = all.len().saturating_sub(1);
     Messages { all, settled }
 }
 
-/// An earlier reply.
-struct Assistant<'a> {
-    reply: &'a Reply,
-    /// It came from the same API and model.
-    native: bool,
+/// Many chat templates want user and assistant to alternate, so words to the model in a row become one message.
+fn push_user<'a>(messages: &mut Vec<Indexed<Message<'a>>>, since: usize, text: &'a str) {
+    match messages.last_mut() {
+        Some(Indexed { message: Message::Plain { role: "user", content }, .. }) => {
+            *content = Cow::Owned(format!("{content}\n\n{text}"));
+        }
+        _ => {
+            let message = Message::Plain { role: "user", content: Cow::Borrowed(text) };
+            messages.push(Indexed { since, message });
+        }
+    }
+}
+
+/// So do the model's own words in a row. (What follows calls are their results.)
+fn push_assistant<'a>(messages: &mut Vec<Indexed<Message<'a>>>, since: usize, said: Said<'a>) {
+    match messages.last_mut() {
+        Some(Indexed { message: Message::Assistant(last), .. }) if last.calls().next().is_none() => {
+            last.0.push(said);
+        }
+        _ => messages.push(Indexed { since, message: Message::Assistant(Assistant(vec![said])) }),
+    }
+}
+
+/// Whether anything of a reply can be sent.
+fn says_something(reply: &Reply) -> bool {
+    reply.blocks.iter().any(|block| match block {
+        Block::Text(text) => !text.text.trim().is_empty(),
+        Block::Call(_) => true,
+        Block::Reasoning(_) => false,
+    })
+}
+
+/// What the model said in a row, oldest first.
+struct Assistant<'a>(Vec<Said<'a>>);
+
+enum Said<'a> {
+    Text(&'a str),
+    Reply {
+        reply: &'a Reply,
+        /// It came from the same API and model.
+        native: bool,
+    },
 }
 
 impl<'a> Assistant<'a> {
-    /// `None` if nothing of the reply can be sent.
-    fn of(reply: &'a Reply, model: &str) -> Option<Self> {
-        let has_something = reply.blocks.iter().any(|b| match b {
-            Block::Text(text) => !text.text.trim().is_empty(),
-            Block::Call(_) => true,
-            Block::Reasoning(_) => false,
+    fn text(&self) -> String {
+        let texts = self.0.iter().map(|said| match said {
+            Said::Text(text) => (*text).to_owned(),
+            Said::Reply { reply, .. } => reply.text(),
         });
-        let native = reply.api == Api::OPENAI_CHAT.name() && reply.model == model;
-        has_something.then_some(Self { reply, native })
+        texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// The provider's own fields belong to one reply, so of several in a row only those of the last are sent.
+    fn last_reply(&self) -> Option<(&'a Reply, bool)> {
+        match self.0.last() {
+            Some(Said::Reply { reply, native }) => Some((reply, *native)),
+            _ => None,
+        }
+    }
+
+    fn calls(&self) -> impl Iterator<Item = Call<'a>> {
+        self.last_reply().into_iter().flat_map(|(reply, native)| {
+            let same_api = reply.api == Api::OPENAI_CHAT.name();
+            reply.calls().map(move |call| Call { call, same_api, native })
+        })
     }
 }
 
@@ -197,10 +244,10 @@ impl Serialize for Assistant<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("role", "assistant")?;
-        let text = self.reply.text();
+        let text = self.text();
         map.serialize_entry("content", &(!text.is_empty()).then_some(text))?;
-        if self.native {
-            for block in &self.reply.blocks {
+        if let Some((reply, true)) = self.last_reply() {
+            for block in &reply.blocks {
                 let (Block::Text(block) | Block::Reasoning(block)) = block else { continue };
                 for (name, value) in Fields::of(block.opaque.as_ref()).iter() {
                     if value.get() == "null" {
@@ -211,7 +258,7 @@ impl Serialize for Assistant<'_> {
                 }
             }
         }
-        let calls: Vec<_> = self.reply.calls().map(|call| Call { call, reply: self }).collect();
+        let calls: Vec<_> = self.calls().collect();
         if !calls.is_empty() {
             map.serialize_entry("tool_calls", &calls)?;
         }
@@ -221,7 +268,9 @@ impl Serialize for Assistant<'_> {
 
 struct Call<'a> {
     call: &'a CallBlock,
-    reply: &'a Assistant<'a>,
+    same_api: bool,
+    /// Its reply came from the same API and model.
+    native: bool,
 }
 
 impl Serialize for Call<'_> {
@@ -232,13 +281,12 @@ impl Serialize for Call<'_> {
             arguments: &'a str,
         }
         let call = self.call;
-        let same_api = self.reply.reply.api == Api::OPENAI_CHAT.name();
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &replay::call_id(&call.provider_id, call.id, same_api))?;
+        map.serialize_entry("id", &replay::call_id(&call.provider_id, call.id, self.same_api))?;
         map.serialize_entry("type", "function")?;
         let arguments = replay::arguments(&call.arguments).get();
         map.serialize_entry("function", &Function { name: replay::tool_name(&call.tool), arguments })?;
-        if self.reply.native {
+        if self.native {
             for (name, value) in Fields::of(call.opaque.as_ref()).iter() {
                 map.serialize_entry(name, value)?;
             }

@@ -5,7 +5,10 @@ mod calls;
 use crate::{
     assembly::{Assembly, Fault, Part},
     config::Api,
+    counts::Counts,
     fields::{Fields, Gathered},
+    overflow,
+    reading::Decode,
     request::Sink,
     stop,
 };
@@ -25,6 +28,10 @@ pub(super) struct Decoder<'a> {
     finish_reason: Option<String>,
     refused: bool,
     usage: Usage,
+    /// A delta has come with content.
+    has_deltas: bool,
+    /// `[DONE]` has come.
+    over: bool,
 }
 
 #[derive(Deserialize)]
@@ -33,6 +40,9 @@ struct Choice<'a> {
     index: u64,
     #[serde(borrow)]
     delta: Option<Fields<'a>>,
+    /// What some servers send instead of the delta, and all in a reply that is one document.
+    #[serde(borrow)]
+    message: Option<Fields<'a>>,
     finish_reason: Option<String>,
 }
 
@@ -47,19 +57,8 @@ impl<'a> Decoder<'a> {
             finish_reason: None,
             refused: false,
             usage: Usage { model_calls: 1, ..Usage::default() },
-        }
-    }
-
-    /// The stop reason has come: only usage may follow.
-    pub(super) const fn is_finished(&self) -> bool {
-        self.finish_reason.is_some()
-    }
-
-    /// Adds an event to the reply, or leaves it out if it makes no sense.
-    pub(super) fn event(&mut self, data: &str) -> Result<(), Fault> {
-        match self.read(data) {
-            Err(Fault::Malformed(what)) => self.reply.leave_out(what, data),
-            read => read,
+            has_deltas: false,
+            over: false,
         }
     }
 
@@ -72,21 +71,30 @@ impl<'a> Decoder<'a> {
         if is_error || chunk.take_raw("error").is_some() {
             return Err(Fault::Reported(data.to_owned()));
         }
-        let counts = chunk.take::<Counts>("usage");
+        let counts = chunk.take_raw("usage");
         let choices = chunk.take::<Vec<Choice<'_>>>("choices")?;
-        match counts {
-            Ok(Some(counts)) => self.usage = counts.usage(),
-            Ok(None) if choices.is_none() => self.reply.trace("an event of an unknown kind", data)?,
-            Ok(None) => {}
-            Err(_) => self.reply.trace("usage in an unknown form", data)?,
+        match counts.map(Counts::read) {
+            Some(Some(counts)) => self.count(counts, data)?,
+            Some(None) => self.reply.trace("usage in an unknown form", data)?,
+            // How far the model has read the prompt.
+            None if choices.is_none() && chunk.take_raw("prompt_progress").is_some() => {}
+            None if choices.is_none() => self.reply.trace("an event of an unknown kind", data)?,
+            None => {}
         }
         for choice in choices.unwrap_or_default() {
             // One choice was asked for; others are ignored.
             if choice.index != 0 {
                 continue;
             }
-            if let Some(delta) = choice.delta {
-                self.delta(delta)?;
+            match (choice.delta, choice.message) {
+                (Some(delta), _) => {
+                    let heard = self.reply.heard();
+                    self.delta(delta)?;
+                    self.has_deltas |= self.reply.heard() > heard;
+                }
+                // A message after deltas repeats them.
+                (None, Some(message)) if !self.has_deltas => self.delta(message)?,
+                (None, _) => {}
             }
             match choice.finish_reason.as_deref() {
                 None | Some("") => {}
@@ -103,9 +111,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn delta(&mut self, mut delta: Fields<'_>) -> Result<(), Fault> {
-        for known in ["role", "function_call"] {
-            delta.take_raw(known);
-        }
+        delta.take_raw("role");
         // Some servers send the same reasoning under both names.
         let reasoning = [delta.take_raw("reasoning_content"), delta.take_raw("reasoning")];
         for (name, raw) in ["reasoning_content", "reasoning"].iter().zip(reasoning) {
@@ -124,11 +130,44 @@ impl<'a> Decoder<'a> {
             self.refused |= !refusal.is_empty();
             self.add_text(&refusal)?;
         }
-        for call in delta.take::<Vec<Fields<'_>>>("tool_calls")?.unwrap_or_default() {
-            self.calls.delta(&mut self.reply, call)?;
+        let old_call = delta.take_raw("function_call");
+        let calls = delta.take::<Vec<Fields<'_>>>("tool_calls")?.unwrap_or_default();
+        match old_call {
+            // Some servers send a call in both forms.
+            Some(call) if calls.is_empty() => {
+                self.calls.old_delta(&mut self.reply, serde_json::from_str(call.get())?)?;
+            }
+            _ => calls.into_iter().try_for_each(|call| self.calls.delta(&mut self.reply, call))?,
+        }
+        if delta.iter().any(|(_, value)| !matches!(value.get(), "null" | "[]" | "{}" | "\"\"")) {
+            self.reply.hear();
         }
         let size = self.rest.add(&delta)?;
         self.reply.grow(size)
+    }
+
+    fn count(&mut self, mut counts: Counts, event: &str) -> Result<(), Fault> {
+        let cache_read = counts
+            .at("/prompt_tokens_details/cached_tokens")
+            .or_else(|| counts.at("/prompt_cache_hit_tokens"))
+            .unwrap_or(0);
+        let cache_write = counts.at("/prompt_tokens_details/cache_write_tokens").unwrap_or(0);
+        let input = counts.at("/prompt_tokens").unwrap_or(0);
+        let usage = Usage {
+            input: input.saturating_sub(cache_read).saturating_sub(cache_write),
+            output: counts.at("/completion_tokens").unwrap_or(0),
+            cache_read,
+            cache_write,
+            reasoning: counts.at("/completion_tokens_details/reasoning_tokens").unwrap_or(0),
+            model_calls: 1,
+            cost_micros: None,
+        };
+        // Some servers repeat the counts in every event.
+        if usage.output > self.usage.output {
+            self.reply.hear();
+        }
+        self.usage = usage;
+        counts.trace_nonsense(&mut self.reply, event)
     }
 
     /// A text, or a list of typed parts, which may include thinking.
@@ -179,11 +218,37 @@ impl<'a> Decoder<'a> {
         };
         self.reply.push(part, text)
     }
+}
 
-    /// The reply, once the stream has ended properly.
-    pub(super) fn finish(mut self, model: &str) -> Result<Reply, Fault> {
+impl Decode for Decoder<'_> {
+    fn event(&mut self, data: &str) -> Result<(), Fault> {
+        if data.trim() == "[DONE]" {
+            self.over = true;
+            return Ok(());
+        }
+        match self.read(data) {
+            Err(Fault::Malformed(what)) => self.reply.leave_out(what, data),
+            read => read,
+        }
+    }
+
+    fn heard(&self) -> usize {
+        self.reply.heard()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finish_reason.is_some()
+    }
+
+    /// Some servers never send `[DONE]`.
+    fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn finish(mut self, model: &str) -> Result<Reply, Fault> {
         let stop_reason = match self.finish_reason.as_deref() {
             Some("length" | "max_tokens" | "model_length") => StopReason::Length,
+            Some(reason) if overflow::is_overflow(reason) => StopReason::Length,
             Some("content_filter" | "refusal") => StopReason::Refusal,
             _ if self.refused => StopReason::Refusal,
             reason => stop::meaning(reason, self.reply.calls()),
@@ -199,50 +264,14 @@ impl<'a> Decoder<'a> {
             };
             self.reply.adopt(part, self.rest);
         }
+        let blocks = self.reply.finish(stop_reason);
+        overflow::check(self.finish_reason.as_deref(), &blocks)?;
         Ok(Reply {
-            blocks: self.reply.finish(stop_reason),
+            blocks,
             api: Api::OPENAI_CHAT.name().to_owned(),
             model: model.to_owned(),
             stop_reason,
             usage: self.usage,
         })
-    }
-}
-
-/// Token counts under the field names in use.
-#[derive(Deserialize)]
-struct Counts {
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
-    prompt_tokens_details: Option<PromptDetails>,
-    prompt_cache_hit_tokens: Option<u64>,
-    completion_tokens_details: Option<CompletionDetails>,
-}
-
-#[derive(Deserialize)]
-struct PromptDetails {
-    cached_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct CompletionDetails {
-    reasoning_tokens: Option<u64>,
-}
-
-impl Counts {
-    fn usage(&self) -> Usage {
-        let details = self.prompt_tokens_details.as_ref();
-        let cache_read = details.and_then(|d| d.cached_tokens).or(self.prompt_cache_hit_tokens).unwrap_or(0);
-        let cache_write = details.and_then(|d| d.cache_write_tokens).unwrap_or(0);
-        Usage {
-            input: self.prompt_tokens.unwrap_or(0).saturating_sub(cache_read).saturating_sub(cache_write),
-            output: self.completion_tokens.unwrap_or(0),
-            cache_read,
-            cache_write,
-            reasoning: self.completion_tokens_details.as_ref().and_then(|d| d.reasoning_tokens).unwrap_or(0),
-            model_calls: 1,
-            cost_micros: None,
-        }
     }
 }

