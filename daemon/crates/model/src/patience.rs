@@ -54,11 +54,8 @@ impl Patience {
 
     /// Content has come, or the end of it.
     pub(crate) fn enter(&mut self, stage: Stage) {
-        // What follows the stop reason does not extend the wait for the end.
-        if self.stage != Stage::Finished {
-            self.stage = stage;
-            self.since = Instant::now();
-        }
+        self.stage = stage;
+        self.since = Instant::now();
     }
 
     /// When the reply is given up if no content comes. Signs of life may move it.
@@ -159,16 +156,5 @@ mod tests {
         tokio::time::advance(Duration::from_secs(100)).await;
         signs.note();
         assert_eq!(wait(&far), 80, "signs of life are no content");
-    }
-
-    /// Usage and keepalives may follow the stop reason.
-    #[tokio::test(start_paused = true)]
-    async fn nothing_extends_the_wait_for_the_end() {
-        let mut patience = patience("https://api.example.com");
-        patience.enter(Stage::Finished);
-        tokio::time::advance(Duration::from_secs(1)).await;
-        patience.enter(Stage::Begun);
-        patience.enter(Stage::Finished);
-        assert_eq!(wait(&patience), 1);
     }
 }

@@ -27,11 +27,14 @@ pub(crate) async fn read(
     mut events: Events<'_>,
     mut reply: impl Decode,
 ) -> Result<Reply, ModelError> {
+    let mut stage = Stage::Waiting;
     let mut heard = reply.heard();
     loop {
         match events.next().await {
             Ok(Some(data)) => reply.event(&data).map_err(|fault| peer.fault(fault))?,
             Ok(None) | Err(_) if reply.is_finished() => break,
+            // A document needs no stop reason to be whole.
+            Ok(None) if events.is_document() && heard > 0 => break,
             Ok(None) => return Err(events.ended_early()),
             Err(error) => return Err(error),
         }
@@ -39,12 +42,16 @@ pub(crate) async fn read(
             events.drain().await;
             break;
         }
-        if reply.is_finished() {
-            events.patience.enter(Stage::Finished);
-        } else if reply.heard() > heard {
-            events.patience.enter(Stage::Begun);
+        let now = match (reply.is_finished(), reply.heard()) {
+            (true, _) => Stage::Finished,
+            (false, 0) => Stage::Waiting,
+            (false, _) => Stage::Begun,
+        };
+        // Some servers send a stop reason with each piece, so content extends the wait after it too.
+        if now != stage || reply.heard() > heard {
+            events.patience.enter(now);
         }
-        heard = reply.heard();
+        (stage, heard) = (now, reply.heard());
     }
     reply.finish(peer.model).map_err(|fault| peer.fault(fault))
 }

@@ -11,6 +11,7 @@ use abide_protocol::record::ModelErrorKind as Kind;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
 use reqwest::Response;
+use serde::de::IgnoredAny;
 use sse_stream::{Error, SseByteStream};
 use std::{
     pin::Pin,
@@ -89,14 +90,24 @@ impl<'a> Events<'a> {
             let event = event.map_err(|e| self.broken(e))?;
             self.seen.pending.store(0, Ordering::Relaxed);
             if let Some(data) = event.data {
-                return Ok(Some(self.surrogates.mend(data)));
+                let data = self.surrogates.mend(data);
+                if self.is_document() && serde_json::from_str::<IgnoredAny>(&data).is_err_and(|e| e.is_eof())
+                {
+                    return Err(self.peer.cut());
+                }
+                return Ok(Some(data));
             }
         }
     }
 
     /// The stream ended, and the reply is not complete.
     pub(crate) fn ended_early(&self) -> ModelError {
-        if self.seen.is_document.load(Ordering::Relaxed) { self.document("JSON") } else { self.peer.cut() }
+        if self.is_document() { self.document("JSON") } else { self.peer.cut() }
+    }
+
+    /// The body is one JSON document.
+    pub(crate) fn is_document(&self) -> bool {
+        self.seen.is_document.load(Ordering::Relaxed)
     }
 
     /// The body is a document that is no reply.

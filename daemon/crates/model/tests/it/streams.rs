@@ -255,7 +255,33 @@ async fn a_document_that_is_no_reply_is_told_apart() {
     }
 }
 
-/// `text` as gzip, without making it smaller: a beginning, a block for each piece, and an end.
+/// A document without a stop reason is whole, and half of one is cut.
+#[tokio::test]
+async fn a_document_is_whole_by_itself() {
+    let body = document(Api::OPENAI_CHAT).replace(r#""finish_reason": "tool_calls", "#, "");
+    let reply = ask_once(Api::OPENAI_CHAT, with_type(None, body)).await.reply();
+    assert_eq!((reply.text().as_str(), reply.calls().count()), ("I\nlook.", 1));
+    for api in APIS {
+        let whole = document(api);
+        let error = ask_once(api, with_type(None, &whole[..whole.len() / 2])).await.error();
+        assert_eq!((error.kind, error.retryable), (Kind::Network, true), "{}: {error}", api.name());
+    }
+}
+
+/// Some servers send a stop reason with each piece: a reply may go on for longer than the wait after the last.
+#[tokio::test]
+async fn content_after_a_stop_reason_is_waited_for() {
+    let piece = |text: &str| {
+        format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}},"finish_reason":"stop"}}]}}"#)
+    };
+    let pause = || Step::Pause(Duration::from_millis(1_200));
+    let steps =
+        vec![data_event(&piece("a")), pause(), data_event(&piece("b")), pause(), data_event(&piece("c"))];
+    let reply = ask_once(Api::OPENAI_CHAT, Answer::Stream(steps)).await.reply();
+    assert_eq!(reply.text(), "abc");
+}
+
+/// The pieces as gzip, without making it smaller: a beginning, a block for each piece, and an end.
 fn gzip(pieces: &[String]) -> Vec<Vec<u8>> {
     let mut parts = vec![vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]];
     let block = |last: u8, data: &[u8]| {
