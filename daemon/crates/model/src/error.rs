@@ -22,7 +22,13 @@ impl ModelError {
         use ModelErrorKind as K;
         let retryable = matches!(
             kind,
-            K::RateLimited | K::Overloaded | K::Network | K::Stalled | K::Malformed | K::Unreachable
+            K::RateLimited
+                | K::Overloaded
+                | K::ServerError
+                | K::Network
+                | K::Stalled
+                | K::Malformed
+                | K::Unreachable
         );
         let sent = kind != K::Unreachable;
         Self { kind, message: message.into(), retry_after_ms: None, retryable, sent }

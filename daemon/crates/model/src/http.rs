@@ -1,6 +1,8 @@
 //! Requests to providers over HTTP. The clients are made when first used, so that an idle daemon stays small.
 
 mod failure;
+mod obstacle;
+mod proxy;
 
 use crate::{
     assembly::{Fault, Nonsense},
@@ -9,6 +11,7 @@ use crate::{
     quote::quote,
 };
 use abide_protocol::record::ModelErrorKind as Kind;
+use proxy::Proxies;
 use reqwest::{
     Client, Response, Url,
     header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
@@ -51,7 +54,9 @@ fn build(network: bool) -> Result<Client, String> {
         .redirect(reqwest::redirect::Policy::none())
         // Some proxies compress all the same: that is read, but not asked for, since it holds pieces of a stream back.
         .default_headers([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))].into_iter().collect())
-        .tls_backend_preconfigured(tls(network).map_err(|e| format!("cannot set up TLS: {e}"))?);
+        .tls_backend_preconfigured(
+            tls(network).map_err(|e| format!("cannot set up TLS: {e}{}", obstacle::trust_of_env()))?,
+        );
     let client = if network { client } else { client.no_proxy() };
     client.build().map_err(|e| format!("cannot set up HTTP: {}", cause(&e)))
 }
@@ -215,26 +220,17 @@ impl Peer<'_> {
     }
 
     pub(crate) fn network(&self, error: &reqwest::Error) -> ModelError {
-        let at = self.config.shown_url();
-        let cause = cause(error);
-        if !error.is_connect() {
-            return self.error(Kind::Network, format!("the connection to {at} broke ({cause})"));
+        if error.is_connect() {
+            let proxy = Proxies::from_env().of(&self.config.base_url);
+            return obstacle::error(self, error, &proxy);
         }
-        let what = match Obstacle::of(error) {
-            Obstacle::NobodyListens => {
-                format!("nobody listens at {at} ({cause}); start the server there, or correct its base_url")
-            }
-            Obstacle::UnknownHost => format!(
-                "the host of {at} is not known ({cause}); is the network up, and is the name in its base_url right?"
-            ),
-            Obstacle::Certificate => format!(
-                "the certificate of {at} is not accepted ({cause}); is the clock right, and does nothing stand in between?"
-            ),
-            Obstacle::Other => {
-                format!("cannot be reached at {at} ({cause}); is the network up, and is its base_url right?")
-            }
-        };
-        self.error(Kind::Unreachable, what)
+        let at = self.config.shown_url();
+        self.error(Kind::Network, format!("the connection to {at} broke ({})", cause(error)))
+    }
+
+    /// The proxy, not the provider, has answered that it wants a login.
+    fn proxy_wants_login(&self, said: &str) -> String {
+        Proxies::from_env().of(&self.config.base_url).wants_login(said)
     }
 
     /// The request cannot be put into JSON.
@@ -261,42 +257,6 @@ impl Peer<'_> {
                 .fatal(),
             Fault::Reported(body) => failure::of_event(self, &body),
         }
-    }
-}
-
-/// Why no connection could be made.
-enum Obstacle {
-    NobodyListens,
-    UnknownHost,
-    Certificate,
-    Other,
-}
-
-impl Obstacle {
-    fn of(error: &reqwest::Error) -> Self {
-        if error.is_dns() {
-            return Self::UnknownHost;
-        }
-        let mut source = error.source();
-        while let Some(cause) = source {
-            if let Some(obstacle) = Self::named_by(cause) {
-                return obstacle;
-            }
-            source = cause.source();
-        }
-        Self::Other
-    }
-
-    fn named_by(cause: &(dyn std::error::Error + 'static)) -> Option<Self> {
-        if cause.is::<rustls::Error>() {
-            return Some(Self::Certificate);
-        }
-        let io = cause.downcast_ref::<std::io::Error>()?;
-        if io.kind() == std::io::ErrorKind::ConnectionRefused {
-            return Some(Self::NobodyListens);
-        }
-        // `source` of an I/O error skips the error that it wraps, so the wrapped one is looked at first.
-        io.get_ref().and_then(|inner| Self::named_by(inner))
     }
 }
 

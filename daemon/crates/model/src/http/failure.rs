@@ -1,10 +1,21 @@
 //! Turns an error response into a kind of error and a message that says what to do.
 
+mod complaint;
+mod context;
+mod kind;
+mod lasting;
+mod page;
+mod wait;
+
 use super::Peer;
 use crate::{config::Api, error::ModelError, quote::quote, wire::Place};
 use abide_protocol::record::ModelErrorKind as Kind;
-use reqwest::header::{DATE, HeaderMap, LOCATION, RETRY_AFTER};
-use serde_json::Value;
+use complaint::Complaint;
+use reqwest::header::{HeaderMap, LOCATION};
+use wait::Wait;
+
+/// From so many ms on nobody is told to wait a little: the limit lasts.
+const LONG: u64 = 600_000;
 
 /// The error for a response whose status is not a success.
 pub(super) fn of_response(peer: &Peer<'_>, status: u16, headers: &HeaderMap, body: &str) -> ModelError {
@@ -12,17 +23,15 @@ pub(super) fn of_response(peer: &Peer<'_>, status: u16, headers: &HeaderMap, bod
         return redirected(peer, status, headers);
     }
     let complaint = Complaint::read(peer, body);
-    let mut error = explain(peer, status, &complaint);
-    if error.retryable {
-        error.retry_after_ms = retry_after(headers);
-    }
-    error
+    let wait = Wait::read(headers, &complaint);
+    explain(peer, status, &complaint, wait)
 }
 
 /// The error for an error event within a stream.
 pub(super) fn of_event(peer: &Peer<'_>, body: &str) -> ModelError {
     let complaint = Complaint::read(peer, body);
-    explain(peer, complaint.status(), &complaint)
+    let wait = Wait::read(&HeaderMap::new(), &complaint);
+    explain(peer, complaint.status(), &complaint, wait)
 }
 
 fn redirected(peer: &Peer<'_>, status: u16, headers: &HeaderMap) -> ModelError {
@@ -37,135 +46,26 @@ fn redirected(peer: &Peer<'_>, status: u16, headers: &HeaderMap) -> ModelError {
     )
 }
 
-/// The provider's error message.
-#[derive(Debug, Default)]
-struct Complaint {
-    message: String,
-    /// Its names for the error (`type`, `code`, `status`), in lower case, separated by spaces.
-    codes: String,
-    /// A status number in the body.
-    number: Option<u64>,
-}
-
-impl Complaint {
-    /// Reads the usual shapes: `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, a list of one, plain text.
-    fn read(peer: &Peer<'_>, body: &str) -> Self {
-        let Ok(mut value) = serde_json::from_str::<Value>(body) else {
-            let is_page = body.trim_start().starts_with('<');
-            return Self {
-                message: if is_page { String::new() } else { peer.quoted(body) },
-                ..Self::default()
-            };
-        };
-        if let Some(first) = value.get_mut(0) {
-            value = first.take();
-        }
-        let inner = value.get("error").unwrap_or(&value);
-        let text = |name: &str| inner.get(name).and_then(Value::as_str);
-        let message = inner.as_str().or_else(|| text("message")).or_else(|| text("detail"));
-        let codes = ["type", "code", "status"].iter().filter_map(|name| text(name)).collect::<Vec<_>>();
-        Self {
-            message: peer.quoted(message.unwrap_or(body)),
-            codes: codes.join(" ").to_ascii_lowercase(),
-            number: inner.get("code").or_else(|| inner.get("status")).and_then(Value::as_u64),
-        }
-    }
-
-    fn has(&self, code: &str) -> bool {
-        self.codes.split(' ').any(|c| c == code)
-    }
-
-    fn says(&self, words: &[&str]) -> bool {
-        let message = self.message.to_lowercase();
-        words.iter().any(|w| message.contains(w))
-    }
-
-    /// The HTTP status that fits the error; within a stream the response's own status was a success.
-    fn status(&self) -> u16 {
-        if let Some(number) =
-            self.number.and_then(|n| u16::try_from(n).ok()).filter(|n| (400..600).contains(n))
-        {
-            return number;
-        }
-        [
-            ("overloaded_error", 529),
-            ("rate_limit_error", 429),
-            ("rate_limit_exceeded", 429),
-            ("authentication_error", 401),
-            ("permission_error", 403),
-            ("billing_error", 402),
-            ("not_found_error", 404),
-            ("request_too_large", 413),
-            ("invalid_request_error", 400),
-            ("invalid_prompt", 400),
-        ]
-        .iter()
-        .find(|(code, _)| self.has(code))
-        .map_or(500, |&(_, status)| status)
-    }
-
-    fn is_about_context(&self, status: u16) -> bool {
-        const CODES: [&str; 4] = [
-            "context_length_exceeded",
-            "exceed_context_size_error",
-            "request_too_large",
-            "model_context_window_exceeded",
-        ];
-        const WORDS: [&str; 9] = [
-            "maximum context length",
-            "prompt is too long",
-            "input is too long",
-            "exceeds the available context size",
-            "exceed context limit",
-            "context length exceeded",
-            "context window",
-            "exceeds the maximum number of tokens",
-            "reduce the length of the messages",
-        ];
-        CODES.iter().any(|c| self.has(c))
-            || status == 413
-            || (matches!(status, 400 | 422 | 500) && self.says(&WORDS))
-    }
-
-    fn is_about_credit(&self, status: u16) -> bool {
-        status == 402
-            || ["insufficient_quota", "billing_error", "billing_hard_limit_reached"]
-                .iter()
-                .any(|c| self.has(c))
-            || (status < 500
-                && self.says(&["credit balance is too low", "insufficient balance", "insufficient credits"]))
-    }
-
-    /// A 404 about the model; otherwise it is the path that does not exist.
-    fn is_about_model(&self) -> bool {
-        self.has("model_not_found") || self.says(&["model"])
-    }
-
-    fn kind(&self, status: u16) -> Kind {
-        const REFUSALS: [&str; 4] =
-            ["content_filter", "content_policy_violation", "bio_policy", "cyber_policy"];
-        match status {
-            _ if self.is_about_credit(status) => Kind::Quota,
-            _ if self.is_about_context(status) => Kind::ContextOverflow,
-            _ if REFUSALS.iter().any(|code| self.has(code)) => Kind::Refused,
-            401 | 403 => Kind::Auth,
-            404 | 405 => Kind::NotFound,
-            408 | 429 => Kind::RateLimited,
-            500.. => Kind::Overloaded,
-            _ => Kind::BadRequest,
-        }
-    }
-}
-
-fn explain(peer: &Peer<'_>, status: u16, complaint: &Complaint) -> ModelError {
-    let provider = &peer.config.name;
+fn explain(peer: &Peer<'_>, status: u16, complaint: &Complaint, wait: Wait) -> ModelError {
+    let kind = complaint.kind(status, wait, peer.key.is_some());
+    let wait = wait.ms(complaint.is_about_usage());
     let said = if complaint.message.is_empty() {
         status.to_string()
     } else {
         format!("{status}: {}", complaint.message)
     };
-    let kind = complaint.kind(status);
-    let what = match kind {
+    let error = peer.error(kind, words(peer, kind, complaint, wait, &said));
+    match kind {
+        Kind::RateLimited if complaint.is_alone_too_large() => error.fatal(),
+        Kind::Unreachable => error.fatal(),
+        _ if error.retryable => ModelError { retry_after_ms: wait, ..error },
+        _ => error,
+    }
+}
+
+fn words(peer: &Peer<'_>, kind: Kind, complaint: &Complaint, wait: Option<u64>, said: &str) -> String {
+    let (provider, model) = (&peer.config.name, quote(peer.model));
+    match kind {
         Kind::Auth if peer.key.is_none() => {
             format!("it wants a key and none is set ({said}); set one with `abide key set {provider}`")
         }
@@ -186,19 +86,33 @@ fn explain(peer: &Peer<'_>, status: u16, complaint: &Complaint) -> ModelError {
             where_paths_begin(peer.config.api)
         ),
         Kind::NotFound => format!(
-            "there is no model `{}` at {} ({said}); `abide models` lists what there is",
-            quote(peer.model),
+            "there is no model `{model}` at {} ({said}); `abide models` lists what there is",
             peer.config.shown_url()
         ),
+        Kind::RateLimited if complaint.is_alone_too_large() => format!(
+            "this request alone is larger than its rate limit allows, so no waiting helps ({said}); take another model, or have \
+             the limit raised there"
+        ),
+        Kind::RateLimited if complaint.is_about_usage() || wait.is_some_and(|ms| ms >= LONG) => {
+            format!("its limit is used up ({said})")
+        }
         Kind::RateLimited => format!("it is asked too often ({said}); wait a little"),
         Kind::Overloaded => format!("it is overloaded or out of order ({said})"),
-        Kind::ContextOverflow => {
-            format!("the conversation is longer than `{}` can read ({said})", quote(peer.model))
-        }
-        Kind::Refused => format!("it refuses to answer this ({said})"),
-        _ => format!("it finds the request wrong ({said})"),
-    };
-    peer.error(kind, what)
+        Kind::ServerError => format!("the server failed ({said})"),
+        Kind::ContextOverflow => format!("the conversation is longer than `{model}` can read ({said})"),
+        Kind::Refused if complaint.is_refusal() => format!("it refuses to answer this ({said})"),
+        Kind::Refused if complaint.is_page => format!(
+            "access is refused ({said}), with a web page: it may be of a firewall or a proxy in between, not of the provider"
+        ),
+        Kind::Refused => format!(
+            "it refuses access ({said}); the key is not what it names, but what the account, the project or this place may use"
+        ),
+        Kind::Unreachable => peer.proxy_wants_login(said),
+        _ => match complaint.lasting() {
+            Some(lasting) => format!("it cannot work on this request ({said}); {}", lasting.advice()),
+            None => format!("it finds the request wrong ({said})"),
+        },
+    }
 }
 
 /// Describes the right `base_url`, for a person who has set another.
@@ -207,29 +121,4 @@ const fn where_paths_begin(api: Api) -> &'static str {
         Place::Address { base_url, .. } => base_url,
         Place::File => "It has no address",
     }
-}
-
-/// How long to wait: seconds, or a date, which is compared with the server's own clock.
-fn retry_after(headers: &HeaderMap) -> Option<u64> {
-    let header = |name: &str| headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim);
-    if let Some(ms) = header("retry-after-ms").and_then(|ms| ms.parse::<f64>().ok()).and_then(millis) {
-        return Some(ms);
-    }
-    let after = header(RETRY_AFTER.as_str())?;
-    if let Ok(seconds) = after.parse::<f64>() {
-        return millis(seconds * 1000.0);
-    }
-    let until = httpdate::parse_http_date(after).ok()?;
-    let now = httpdate::parse_http_date(header(DATE.as_str())?).ok()?;
-    let wait = until.duration_since(now).unwrap_or_default();
-    u64::try_from(wait.as_millis()).ok()
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "checked to be a sane, positive number"
-)]
-fn millis(ms: f64) -> Option<u64> {
-    (ms.is_finite() && (0.0..1e12).contains(&ms)).then(|| ms.ceil() as u64)
 }

@@ -148,7 +148,7 @@ async fn a_call_without_arguments_is_an_empty_object() {
 async fn errors_in_the_stream_are_told_apart() {
     for (kind, expected, retryable) in [
         ("overloaded_error", ModelErrorKind::Overloaded, true),
-        ("api_error", ModelErrorKind::Overloaded, true),
+        ("api_error", ModelErrorKind::ServerError, true),
         ("rate_limit_error", ModelErrorKind::RateLimited, true),
         ("invalid_request_error", ModelErrorKind::BadRequest, false),
         ("authentication_error", ModelErrorKind::Auth, false),

@@ -8,9 +8,12 @@
 mod anthropic;
 mod ask;
 mod errors;
+mod failures;
 mod golden;
+mod limits;
 mod listing;
 mod openai;
+mod overflow;
 mod prefix;
 mod responses;
 mod script;

@@ -367,7 +367,7 @@ async fn a_call_goes_back_in_a_form_that_every_server_accepts() {
 #[tokio::test]
 async fn failures_in_the_stream_are_told_apart() {
     for (error, expected, retryable) in [
-        (r#"{"code":"server_error","message":"because"}"#, Kind::Overloaded, true),
+        (r#"{"code":"server_error","message":"because"}"#, Kind::ServerError, true),
         (r#"{"code":"server_is_overloaded","message":"because"}"#, Kind::Overloaded, true),
         (r#"{"code":"rate_limit_exceeded","message":"because"}"#, Kind::RateLimited, true),
         (r#"{"code":"invalid_prompt","message":"because"}"#, Kind::BadRequest, false),
@@ -391,7 +391,7 @@ async fn failures_in_the_stream_are_told_apart() {
         }
     }
     let silent = ends("failed", r#","status":"failed","error":null"#);
-    assert_eq!(ask_once(API, answer(&[silent])).await.error().kind, Kind::Overloaded);
+    assert_eq!(ask_once(API, answer(&[silent])).await.error().kind, Kind::ServerError);
 }
 
 #[tokio::test]

@@ -136,6 +136,9 @@ async fn an_unknown_host_and_an_untrusted_certificate_are_named() {
         ask(&models(config(Api::OPENAI_CHAT, format!("https://localhost:{port}/v1"))), hello()).await.error();
     assert_eq!((error.kind, error.retryable, error.sent), (Kind::Unreachable, true, false), "{error}");
     assert!(error.message.starts_with("p: the certificate of https://localhost"), "{error}");
+    for word in ["SSL_CERT_FILE", "SSL_CERT_DIR", "the daemon's environment: `abide daemon restart`"] {
+        assert!(error.message.contains(word), "{word}: {error}");
+    }
 }
 
 #[tokio::test]
