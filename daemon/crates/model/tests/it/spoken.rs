@@ -410,7 +410,8 @@ async fn a_call_from_a_text_goes_back_as_a_call() {
     );
     assert_eq!(messages[2]["tool_call_id"], call["id"]);
     assert!(!body.contains("<tool_call>"), "{body}");
-    assert!(longer.starts_with(body.trim_end_matches("]}")), "{longer}");
+    let (messages, _) = body.rsplit_once(']').unwrap();
+    assert!(longer.starts_with(messages), "{longer}");
 }
 
 /// Each is made to be slow to read.
