@@ -122,6 +122,7 @@ pub(crate) fn configured(name: &str, entry: &crate::config::Provider) -> Provide
     }
     if let Some(seconds) = entry.stall_timeout_secs {
         config.stall_timeout = Duration::from_secs(seconds);
+        config.prompt_timeout = config.stall_timeout;
     }
     config
 }

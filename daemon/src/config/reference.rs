@@ -104,9 +104,8 @@ const TABLES: &[Table] = &[
                 default: "180",
                 example: "600",
                 meaning: "An attempt that receives nothing of a reply for this long counts as stalled; comments, pings and empty pieces \
-                    are nothing of a reply. A reply may take longer to begin, up to 1800 s (or this setting, if it is more): from an \
-                    address of this machine or of a private network, and from a server that sends signs of life at least this often. \
-                    The default for `ollama`, `llama-server` and `lmstudio` is 600.",
+                    are nothing of a reply. Without this setting a reply may take longer to begin, up to 1800 s: from an address of this \
+                    machine or of a private network, and from a server that sends signs of life at least this often. The default for `ollama`, `llama-server` and `lmstudio` is 600.",
             },
         ],
     },

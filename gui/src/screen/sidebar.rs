@@ -23,6 +23,7 @@ use crate::{
     words,
 };
 use abide_client::{
+    parked,
     protocol::{
         ConversationId, Seq, TaskId, Timestamp,
         conversation::Conversation,
@@ -564,7 +565,9 @@ fn line(
         (Some(item), ..) => {
             let doing = match &item.pending {
                 Pending::Approval(a) => format!("approve: {}", words::what(&a.tool, &a.summary)),
-                Pending::Question(q) => format!("asks: {}", rendered::text(&q.text)),
+                Pending::Question(q) => {
+                    parked::question(q).unwrap_or_else(|| format!("asks: {}", rendered::text(&q.text)))
+                }
             };
             let doing = match item.sub_task() {
                 Some((_, title)) => format!("{doing} · {}", words::first_line(title, MAX_TITLE)),

@@ -126,7 +126,8 @@ fn park(draft: &mut Draft<'_>, reason: &str, until: Option<Timestamp>) {
         kind: QuestionKind::Parked,
         at: draft.mint.at(),
         text: format!(
-            "{reason}\nThe task is parked, and goes on by itself when the time has come. Go on now?"
+            "{}. The task goes on by itself when the time has come. Go on now?",
+            reason.trim_end_matches('.')
         ),
         choices: vec![super::answer::GO_ON.to_owned(), super::answer::STOP.to_owned()],
         call_id: None,

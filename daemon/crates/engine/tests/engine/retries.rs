@@ -54,7 +54,7 @@ fn a_long_limit_parks_the_task_until_it_ends() {
     assert_eq!((w.status(), w.task().paused), (Status::Paused, Some(PauseReason::Parked)));
     let question = w.question().clone();
     assert_eq!((question.kind, question.expires_at), (QuestionKind::Parked, Some(until)));
-    assert!(question.text.starts_with("it failed: RateLimited\n"), "{}", question.text);
+    assert!(question.text.starts_with("it failed: RateLimited. "), "{}", question.text);
     assert_eq!((w.wake_at(), w.seen().retry.map(|retry| retry.next_at)), (Some(until), Some(until)));
     w.restart();
     assert_eq!(w.status(), Status::Paused, "a restart leaves it parked");
