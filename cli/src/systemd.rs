@@ -50,6 +50,11 @@ impl UserManager {
         self.ask(&["start", SERVICE]).await
     }
 
+    /// The environment of what it starts, a variable a line; empty if it does not say.
+    pub(crate) async fn environment(&self) -> String {
+        systemctl(&["show-environment"]).await.unwrap_or_default()
+    }
+
     /// Whether this user's units go on without a login session; `None` if systemd does not say.
     pub(crate) async fn lingers(&self) -> Option<bool> {
         let user = uid();

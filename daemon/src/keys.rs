@@ -13,7 +13,10 @@ mod keyring;
 pub use configured::ConfiguredKeys;
 
 use abide_model::{Keys, Secret};
-use abide_protocol::provider::is_provider_name;
+use abide_protocol::{
+    key::{self, KeyFault},
+    provider::is_provider_name,
+};
 use file::KeyFile;
 use keyring::{Keyring, KeyringError};
 use std::{
@@ -26,8 +29,6 @@ use std::{
 
 /// How long the keyring may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest key, in bytes.
-const MAX_KEY: usize = 16 * 1024;
 
 /// Why a key cannot be stored, or stored keys cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -42,8 +43,8 @@ pub enum KeyError {
     Malformed { path: PathBuf, what: String },
     #[error("a provider's name has 1 to 64 of the characters a-z A-Z 0-9 - _ .")]
     BadName,
-    #[error("that is no API key: it is empty, longer than 16 KiB, or has spaces or control characters in it")]
-    BadKey,
+    #[error("that is no API key: {0}")]
+    BadKey(#[from] KeyFault),
     #[error(
         "the key is in the system's keyring, and {0}; remove it there, or try again when the keyring is unlocked"
     )]
@@ -178,13 +179,11 @@ impl KeyStore {
         }
         let _writing = self.writing.lock().await;
         let had_key = self.origin(provider).is_some();
-        let Some(key) = key.map(str::trim) else {
+        let Some(key) = key else {
             self.remove(provider).await?;
             return Ok(SetKey { stored_in: "nowhere".to_owned(), had_key });
         };
-        if key.is_empty() || key.len() > MAX_KEY || key.chars().any(|c| c.is_control() || c.is_whitespace()) {
-            return Err(KeyError::BadKey);
-        }
+        let key = key::read(key)?;
         let (kept, stored_in) = match bounded(self.keyring.set(provider, key)).await {
             Ok(()) => (Kept::InKeyring(Some(key.to_owned())), "the system's keyring".to_owned()),
             Err(e) => {

@@ -23,6 +23,7 @@ mod ids;
 pub mod inbox;
 pub mod invisible;
 mod json_text;
+pub mod key;
 pub mod limits;
 pub mod measure;
 pub mod message;

@@ -1,4 +1,5 @@
 mod files;
+mod inherited;
 mod install;
 mod purge;
 mod report;
@@ -21,9 +22,10 @@ use abide_client::{
             Shutdown, Status,
             daemon::{ShutdownParams, ShutdownReply, StatusParams},
         },
-        start::AtLogin,
+        start::{AtLogin, StartedBy},
     },
 };
+use inherited::Inherited;
 use std::time::Duration;
 use tokio::time::{Instant, interval};
 
@@ -74,13 +76,18 @@ pub(crate) async fn daemon(command: DaemonCommand, json: bool) -> Result<Exit, C
                     error
                 });
             }
+            let before = running_pid().await.map(Inherited::of_process).unwrap_or_default();
             if let Some(left) = stop_if_running(json).await?
                 && !json
             {
                 screen::note(status::stopped(&left).trim_end())?;
             }
             start_unit(&home, json).await?;
-            print_status(&mut Daemon::started().await?, json).await
+            let mut daemon = Daemon::started().await?;
+            if !json {
+                say_inherited(&mut daemon, &before).await?;
+            }
+            print_status(&mut daemon, json).await
         }
         DaemonCommand::Update { patience } => super::update::update(patience, json).await,
         DaemonCommand::Status => {
@@ -109,6 +116,23 @@ async fn start_unit(home: &Home, json: bool) -> Result<(), CommandError> {
         }
         _ => Ok(()),
     }
+}
+
+/// The process of the daemon, if one answers.
+async fn running_pid() -> Option<u32> {
+    let status = Daemon::running().await.ok()?.call::<Status>(StatusParams::default()).await.ok()?;
+    Some(status.pid)
+}
+
+/// Which of the shell's proxies and CAs the new daemon has.
+async fn say_inherited(daemon: &mut Daemon, before: &Inherited) -> Result<(), CommandError> {
+    let by = daemon.call::<Status>(StatusParams::default()).await?.start.by;
+    let shell = Inherited::of_shell();
+    let now = match (&by, UserManager::find().await) {
+        (StartedBy::Systemd(_), Ok(manager)) => Inherited::of_manager(&manager).await,
+        _ => Inherited::of_shell(),
+    };
+    inherited::line(&shell, before, &now, &by).map_or(Ok(()), |line| Ok(screen::note(&line)?))
 }
 
 /// A daemon that does not run has a reason, or will be started by something.

@@ -1,11 +1,14 @@
 //! Prints the changes of a view, each once: the agent's text to standard output as it streams, all else to standard error.
 
-use crate::output::{
-    call::{self, Extent},
-    message,
-    screen::Screen,
-    style::{BAD, FAINT, paint},
-    text,
+use crate::{
+    clock,
+    output::{
+        call::{self, Extent},
+        message, retry,
+        screen::Screen,
+        style::{BAD, FAINT, paint},
+        text,
+    },
 };
 use abide_client::{
     protocol::{
@@ -19,7 +22,10 @@ use abide_client::{
     },
     view::{Change, Connection, ConversationView, Entry, Stream},
 };
-use std::{collections::HashSet, io};
+use std::{
+    collections::{HashMap, HashSet},
+    io,
+};
 
 pub(super) struct Printer {
     /// Print only this task; `None`: all.
@@ -46,6 +52,8 @@ pub(super) struct Printer {
     last_text: String,
     /// The task that the last printed line is of.
     speaker: Option<TaskId>,
+    /// Why the last attempt of a task's model call failed, as printed. Further attempts that fail for the same reason are not printed.
+    reasons: HashMap<TaskId, String>,
 }
 
 struct Reply {
@@ -64,6 +72,7 @@ impl Printer {
             with_prompts,
             extent,
             speaker: None,
+            reasons: HashMap::new(),
             has_begun: false,
             current: None,
             broken: None,
@@ -121,7 +130,8 @@ impl Printer {
                     }
                 }
                 Change::Daemon => daemon(view, screen)?,
-                Change::Task(_) | Change::Inbox | Change::Conversation => {}
+                Change::Task(id) => self.retry(view, *id, screen)?,
+                Change::Inbox | Change::Conversation => {}
             }
         }
         Ok(())
@@ -136,6 +146,9 @@ impl Printer {
     ) -> io::Result<()> {
         for entry in view.timeline() {
             self.entry(view, entry, settled, screen)?;
+        }
+        for task in view.tasks() {
+            self.retry(view, task.id, screen)?;
         }
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         for (item, _) in view.live().filter(|_| is_first) {
@@ -201,6 +214,24 @@ impl Printer {
             }
             Entry::Message(_) | Entry::Event(_) => Ok(()),
         }
+    }
+
+    /// Prints why the task's model call is tried again, unless that was the reason before, too.
+    fn retry(&mut self, view: &ConversationView, id: TaskId, screen: &mut Screen) -> io::Result<()> {
+        let Some(task) = view.task(id).filter(|_| self.is_printed(view, Some(id))) else { return Ok(()) };
+        let Some(retry) = &task.retry else {
+            self.reasons.remove(&id);
+            return Ok(());
+        };
+        if task.pause_reason.is_some() {
+            // The question of a parked task says it.
+            return Ok(());
+        }
+        if self.reasons.insert(id, retry.reason.clone()).is_some_and(|before| before == retry.reason) {
+            return Ok(());
+        }
+        self.name_speaker(view, Some(id), screen)?;
+        screen.prose(&format!("{} {}", paint(BAD, "model:"), retry::line(retry, clock::now())))
     }
 
     fn message(
@@ -269,12 +300,7 @@ impl Printer {
     fn event(&mut self, event: &Event, screen: &mut Screen) -> io::Result<()> {
         match &event.kind {
             EventKind::TaskEnded(ended) => self.summary(ended.summary.as_deref(), screen),
-            EventKind::ModelFailed(failed) if failed.retry_at.is_some() => {
-                let words = text::one_line(&failed.message);
-                let words = words.trim_end_matches('.');
-                screen.prose(&format!("{} {words}; it is tried again", paint(BAD, "model:")))
-            }
-            // The task fails with it; the notice of that has the message.
+            // The task's retry says so, or the task fails with it; then the notice of that has the message.
             EventKind::ModelFailed(_) => Ok(()),
             EventKind::Resumed(_) => screen.prose(&paint(FAINT, "goes on")),
             EventKind::Restarted => screen.prose(&paint(FAINT, "the daemon was restarted; the task goes on")),

@@ -21,6 +21,16 @@ pub(crate) fn whole(task: &AgentTask, now: Timestamp) -> Option<String> {
     task.retry.as_ref().map(|retry| words(retry, now, &text::one_line(&retry.reason)))
 }
 
+/// The reason first: `p: it is overloaded; attempt 3 of 12 in 4 s`.
+pub(crate) fn line(retry: &Retry, now: Timestamp) -> String {
+    let reason = text::one_line(&retry.reason);
+    let attempt = format!("{}; attempt {} of {}", reason.trim_end_matches('.'), retry.attempt, retry.of);
+    match retry.next_at.since(now).next_multiple_of(1000) {
+        0 => attempt,
+        ms => format!("{attempt} in {}", measure::duration(ms)),
+    }
+}
+
 fn words(retry: &Retry, now: Timestamp, why: &str) -> String {
     let attempt = format!("attempt {} of {}", retry.attempt, retry.of);
     // Rounded up to whole seconds.
@@ -72,5 +82,8 @@ mod tests {
         let whole = whole(&task, fixture::START).unwrap();
         assert_eq!(whole, "attempt 3 of 12 in 4 s: p: it is overloaded\\x1b[2J");
         assert_eq!(short(&fixture::task(), fixture::START), None);
+        let retry = task.retry.unwrap();
+        let line = line(&retry, fixture::START);
+        assert_eq!(line, "p: it is overloaded\\x1b[2J; attempt 3 of 12 in 4 s");
     }
 }

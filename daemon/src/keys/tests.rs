@@ -78,8 +78,8 @@ async fn an_invalid_key_or_name_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keys.toml");
     let keys = store(&path, no_keyring().await, &[]).await.unwrap();
-    for key in ["", "  ", "a b", "a\u{1b}[0m", &"x".repeat(MAX_KEY + 1)] {
-        assert!(matches!(keys.set("openai", Some(key)).await, Err(KeyError::BadKey)), "{key:?}");
+    for key in ["", "  ", "a b", "a\u{1b}[0m", &"x".repeat(key::MAX)] {
+        assert!(matches!(keys.set("openai", Some(key)).await, Err(KeyError::BadKey(_))), "{key:?}");
     }
     assert!(matches!(keys.set("a/b", Some("k")).await, Err(KeyError::BadName)));
     assert!(!path.exists());

@@ -5,12 +5,14 @@ use abide_client::{
     protocol::{
         RecordId, SubscriptionId, Timestamp,
         message::CallOutcome,
-        notification::{DaemonUpdate, Notification, Partial, Snapshot, TaskDelta, TaskEvent, TaskMessage},
+        notification::{
+            DaemonUpdate, Notification, Partial, Snapshot, TaskDelta, TaskEvent, TaskMessage, TaskUpdate,
+        },
         record::{
             CallAssessed, CallFinished, ModelErrorKind, ModelFailed, Permission, Record, RecordBody,
             TaskEnded,
         },
-        task::EndReason,
+        task::{AgentTask, EndReason, Retry},
         transcript::{EffectClass, Risk, ToolResult},
     },
 };
@@ -92,17 +94,34 @@ impl Stage {
 
     /// The first attempt of reply 9 fails; its live output ends.
     fn failed(&mut self, seq: u64, message: &str) -> String {
-        self.record(
+        self.attempt_failed(seq, 1, message)
+    }
+
+    /// An attempt of reply 9 fails; the task follows its record.
+    fn attempt_failed(&mut self, seq: u64, attempt: u32, message: &str) -> String {
+        let printed = self.record(
             seq,
             RecordBody::ModelFailed(ModelFailed {
                 item: RecordId(Uuid::from_u128(9)),
-                attempt: 1,
+                attempt,
                 kind: ModelErrorKind::Network,
                 message: message.into(),
                 retry_at: Some(fixture::START),
                 sent: true,
             }),
-        )
+        );
+        let retry = Retry {
+            attempt: attempt + 1,
+            of: 12,
+            kind: ModelErrorKind::Network,
+            reason: message.into(),
+            next_at: fixture::START,
+        };
+        printed + &self.task(AgentTask { retry: Some(retry), ..fixture::task() })
+    }
+
+    fn task(&mut self, task: AgentTask) -> String {
+        self.update(Update::Notification(Notification::TaskUpdate(TaskUpdate { task })))
     }
 
     fn record(&mut self, seq: u64, body: RecordBody) -> String {
@@ -162,7 +181,7 @@ fn a_summary_that_no_message_had_is_printed() {
 fn a_failed_reply_ends_its_line_and_prints_the_error() {
     let mut stage = Stage::new();
     stage.delta(9, 1, 0, "half a wor");
-    assert_eq!(stage.failed(2, "cut\u{1b}[2J"), "\n| model: cut\\x1b[2J; it is tried again\n");
+    assert_eq!(stage.failed(2, "cut\u{1b}[2J"), "\n| model: cut\\x1b[2J; attempt 2 of 12\n");
     assert_eq!(stage.delta(9, 2, 0, "whole"), "\nwhole");
 }
 
@@ -170,7 +189,7 @@ fn a_failed_reply_ends_its_line_and_prints_the_error() {
 fn a_file_gets_recorded_replies_and_no_text_of_a_failed_attempt() {
     let mut stage = Stage::piped();
     assert_eq!(stage.delta(9, 1, 0, "half a wor"), "");
-    assert_eq!(stage.failed(2, "cut."), "| model: cut; it is tried again\n");
+    assert_eq!(stage.failed(2, "cut."), "| model: cut; attempt 2 of 12\n");
     assert_eq!(stage.delta(10, 2, 0, "half a word"), "");
     assert_eq!(stage.message(3, 10, MessageKind::Text, "half a word, and more"), "half a word, and more\n");
     assert_eq!(stage.delta(11, 1, 0, "I was ab"), "");
@@ -179,6 +198,20 @@ fn a_file_gets_recorded_replies_and_no_text_of_a_failed_attempt() {
         stage.record(5, ended("half a word, and more, all done")),
         "\nhalf a word, and more, all done\n"
     );
+}
+
+/// Twelve equal failures are one line; another reason, or the same one of a later call, is told.
+#[test]
+fn a_reason_is_printed_once_until_it_changes() {
+    let mut stage = Stage::piped();
+    let mut printed = String::new();
+    for attempt in 1..=11 {
+        printed += &stage.attempt_failed(1 + u64::from(attempt), attempt, "p: it is overloaded (503).");
+    }
+    assert_eq!(printed, "| model: p: it is overloaded (503); attempt 2 of 12\n");
+    assert_eq!(stage.attempt_failed(20, 11, "cut"), "| model: cut; attempt 12 of 12\n");
+    assert_eq!(stage.task(fixture::task()), "");
+    assert_eq!(stage.attempt_failed(21, 1, "cut"), "| model: cut; attempt 2 of 12\n");
 }
 
 #[test]

@@ -145,6 +145,7 @@ async fn the_wait_is_read_from_headers() {
 
 /// A date is compared with the server's clock; where it sends none, with ours.
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the date of a server is of the real time")]
 async fn a_date_without_the_servers_clock_is_compared_with_ours() {
     let in_an_hour = SystemTime::now() + Duration::from_secs(3600);
     let seconds = in_an_hour.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs().to_string();

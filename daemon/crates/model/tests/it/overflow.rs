@@ -7,6 +7,7 @@ use crate::{
 use abide_protocol::record::ModelErrorKind as Kind;
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 async fn an_overflow_is_known_by_its_words_whatever_the_status() {
     for (server, words) in [
         (
