@@ -1,6 +1,8 @@
 //! Makes a database anew from its records, because what is derived from them, or an index, is damaged. The records are the truth: a
 //! database whose records can all be read loses nothing by it, and [`Store::salvage`] takes those that can be read.
 
+mod graft;
+
 use crate::{
     Store,
     backup::Existing,
@@ -362,8 +364,16 @@ impl Store {
         if log.exists() {
             copied(&log, &beside(&copy, "-wal"))?;
         }
-        let source = connect_lenient(&copy)?;
+        let mut source = connect_lenient(&copy)?;
         migrate::identify(&source, path)?;
+        if source.prepare(&select("1")).is_err() {
+            // What its log holds goes into the copy, as far as it can.
+            let _ = source.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+            drop(source);
+            let _ = fs::remove_file(beside(&copy, "-wal"));
+            graft::schema(&copy, scratch.path())?;
+            source = connect_lenient(&copy)?;
+        }
         let made = scratch.path().join("salvaged.db");
         let fresh = create(&made)?;
         let salvaged = fill(&fresh, &source, Unreadable::LeaveOut, project)?;

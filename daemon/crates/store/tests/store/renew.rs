@@ -188,3 +188,29 @@ async fn of_a_database_that_is_cut_off_the_rest_is_salvaged() {
         assert!(again.is_err(), "nothing is overwritten");
     }
 }
+
+/// Of a small database half is its schema.
+#[tokio::test]
+async fn records_are_salvaged_also_where_the_schema_is_cut_off() {
+    let home = Home::new();
+    let store = repairing(&home.path());
+    for n in 1..=4 {
+        let id = begin(&store, n, 1000 * n).await;
+        store.append(append(id, vec![record(1000 * n + 1, None, notice("said"))])).await.unwrap();
+    }
+    store.close().await;
+    let all = count(&home.path()) as u64;
+    let bytes = fs::read(home.path()).unwrap();
+    let mut found = Vec::new();
+    for cut in [50, 25] {
+        let folder = tempfile::tempdir().unwrap();
+        let (damaged, to) = (folder.path().join("abide.db"), folder.path().join("new.db"));
+        fs::write(&damaged, &bytes[..bytes.len() * cut / 100 / 4096 * 4096]).unwrap();
+        let salvaged = Store::salvage(&damaged, &to, Existing::Keep, projected).unwrap();
+        found.push(salvaged.records);
+        let store = repairing(&to);
+        assert_eq!(store.check().await.unwrap(), Integrity::Sound, "{cut}");
+        store.close().await;
+    }
+    assert_eq!(found, [all, all]);
+}
