@@ -270,6 +270,7 @@ impl Sessions {
         drop(open);
         let actor = Actor::new(conversation, self.clone(), mailbox.clone(), mail);
         self.inner.supervisor.spawn("conversation", actor.run());
+        self.inner.alarm.look();
         mailbox
     }
 

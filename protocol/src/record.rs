@@ -390,7 +390,7 @@ pub enum ModelErrorKind {
     /// Out of credit.
     Quota,
     RateLimited,
-    /// 5xx, 529.
+    /// The server says that it is overloaded, or a gateway before it does not reach it (502 to 504, 520 and above).
     Overloaded,
     /// Could not connect, or the stream was cut.
     Network,

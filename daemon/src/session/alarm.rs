@@ -8,11 +8,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::MissedTickBehavior};
 
 /// The clock is read at least this often, because the machine may have slept.
 const LONGEST: Duration = Duration::from_secs(60);
-/// The same while a task is at work. Each time is a sign of life.
+/// The same while a conversation is in memory. Each time is a sign of life.
 const SIGN: Duration = Duration::from_secs(5);
 
 /// Cheap to clone.
@@ -57,6 +57,11 @@ impl Alarm {
         }
     }
 
+    /// A conversation is in memory: from here on there are signs of life.
+    pub fn look(&self) {
+        self.changed.notify_one();
+    }
+
     /// How far the clock had moved when the conversation's alarm was set, if one is set.
     #[must_use]
     pub fn clock(&self, conversation: ConversationId) -> Option<ClockMoved> {
@@ -82,6 +87,8 @@ impl Alarm {
     /// Wakes conversations until the daemon ends.
     pub async fn run(self, sessions: Sessions) {
         let mut known = clock::moved();
+        let mut signs = tokio::time::interval(SIGN);
+        signs.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let moved = clock::moved();
             let now = steady(clock::now(), moved);
@@ -92,15 +99,11 @@ impl Alarm {
                 tracing::info!(?moved, "the clock has moved");
                 sessions.wake_open().await;
             }
-            let mut wait = self.until_next(now);
-            if !sessions.is_empty() {
-                sessions.sign().await;
-                wait = wait.min(SIGN);
-            }
             tokio::select! {
                 () = sessions.inner.supervisor.ending() => return,
                 () = self.changed.notified() => {}
-                () = tokio::time::sleep(wait) => {}
+                _ = signs.tick(), if !sessions.is_empty() => sessions.sign().await,
+                () = tokio::time::sleep(self.until_next(now)) => {}
             }
         }
     }

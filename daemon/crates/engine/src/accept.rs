@@ -13,7 +13,8 @@ mod start;
 mod wake;
 
 use answer::Answer;
-pub(crate) use answer::{GO_ON, STOP, ends as ends_by_answer};
+pub(crate) use answer::ends as ends_by_answer;
+use answer::{GO_ON, STOP};
 use decide::Verdict;
 pub(crate) use relatives::with_relatives;
 pub(crate) use retry::RetryPolicy;
@@ -27,7 +28,8 @@ use crate::{
     task::{Call, CallStage, Stage, Task},
 };
 use abide_protocol::{
-    CallId, JsonText, QuestionId, TaskId,
+    CallId, JsonText, QuestionId, TaskId, Timestamp,
+    inbox::{Question, QuestionKind},
     message::CallOutcome,
     record::{
         By, CallFinished, ConversationArchived, NewRecord, Notice, NoticeKind, PartialReply, Paused,
@@ -197,6 +199,21 @@ impl End {
     }
 }
 
+/// A question whether the task is to go on.
+pub(crate) struct GoOn {
+    pub(crate) kind: QuestionKind,
+    pub(crate) text: String,
+    /// The call that it is about.
+    pub(crate) call_id: Option<CallId>,
+    pub(crate) expires_at: Option<Timestamp>,
+}
+
+impl GoOn {
+    pub(crate) fn new(kind: QuestionKind, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into(), call_id: None, expires_at: None }
+    }
+}
+
 impl<'a> Draft<'a> {
     pub(crate) const fn of(task: &Task, mint: &'a mut Mint) -> Self {
         Self::new(task.id, mint)
@@ -254,6 +271,14 @@ impl<'a> Draft<'a> {
             self.push(RecordBody::Notice(notice));
         }
         self.push(RecordBody::TaskEnded(TaskEnded { reason, summary, error, data }));
+    }
+
+    /// Asks whether the task is to go on.
+    pub(crate) fn ask_to_go_on(&mut self, asks: GoOn) {
+        let GoOn { kind, text, call_id, expires_at } = asks;
+        let (id, at) = (QuestionId(self.mint.uuid()), self.mint.at());
+        let choices = vec![GO_ON.to_owned(), STOP.to_owned()];
+        self.push(RecordBody::QuestionAsked(Question { id, kind, at, text, choices, call_id, expires_at }));
     }
 
     fn answered(&mut self, question_id: QuestionId, Answer { response, by }: Answer) {

@@ -1,7 +1,7 @@
 //! Lets tasks act until every one of them waits.
 
 use crate::{
-    accept::{Draft, End, accept, is_over_time, wake_up, with_relatives},
+    accept::{Draft, End, GoOn, accept, is_over_time, wake_up, with_relatives},
     children, compaction, files,
     history::History,
     incomplete,
@@ -15,8 +15,7 @@ use crate::{
     task::{Stage, Task},
 };
 use abide_protocol::{
-    QuestionId,
-    inbox::{Question, QuestionKind},
+    inbox::QuestionKind,
     record::{
         AgentMessage, ModelRequested, NewRecord, Notice, NoticeKind, Nudge, Paused, PhaseBegan, RecordBody,
     },
@@ -223,16 +222,8 @@ fn request(task: &Task, step: u32, attempt: u32, phase: Option<Phase>, mint: &mu
 fn ask_for_budget(task: &Task, words: &str, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     draft.push(RecordBody::Paused(Paused { reason: PauseReason::Budget }));
-    let question = Question {
-        id: QuestionId(draft.mint.uuid()),
-        kind: QuestionKind::Budget,
-        at: draft.mint.at(),
-        text: format!("{words} Go on with as much again?"),
-        choices: vec![crate::accept::GO_ON.to_owned(), crate::accept::STOP.to_owned()],
-        call_id: None,
-        expires_at: None,
-    };
-    draft.push(RecordBody::QuestionAsked(question));
+    let text = format!("{words} Go on with as much again?");
+    draft.ask_to_go_on(GoOn::new(QuestionKind::Budget, text));
     draft.records
 }
 

@@ -103,7 +103,8 @@ pub struct Driver<H: Host> {
     orders: VecDeque<Order<H>>,
     /// How far the clock had moved when the history in memory was right about it.
     clock: ClockMoved,
-    /// A move of the clock, and its time, that was in a failed append. A withdrawn one may have stored it.
+    /// The move of the clock, and its time, that a failed append held. An earlier append of the same records, which was withdrawn, may
+    /// have stored the move all the same.
     unsure: Option<(Timestamp, ClockMoved)>,
 }
 

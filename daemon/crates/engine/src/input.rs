@@ -232,7 +232,7 @@ pub struct Replied {
     /// An entry for each of its calls, in order.
     pub assessed: Vec<CallAssessed>,
     pub traces: Traces,
-    /// If [`crate::compaction::is_cut`]: what the server says about its context window, in words.
+    /// What the server says about its context window, in words; asked only if [`crate::compaction::is_cut`].
     pub window: Option<String>,
 }
 

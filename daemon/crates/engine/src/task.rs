@@ -26,7 +26,7 @@ pub struct Task {
     pub started_at: Timestamp,
     pub stage: Stage,
     pub paused: Option<PauseReason>,
-    /// How it decides: its head's mode, or the one that a task of mode `auto` has chosen, as an older version had it choose.
+    /// How the task decides: its head's mode. (A task of mode `auto` in older records may have chosen another mode.)
     pub mode: Mode,
     /// What the phases of its step have come to, in a mode with phases.
     pub(crate) pass: Pass,

@@ -56,25 +56,35 @@ impl Ledger<'_> {
             version: stored.version,
             body: stored.body(),
         };
-        self.connection
-            .prepare_cached(
-                "INSERT INTO records (seq, id, conversation, task, at, kind, version, body, checksum)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            )?
-            .execute(params![
-                seq_to_sql(columns.seq),
-                columns.id,
-                columns.conversation,
-                columns.task,
-                columns.at,
-                columns.kind,
-                columns.version,
-                columns.body,
-                columns.checksum(),
-            ])?;
+        insert_record(self.connection, &columns, Some(columns.checksum()))?;
         self.totals.newest = seq;
         Ok(seq)
     }
+}
+
+/// Inserts a row of the records. A record of an older schema has no checksum.
+pub(crate) fn insert_record(
+    connection: &Connection,
+    columns: &Columns<'_>,
+    checksum: Option<u32>,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO records (seq, id, conversation, task, at, kind, version, body, checksum)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .execute(params![
+            seq_to_sql(columns.seq),
+            columns.id,
+            columns.conversation,
+            columns.task,
+            columns.at,
+            columns.kind,
+            columns.version,
+            columns.body,
+            checksum,
+        ])
+        .map(drop)
 }
 
 /// Why a piece of work failed in its transaction.

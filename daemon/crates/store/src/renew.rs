@@ -7,13 +7,12 @@ use crate::{
     Store,
     backup::Existing,
     checksum::Columns,
-    column::seq_to_sql,
     committed::TaskProjection,
     disk::{beside, create_private, sync_folder},
     error::{OpenError, ReadError},
     hidden::HIDDEN,
     high_water::newest,
-    ledger::{Fault, Ledger, Totals},
+    ledger::{Fault, Ledger, Totals, insert_record},
     migrate,
     open::{connect, connect_lenient},
     query::{self, each_record},
@@ -193,7 +192,7 @@ fn copy_all(fresh: &Connection, source: &Connection, salvaged: &mut Salvaged) ->
     let mut statement = source.prepare(&select("1"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        insert(fresh, &query::columns(row)?, row.get(8)?)?;
+        insert_record(fresh, &query::columns(row)?, row.get(8)?)?;
         salvaged.records += 1;
     }
     Ok(())
@@ -212,7 +211,7 @@ fn copy_readable(fresh: &Connection, source: &Connection, salvaged: &mut Salvage
                     after = row.get(0)?;
                     match readable(row) {
                         Some((columns, checksum)) => {
-                            insert(fresh, &columns, checksum)?;
+                            insert_record(fresh, &columns, checksum)?;
                             salvaged.records += 1;
                         }
                         None => salvaged.changed += 1,
@@ -257,26 +256,6 @@ fn next_readable(source: &Connection, after: i64) -> Option<i64> {
         if can_read(middle) { good = middle } else { bad = middle }
     }
     Some(good)
-}
-
-fn insert(fresh: &Connection, columns: &Columns<'_>, checksum: Option<u32>) -> rusqlite::Result<()> {
-    fresh
-        .prepare_cached(
-            "INSERT INTO records (seq, id, conversation, task, at, kind, version, body, checksum)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        )?
-        .execute(params![
-            seq_to_sql(columns.seq),
-            columns.id,
-            columns.conversation,
-            columns.task,
-            columns.at,
-            columns.kind,
-            columns.version,
-            columns.body,
-            checksum,
-        ])
-        .map(drop)
 }
 
 fn copy_read_marks(fresh: &Connection, source: &Connection) -> rusqlite::Result<()> {
@@ -330,7 +309,7 @@ fn begin_again(fresh: &Connection, salvaged: &mut Salvaged) -> Result<(), RenewE
             version: stored.version,
             body: stored.body(),
         };
-        insert(fresh, &columns, Some(columns.checksum()))?;
+        insert_record(fresh, &columns, Some(columns.checksum()))?;
         salvaged.without_beginning += 1;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Recovers interrupted work: attempts that ran when the daemon died, or that it cancelled because an append had failed. Only a death
 //! counts towards the crash loop and applies the task's restart policy.
 
-use super::Draft;
+use super::{Draft, GoOn};
 use crate::{
     children,
     history::History,
@@ -116,27 +116,14 @@ fn apply_restart_policy(draft: &mut Draft<'_>, task: &Task) {
     match task.head.restart {
         RestartPolicy::Resume => {}
         RestartPolicy::Pause => pause(draft, PauseReason::Restart, RESTART_QUESTION),
-        RestartPolicy::Ask => ask(draft, RESTART_QUESTION),
+        RestartPolicy::Ask => draft.ask_to_go_on(GoOn::new(QuestionKind::Restart, RESTART_QUESTION)),
     }
 }
 
 /// A pause that no person made asks whether to go on, so that it is in the inbox.
 fn pause(draft: &mut Draft<'_>, reason: PauseReason, question: &str) {
     draft.push(RecordBody::Paused(Paused { reason }));
-    ask(draft, question);
-}
-
-fn ask(draft: &mut Draft<'_>, text: &str) {
-    let question = Question {
-        id: QuestionId(draft.mint.uuid()),
-        kind: QuestionKind::Restart,
-        at: draft.mint.at(),
-        text: text.to_owned(),
-        choices: vec![super::answer::GO_ON.to_owned(), super::answer::STOP.to_owned()],
-        call_id: None,
-        expires_at: None,
-    };
-    draft.push(RecordBody::QuestionAsked(question));
+    draft.ask_to_go_on(GoOn::new(QuestionKind::Restart, question));
 }
 
 /// Records the result of an interrupted call, or nothing if the call may run again: folding `Restarted` has made it `Allowed`.

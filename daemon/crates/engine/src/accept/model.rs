@@ -1,5 +1,5 @@
 use super::{
-    Draft, End,
+    Draft, End, GoOn,
     retry::{self, Next},
 };
 use crate::{
@@ -10,8 +10,8 @@ use crate::{
     task::{Stage, Task},
 };
 use abide_protocol::{
-    CallId, QuestionId, RecordId, Timestamp,
-    inbox::{Question, QuestionKind},
+    CallId, RecordId, Timestamp,
+    inbox::QuestionKind,
     record::{
         ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, Paused, RecordBody, ReplyRecord,
     },
@@ -60,19 +60,11 @@ fn keep_traces(draft: &mut Draft<'_>, item: RecordId, attempt: u32, traces: Trac
 }
 
 fn ask_about_loop(draft: &mut Draft<'_>, call: CallId, tool: &str, summary: &str) {
-    let question = Question {
-        id: QuestionId(draft.mint.uuid()),
-        kind: QuestionKind::Loop,
-        at: draft.mint.at(),
-        text: format!(
-            "The agent wants to make the same call for the {LOOP}th time in a row: {tool} ({summary}). Go on? \
-             You can also answer with words for the agent."
-        ),
-        choices: vec![super::answer::GO_ON.to_owned(), super::answer::STOP.to_owned()],
-        call_id: Some(call),
-        expires_at: None,
-    };
-    draft.push(RecordBody::QuestionAsked(question));
+    let text = format!(
+        "The agent wants to make the same call for the {LOOP}th time in a row: {tool} ({summary}). Go on? \
+         You can also answer with words for the agent."
+    );
+    draft.ask_to_go_on(GoOn { call_id: Some(call), ..GoOn::new(QuestionKind::Loop, text) });
 }
 
 pub(super) fn failed(
@@ -121,19 +113,9 @@ pub(super) fn failed(
 /// Parks the task: a pause that ends by itself at that time. Its question is in the inbox meanwhile.
 fn park(draft: &mut Draft<'_>, reason: &str, until: Option<Timestamp>) {
     draft.push(RecordBody::Paused(Paused { reason: PauseReason::Parked }));
-    let question = Question {
-        id: QuestionId(draft.mint.uuid()),
-        kind: QuestionKind::Parked,
-        at: draft.mint.at(),
-        text: format!(
-            "{}. The task goes on by itself when the time has come. Go on now?",
-            reason.trim_end_matches('.')
-        ),
-        choices: vec![super::answer::GO_ON.to_owned(), super::answer::STOP.to_owned()],
-        call_id: None,
-        expires_at: until,
-    };
-    draft.push(RecordBody::QuestionAsked(question));
+    let reason = reason.trim_end_matches('.');
+    let text = format!("{reason}. The task goes on by itself when the time has come. Go on now?");
+    draft.ask_to_go_on(GoOn { expires_at: until, ..GoOn::new(QuestionKind::Parked, text) });
 }
 
 fn attempt(task: &Task, item: RecordId) -> Result<u32, Refusal> {

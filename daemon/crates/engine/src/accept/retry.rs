@@ -41,13 +41,11 @@ pub(super) fn next(task: &Task, attempt: u32, failure: &ModelFailure, random: u6
         (true, Some(_)) => Next::Retry { delay },
         (false, _) => Next::End,
     };
-    let is_limit = failure.kind == ModelErrorKind::RateLimited;
     if !failure.retryable {
         return Next::End;
     }
-    match failure.retry_after_ms {
-        Some(wait) if wait >= PARKED_FROM => return park(wait.min(MAX_PARKED)),
-        _ => {}
+    if let Some(wait) = failure.retry_after_ms.filter(|wait| *wait >= PARKED_FROM) {
+        return park(wait.min(MAX_PARKED));
     }
     if failure.kind == ModelErrorKind::ServerError && task.alike(&failure.message) >= ALIKE {
         // A person may mend the server meanwhile, or its operators.
@@ -56,7 +54,7 @@ pub(super) fn next(task: &Task, attempt: u32, failure: &ModelFailure, random: u6
     if attempt < policy.attempts {
         return Next::Retry { delay: policy.delay(attempt, failure.retry_after_ms, random) };
     }
-    if is_limit { park(PARKED_FOR) } else { Next::End }
+    if failure.kind == ModelErrorKind::RateLimited { park(PARKED_FOR) } else { Next::End }
 }
 
 /// Delays are in ms.
