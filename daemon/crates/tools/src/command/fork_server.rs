@@ -6,6 +6,7 @@ use crate::{
 use abide_protocol::ConversationId;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
+    fs::{AtFlags, CWD, StatxFlags, statx},
     process::Pid,
 };
 use std::{
@@ -14,6 +15,7 @@ use std::{
     fs::File,
     io,
     os::{fd::OwnedFd, unix::net::UnixStream},
+    path::PathBuf,
     process::{Child, Command, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -86,6 +88,8 @@ struct Running {
 struct Asked {
     /// None: it has no confinement yet.
     plan: Option<Plan>,
+    /// The folders that it may write to, as they were when it was requested.
+    writable: Vec<Option<Folder>>,
     lease: Option<Lease>,
     /// The daemon's end of its connection.
     connection: UnixStream,
@@ -265,7 +269,9 @@ impl Running {
             self.read_reply(index)?;
             // It may have been killed while it waited, and its process id reused. If its connection is open now, it lived when
             // its identity was read.
+            // A folder that was removed since and made again is not the one that it can write to.
             if let Some(asked) = self.asked.remove(index)
+                && asked.writable == folders(&plan.confinement)
                 && let Ok(helper) = asked.into_helper()
                 && is_open(&helper.connection)
             {
@@ -284,18 +290,20 @@ impl Running {
 
     /// Confines the spare helper, or one that is requested now.
     fn ask(&mut self, plan: &Plan) -> io::Result<Asked> {
+        let writable = folders(&plan.confinement);
         let (confinement, lease) = plan.for_one_helper()?;
         let asked = match self.spare(&confinement)? {
             Some(spare) => spare,
             None => self.fork_confined(&confinement)?,
         };
-        Ok(Asked { plan: Some(plan.clone()), lease, ..asked })
+        Ok(Asked { plan: Some(plan.clone()), writable, lease, ..asked })
     }
 
     /// Requests a helper and confines it.
     fn fork_for(&self, plan: &Plan) -> io::Result<Asked> {
+        let writable = folders(&plan.confinement);
         let (confinement, lease) = plan.for_one_helper()?;
-        Ok(Asked { plan: Some(plan.clone()), lease, ..self.fork_confined(&confinement)? })
+        Ok(Asked { plan: Some(plan.clone()), writable, lease, ..self.fork_confined(&confinement)? })
     }
 
     fn fork_confined(&self, confinement: &Confinement) -> io::Result<Asked> {
@@ -318,7 +326,7 @@ impl Running {
         let (connection, theirs) = UnixStream::pair()?;
         connection.set_write_timeout(Some(PATIENCE))?;
         ask_for_helper(&self.connection, &theirs, place)?;
-        Ok(Asked { plan: None, lease: None, connection, forked: None })
+        Ok(Asked { plan: None, writable: Vec::new(), lease: None, connection, forked: None })
     }
 
     /// Reads the server's replies up to that of this request.
@@ -379,6 +387,33 @@ impl Drop for ForkServer {
 fn lacks(running: Option<&Running>, conversation: ConversationId) -> bool {
     let is_meant = |plan: &Plan| plan.conversation == Some(conversation);
     running.is_some_and(|server| !server.asked.iter().any(|asked| asked.plan.as_ref().is_some_and(is_meant)))
+}
+
+/// A folder that exists. Its inode number alone may be that of an earlier one.
+#[derive(Debug, PartialEq, Eq)]
+struct Folder {
+    device: (u32, u32),
+    inode: u64,
+    /// Seconds and nanoseconds; 0 where the file system does not know.
+    made_at: (i64, u32),
+}
+
+/// The folders that this confinement lets a command write to; `None`: there is none at that path.
+fn folders(confinement: &Confinement) -> Vec<Option<Folder>> {
+    let writable = match confinement {
+        Confinement::None => &[][..],
+        Confinement::Landlock(view) | Confinement::Full(view) => &view.writable,
+    };
+    let folder = |path: &PathBuf| {
+        let flags = StatxFlags::INO | StatxFlags::BTIME;
+        let seen = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, flags).ok()?;
+        Some(Folder {
+            device: (seen.stx_dev_major, seen.stx_dev_minor),
+            inode: seen.stx_ino,
+            made_at: (seen.stx_btime.tv_sec, seen.stx_btime.tv_nsec),
+        })
+    };
+    writable.iter().map(folder).collect()
 }
 
 /// How a helper is requested.

@@ -167,3 +167,19 @@ async fn no_helper_is_used_that_does_not_see_what_was_mounted_since() {
     assert!(seen[0].ends_with("on it") && !seen[0].starts_with(&users), "{seen:?}");
     assert_eq!(seen[1], "on it");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_was_removed_and_made_again_is_the_one_that_a_command_gets() {
+    let ground = Ground::new();
+    let Sleeper { running, server, helper, .. } = sleeper(&ground).await;
+    running.cancel().await;
+    wait_until("the next helper to wait", || {
+        children(server).into_iter().any(|pid| pid != helper && is_confined(pid))
+    })
+    .await;
+    let folder = ground.path("");
+    fs::remove_dir_all(&folder).unwrap();
+    fs::create_dir(&folder).unwrap();
+    assert_eq!(output(&ground, "echo written > here; cat here").await, "written\n");
+    assert_eq!(ground.text("here"), "written\n");
+}
