@@ -10,6 +10,7 @@ pub mod search;
 pub mod subscription;
 pub mod task;
 pub mod usage;
+pub mod workspace;
 pub mod worktree;
 
 use crate::codec::{DecodeError, EncodeError, ReplyBody, binary, json};
@@ -195,6 +196,8 @@ methods! {
     /// Removes a git worktree in which nothing works and nothing would be lost: no changed or new file, and no commit that only its
     /// branch has. The conversation goes on in the work tree of which it was made.
     13 "removeWorktree" Act Ordinary RemoveWorktree(worktree::WorktreeParams) -> worktree::RemoveWorktreeReply;
+    /// What tasks can do in a folder, and what of it asks.
+    14 "getWorkspace" Read Ordinary GetWorkspace(workspace::GetWorkspaceParams) -> workspace::WorkspaceReply;
 
     /// Answers a question, or declines to.
     20 "userResponse" Act Urgent UserResponse(inbox::UserResponseParams) -> inbox::UserResponseReply;

@@ -263,6 +263,20 @@ pub enum Approvals {
     Allow,
     /// Allow those that leave the sandbox, too; what is denied stays denied.
     AllowAll,
+    /// Allow changes of files by the file tools, but not of what other programs run; what is denied stays denied.
+    AllowEdits,
+}
+
+impl Approvals {
+    /// Those of one call, which changes a file by a file tool or does something else.
+    #[must_use]
+    pub const fn of_call(self, is_edit: bool) -> Self {
+        match self {
+            Self::AllowEdits if is_edit => Self::Allow,
+            Self::AllowEdits => Self::Ask,
+            others => others,
+        }
+    }
 }
 
 /// What a start of the daemon does with interrupted work.
@@ -434,6 +448,9 @@ pub struct AgentTask {
     /// The result for programs, of a mode that has one; see [`crate::record::TaskEnded::data`].
     #[serde(default)]
     pub data: Option<Box<JsonText>>,
+    /// What it was allowed in advance.
+    #[serde(default)]
+    pub approvals: Approvals,
 }
 
 /// The sub-tasks of a task, at any depth.

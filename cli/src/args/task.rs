@@ -78,6 +78,9 @@ pub(crate) struct AgentArgs {
     /// Allow every call that stays in the sandbox; what you have rejected for good stays rejected
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
+    /// Allow changes of files in the folder, but not of files that other programs run
+    #[arg(long)]
+    pub(crate) yes_edits: bool,
     /// Allow also what leaves the sandbox: commands with all your rights, the network, files that other programs run
     #[arg(long)]
     pub(crate) yes_all: bool,
@@ -112,10 +115,11 @@ pub(crate) struct AgentArgs {
 
 impl AgentArgs {
     pub(crate) const fn approvals(&self) -> Approvals {
-        match (self.yes_all, self.yes) {
-            (true, _) => Approvals::AllowAll,
-            (false, true) => Approvals::Allow,
-            (false, false) => Approvals::Ask,
+        match (self.yes_all, self.yes, self.yes_edits) {
+            (true, ..) => Approvals::AllowAll,
+            (false, true, _) => Approvals::Allow,
+            (false, false, true) => Approvals::AllowEdits,
+            (false, false, false) => Approvals::Ask,
         }
     }
 }

@@ -13,6 +13,7 @@ mod search;
 mod start;
 mod task;
 mod usage;
+mod workspace;
 mod worktree;
 
 use super::{Caller, Service, request_error::RequestError};
@@ -44,6 +45,7 @@ pub(super) async fn handle(
         Request::UndoTask(params) => Reply::UndoTask(files::undo(service, caller, &params).await?),
         Request::ListWorktrees(params) => Reply::ListWorktrees(worktree::list(service, params).await?),
         Request::RemoveWorktree(params) => Reply::RemoveWorktree(worktree::remove(service, &params).await?),
+        Request::GetWorkspace(params) => Reply::GetWorkspace(workspace::get(service, params).await?),
         Request::GetTask(params) => Reply::GetTask(task::get(service, &params).await?),
         Request::UserResponse(params) => Reply::UserResponse(inbox::respond(service, caller, params).await?),
         Request::DecideApproval(params) => {

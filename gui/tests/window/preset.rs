@@ -12,7 +12,7 @@ use abide_client::{
             DaemonUpdate, DeltaItem, DeltaKind, Notification, Partial, Snapshot, TaskDelta, TaskMessage,
         },
         record::Permission,
-        task::{ActiveCall, AgentTask, CallState, EndReason, Limits, Mode, PauseReason, Status},
+        task::{ActiveCall, AgentTask, Approvals, CallState, EndReason, Limits, Mode, PauseReason, Status},
         transcript::{Risk, ToolResult, Usage},
     },
 };
@@ -146,6 +146,7 @@ pub(crate) fn task(status: Status) -> AgentTask {
         depth: 0,
         tree: None,
         data: None,
+        approvals: Approvals::Ask,
     }
 }
 

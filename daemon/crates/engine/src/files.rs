@@ -240,15 +240,18 @@ pub(crate) fn unfinished_after_end(history: &History, task: &Task) -> Option<Tim
 /// so. `--yes` answers it, as it answers a call that was found to be so when it was assessed.
 pub(crate) fn asks_after_all(history: &History, task: &Task, call: &Call) -> Option<String> {
     let why = history.files.failed.as_ref()?;
-    let is_contained = |assessed: &CallAssessed| assessed.permission == Permission::Sandbox;
+    let approvals = task.head.approvals;
+    let asks_nobody = |assessed: &CallAssessed| {
+        assessed.permission == Permission::Sandbox
+            && approvals.of_call(assessed.edit.is_some()) == Approvals::Ask
+    };
     // One that a crash has interrupted began when it could be undone.
     let asks = matches!(call.stage, CallStage::Allowed)
         && call.attempts == 0
         && may_change(call)
-        && call.assessed.as_ref().is_some_and(is_contained)
+        && call.assessed.as_ref().is_some_and(asks_nobody)
         && !call.by_person
-        && !history.files.is_undo_waived
-        && task.head.approvals == Approvals::Ask;
+        && !history.files.is_undo_waived;
     asks.then(|| format!("what is done here could not be undone: {why}"))
 }
 

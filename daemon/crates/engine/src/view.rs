@@ -63,6 +63,7 @@ pub fn view(conversation: ConversationId, history: &History, task: &Task) -> Age
         depth: task.head.depth,
         tree: tree(history, task),
         data: end.and_then(|e| e.data.clone()).map(Box::new),
+        approvals: task.head.approvals,
     }
 }
 

@@ -3,6 +3,7 @@
 mod bounds;
 mod built_in;
 mod explain;
+mod outlook;
 mod permission;
 mod ruling;
 mod schemas;
@@ -132,7 +133,8 @@ impl<'a> Assessor<'a> {
         let remembered = refused.or_else(|| self.remembered(assessed));
         let remembered = remembered.filter(|allows| !allows || named.only_once.is_none());
         assessed.rule = ruling.rule().map(str::to_owned);
-        let permission = permission::decide(remembered, &ruling, self.scope.approvals, tier, &bounds);
+        let approvals = self.scope.approvals.of_call(matches!(call.subject(), Subject::Edit(_)));
+        let permission = permission::decide(remembered, &ruling, approvals, tier, &bounds);
         if permission == Permission::Ask {
             (assessed.files, assessed.only_once) = (named.files, named.only_once);
             if !matches!(bounds, Bounds::Leaves(_)) {

@@ -112,13 +112,26 @@ impl Place<'_> {
         (sandbox, bounds)
     }
 
+    /// Any command without a reason of its own to ask.
+    pub(super) fn of_any_command(&self) -> Bounds {
+        self.of_command(None, None).1
+    }
+
+    /// Any change of a file without a reason of its own to ask.
+    pub(super) fn of_any_edit(&self) -> Bounds {
+        self.of_ordinary_edit(None)
+    }
+
     fn of_edit(&self, path: &str, why_it_asks: Option<String>) -> Bounds {
-        let with = |why: String| why_it_asks.iter().cloned().chain([why]).collect::<Vec<_>>().join("; ");
         if self.is_protected(path) {
-            return Bounds::Leaves(with("other programs take from this file what they run".to_owned()));
+            return Bounds::Leaves(with(why_it_asks, "other programs take from this file what they run"));
         }
+        self.of_ordinary_edit(why_it_asks)
+    }
+
+    fn of_ordinary_edit(&self, why_it_asks: Option<String>) -> Bounds {
         if self.settings.edits == Unasked::Nothing {
-            return Bounds::Asks(with("`[policy] edits` is `ask`".to_owned()));
+            return Bounds::Asks(with(why_it_asks, "`[policy] edits` is `ask`"));
         }
         self.contained(why_it_asks)
     }
@@ -183,12 +196,20 @@ impl Place<'_> {
 
     /// Why what is done here could not be undone.
     fn cannot_undo(&self) -> Option<String> {
+        self.why_no_undo().map(|why_not| format!("what is done here could not be undone: {why_not}"))
+    }
+
+    /// Why no checkpoint of the workspace can be made.
+    pub(super) fn why_no_undo(&self) -> Option<String> {
         let place = checkpoint::Place {
             workspace: self.workspace.real().to_string_lossy().into_owned(),
             environment: self.path.map(|path| ("PATH".to_owned(), path.to_owned())).into_iter().collect(),
             cancel: CancellationToken::new(),
         };
-        let why_not = self.checkpoints.why_not(&place)?;
-        Some(format!("what is done here could not be undone: {why_not}"))
+        self.checkpoints.why_not(&place)
     }
+}
+
+fn with(first: Option<String>, then: &str) -> String {
+    first.map_or_else(|| then.to_owned(), |first| format!("{first}; {then}"))
 }

@@ -35,9 +35,9 @@ pub(super) fn decide(
 /// The permission of a call that asks, unless the task's approvals answer that.
 fn asked(approvals: Approvals, bounds: &Bounds) -> Permission {
     match (bounds, approvals) {
-        (Bounds::Insufficient(_), _) | (_, Approvals::Ask) | (Bounds::Leaves(_), Approvals::Allow) => {
-            Permission::Ask
-        }
+        (Bounds::Insufficient(_), _)
+        | (_, Approvals::Ask | Approvals::AllowEdits)
+        | (Bounds::Leaves(_), Approvals::Allow) => Permission::Ask,
         (Bounds::Leaves(_), Approvals::AllowAll)
         | (
             Bounds::Reads | Bounds::Contained | Bounds::Asks(_) | Bounds::CannotUndo(_),

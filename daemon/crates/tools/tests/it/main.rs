@@ -15,6 +15,7 @@ mod inspect;
 mod limits;
 mod named;
 mod networks;
+mod outlook;
 mod paths;
 mod prepare;
 mod python;
