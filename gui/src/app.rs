@@ -15,6 +15,7 @@ mod tree;
 mod view;
 mod wanted;
 mod window;
+mod workspace;
 
 use crate::{
     appearance,
@@ -127,6 +128,8 @@ pub struct App {
     /// When the next frame is needed that only the clock requires.
     due: Option<Timestamp>,
     window: Option<Id>,
+    /// The folder that the daemon was last asked about.
+    looked_at: Option<String>,
     /// The window's size, in logical pixels.
     size: Size,
     /// What a small window shows over the page.
@@ -283,6 +286,7 @@ impl App {
             said: None,
             due: None,
             window: None,
+            looked_at: None,
             size: SIZE,
             cover: Cover::Nothing,
             is_focused: false,
@@ -425,7 +429,7 @@ impl App {
         let task = self.handle(message);
         // The message may give the keyboard to what covers the page.
         let task = self.cover_changed(was_covered).chain(task);
-        Task::batch([task, self.watch()])
+        Task::batch([task, self.watch(), self.look_at_workspace()])
     }
 
     fn handle(&mut self, message: Message) -> Task<Message> {
@@ -648,6 +652,7 @@ impl App {
         match result {
             Ok(Answer::Models(models)) => self.know_models(models),
             Ok(Answer::Presets(presets)) => self.know_presets(*presets),
+            Ok(Answer::Workspace(folder, here)) => drop(self.catalog.workspaces.insert(folder, here)),
             Ok(Answer::Found(found)) if matches!(request, Request::Search(_)) => {
                 let effects = self.sidebar.searched(Some(&found));
                 return self.perform(effects);
@@ -712,6 +717,7 @@ impl App {
                     | Request::MarkRead(..)
                     | Request::Models
                     | Request::Presets
+                    | Request::Workspace(_)
                     | Request::SubTasks(_) => true,
                     Request::Config => self.page != Page::Settings,
                     Request::Archived { .. } => !self.sidebar.archived_failed(),
@@ -752,7 +758,7 @@ const fn is_of_menu(message: &Message) -> bool {
 /// The notice of a task that begins in a work tree where this one works.
 fn beside(task: TaskId) -> String {
     format!(
-        "Task {} works in this git work tree, too: what one changes, the other finds. “More…” gives a new task a worktree of its own.",
+        "Task {} works in this git work tree, too: what one changes, the other finds. A new conversation can have a worktree of its own.",
         task.short()
     )
 }

@@ -4,16 +4,20 @@ use abide_client::protocol::{
     method::{
         catalog::{PersonaInfo, TemplateInfo},
         daemon::ListModelsReply,
+        workspace::WorkspaceReply,
     },
     task::Mode,
     transcript::ToolSpec,
 };
+use std::collections::HashMap;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Catalog {
     /// `None` until the daemon has listed them.
     pub models: Option<ListModelsReply>,
     pub presets: Presets,
+    /// What tasks can do in the folders that were shown, by their absolute paths.
+    pub workspaces: HashMap<String, WorkspaceReply>,
 }
 
 /// What few tasks name: personas, templates, tools. Empty until the daemon has listed them.

@@ -107,7 +107,6 @@ pub mod field {
     pub const TITLE: &str = "title";
     /// The title's field in the list.
     pub const LISTED_TITLE: &str = "listed-title";
-    pub const STEPS: &str = "steps";
     pub const PALETTE: &str = "palette";
     pub const READER: &str = "reader";
     pub const KEY: &str = "key";

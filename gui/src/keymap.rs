@@ -65,7 +65,6 @@ pub enum Command {
     /// Opens the group of archived conversations in the list, or folds it.
     Archived,
     /// Moves the keyboard to the field for words to the task at work.
-    Intervene,
     /// Arms a stop of the sub-task that is shown, which Enter confirms.
     StopTask,
     /// Shows or hides the tree of tasks.
@@ -75,9 +74,7 @@ pub enum Command {
     PreviousTask,
     Palette,
     /// The mode of the next task.
-    Mode,
     Model,
-    Limit,
     /// Persona, template and tools of the next task.
     Setup,
     Attach,
@@ -214,9 +211,7 @@ pub static MAP: [(&str, &[Entry]); 6] = [
         &[
             does(Command::Again, "Ctrl R", "go on after a stop, try again after an error"),
             does(Command::EditAgain, "Ctrl Shift E", "edit the last prompt and send it again"),
-            does(Command::Mode, "Ctrl M", "the next mode: auto, chat, agent, roa, plan, tree"),
             does(Command::Model, "Ctrl Shift M", "choose the model"),
-            does(Command::Limit, "Ctrl Shift L", "its limit of steps"),
             does(Command::Setup, "Ctrl Shift S", "its persona, template, tools and worktree"),
             does(Command::Folder, "Ctrl Shift F", "its folder; Tab completes"),
             does(Command::Attach, "Ctrl Shift A", "attach a file"),
@@ -250,7 +245,6 @@ pub static MAP: [(&str, &[Entry]); 6] = [
             does(Command::NextTask, "Ctrl Shift ↓", "to the next task of the tree"),
             does(Command::PreviousTask, "Ctrl Shift ↑", "to the one before"),
             known("Esc", "up to the task above"),
-            does(Command::Intervene, "Ctrl Shift N", "intervene: say something to the task at work"),
             known("Ctrl Enter", "there: new instructions; Enter comments"),
             does(Command::StopTask, "Ctrl .", "stop the sub-task shown; Enter confirms"),
             known("Ctrl Del", "delete the sub-task shown; Enter confirms"),
@@ -322,7 +316,6 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
         Key::Named(Named::Delete) => Command::Delete,
         Key::Named(Named::Home) => Command::ToStart,
         Key::Named(Named::End) => Command::ToEnd,
-        Key::Character("n" | "N") if shift => Command::Intervene,
         Key::Character("n" | "N") => Command::New,
         Key::Character(".") => Command::StopTask,
         Key::Character("j" | "J") => Command::NextThatNeedsMe,
@@ -345,11 +338,9 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
         Key::Character(",") => Command::Settings,
         Key::Character("p" | "P") if shift => Command::Palette,
         Key::Character("p" | "P") => Command::PauseOrResume,
-        Key::Character("l" | "L") if shift => Command::Limit,
         Key::Character("l" | "L") => Command::FocusInput,
         Key::Character("s" | "S") if shift => Command::Setup,
         Key::Character("m" | "M") if shift => Command::Model,
-        Key::Character("m" | "M") => Command::Mode,
         Key::Character("b" | "B") if shift => Command::Archived,
         Key::Character("b" | "B") => Command::List,
         Key::Character("g" | "G") => Command::Tree,

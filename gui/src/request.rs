@@ -4,16 +4,17 @@ use crate::{
     catalog::Presets,
     daemon::{Daemon, Failure},
 };
+use abide_client::environment::for_tasks;
 use abide_client::protocol::{
     ApprovalId, ConversationId, ErrorKind, QuestionId, Seq, TaskId,
     checkpoint::UndoFrom,
     inbox::Decision,
     method::{
         AgentTree, ArchiveConversation, CheckModel, DecideApproval, DeleteConversation, Focus, ForgetRule,
-        GetConfig, GetConversation, Intervene, ListConversations, ListMessages, ListModels, ListPersonas,
-        ListRules, ListTasks, ListTemplates, ListTools, MarkRead, PauseTask, ResumeTask, Search, SetKey,
-        StartTask, Status, StopTask, TaskChanges, UndoTask, UpdateConfig, UpdateConversation, UpdateDaemon,
-        UserResponse,
+        GetConfig, GetConversation, GetWorkspace, Intervene, ListConversations, ListMessages, ListModels,
+        ListPersonas, ListRules, ListTasks, ListTemplates, ListTools, MarkRead, PauseTask, ResumeTask,
+        Search, SetKey, StartTask, Status, StopTask, TaskChanges, UndoTask, UpdateConfig, UpdateConversation,
+        UpdateDaemon, UserResponse,
         catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
         config::{ConfigReply, GetConfigParams, UpdateConfigParams},
         conversation::{
@@ -32,6 +33,7 @@ use abide_client::protocol::{
             AgentTreeParams, InterveneParams, ListTasksParams, StartTaskParams, StartTaskReply,
             TaskChangesParams, TaskChangesReply, TaskParams,
         },
+        workspace::{GetWorkspaceParams, WorkspaceReply},
     },
     task::AgentTask,
 };
@@ -87,6 +89,8 @@ pub enum Request {
     Models,
     /// Personas, templates and tools.
     Presets,
+    /// What tasks can do in this folder.
+    Workspace(String),
     Search(String),
     /// Searches one conversation for this text.
     Find(ConversationId, String),
@@ -172,6 +176,7 @@ pub enum Answer {
     Changes(Box<TaskChangesReply>),
     Models(ListModelsReply),
     Presets(Box<Presets>),
+    Workspace(String, WorkspaceReply),
     Found(SearchReply),
     Config(ConfigReply),
     Sandbox(SandboxStatus),
@@ -296,6 +301,11 @@ impl Daemon {
                 Ok(Answer::Checked(self.call::<CheckModel>(CheckModelParams { model }).await?))
             }
             Request::Presets => self.presets().await,
+            Request::Workspace(workspace) => {
+                let path = for_tasks().variables.get("PATH").cloned();
+                let params = GetWorkspaceParams { workspace: workspace.clone(), path };
+                Ok(Answer::Workspace(workspace, self.call::<GetWorkspace>(params).await?))
+            }
             Request::Models => {
                 Ok(Answer::Models(self.call::<ListModels>(ListModelsParams::default()).await?))
             }

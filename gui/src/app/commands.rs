@@ -166,7 +166,7 @@ impl App {
         }
         let effects = match self.page {
             Page::Conversation => {
-                let meant = self.open.as_ref().and_then(|open| open.command(command, &self.catalog));
+                let meant = self.open.as_ref().and_then(|open| open.command(command));
                 return match meant {
                     Some(meant) => self.handle(Message::Thread(meant)),
                     None if command == Command::Escape => self.arm_stop(),
@@ -178,7 +178,7 @@ impl App {
                 return command.scrolls().map_or_else(Task::none, |by| self.scroll(area, by));
             }
             Page::Fresh => {
-                let meant = self.fresh.command(command, &self.catalog);
+                let meant = self.fresh.command(command);
                 meant.map(|message| self.fresh.update(message))
             }
         };
@@ -192,7 +192,7 @@ impl App {
         let is_begun = self.cards.begun(&self.guard).is_some() || self.sidebar.takes_escape();
         let is_taken = is_covered || is_armed || is_begun || self.notice.is_some() || self.guard.has_caret();
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && !is_taken);
-        open.is_some_and(|open| open.command(Command::Escape, &self.catalog).is_none())
+        open.is_some_and(|open| open.command(Command::Escape).is_none())
     }
 
     /// The first of the two keys that stop the task.

@@ -123,10 +123,6 @@ impl App {
         let (stance, task, asked) = match stance {
             Stance::Away => (Footing::UNKNOWN, None, None),
             Stance::Ready => (1, None, None),
-            Stance::Working(task) if stance.takes_comment().is_none() && !stance.can_go_on() => {
-                (8, Some(task.id), None)
-            }
-            Stance::Paused(task) if stance.takes_comment().is_none() => (9, Some(task.id), None),
             Stance::Working(task) if stance.can_go_on() => (6, Some(task.id), None),
             Stance::Working(task) => (2, Some(task.id), None),
             Stance::Approval(task) if stance.can_go_on() => (7, Some(task.id), None),

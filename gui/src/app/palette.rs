@@ -35,7 +35,7 @@ impl App {
         }
     }
 
-    /// Opens the palette with personas, templates and tools for the next task.
+    /// Opens the palette with what few tasks choose.
     pub(super) fn choose_setup(&mut self) -> Task<Message> {
         let offered = self.offer(Offer::Setup(self.setups()));
         Task::batch([offered, self.ask(Request::Presets)])
@@ -53,9 +53,10 @@ impl App {
     fn setups(&self) -> Vec<composer::Offered> {
         match &self.open {
             Some(open) if self.page == Page::Conversation => {
-                open.composer.offered(open.persona(), false, &self.catalog.presets)
+                let mode = open.fold().conversation().and_then(|known| known.mode);
+                open.composer.offered((open.persona(), mode), &self.catalog)
             }
-            _ => self.fresh.composer.offered(None, true, &self.catalog.presets),
+            _ => self.fresh.composer.offered((None, None), &self.catalog),
         }
     }
 
@@ -103,8 +104,8 @@ impl App {
             Some(open) if self.page == Page::Conversation => &mut open.composer,
             _ => &mut self.fresh.composer,
         };
-        let kept = composer.choose(change, &self.catalog.presets);
-        let kept = self.perform_one(kept);
+        let chosen = composer.choose(change, &self.catalog.presets);
+        let kept = self.perform_one(chosen);
         if stays {
             self.renew_palette();
             // A click has taken the keyboard from the field.

@@ -2,10 +2,12 @@
 
 pub mod attached;
 mod mode;
+mod permission;
 mod setup;
 mod view;
 
 pub use mode::ModeChoice;
+pub use permission::Permission;
 pub use setup::{Change, Offered, Setup};
 pub use view::{ANSWER, MAX_MODEL, STOP, STOPS};
 
@@ -24,8 +26,11 @@ use abide_client::{
     protocol::{
         ConversationId, QuestionId, TaskId,
         inbox::Question,
-        method::task::{OwnWorktree, StartTaskParams},
-        task::{AgentTask, LimitsRequest, Mode},
+        method::{
+            task::{OwnWorktree, StartTaskParams},
+            workspace::WorkspaceReply,
+        },
+        task::{AgentTask, Approvals, LimitsRequest, Mode},
     },
 };
 use attached::{Attached, MAX_FILES};
@@ -41,7 +46,10 @@ pub struct Composer {
     mode: Option<Mode>,
     model: Option<ModelChoice>,
     setup: Setup,
-    max_steps: String,
+    permission: Option<Permission>,
+    /// The permission of the conversation's last task.
+    pub usual: Option<Permission>,
+    max_steps: Option<u32>,
     workspace: String,
     /// Files that go with the next prompt.
     attached: Vec<Attached>,
@@ -66,6 +74,8 @@ pub struct Choices {
     pub mode: Option<Mode>,
     /// `None`: the default model.
     pub model: Option<String>,
+    /// `None`: `ask`.
+    pub approvals: Option<Approvals>,
     #[serde(flatten)]
     pub setup: Setup,
 }
@@ -100,7 +110,8 @@ enum SentAs {
     /// With the id that the request has, also when it is sent again.
     Prompt(String),
     Answer(QuestionId),
-    Comment,
+    /// To the task at work.
+    Words,
 }
 
 impl Sent {
@@ -118,23 +129,25 @@ pub enum Message {
     /// Whether the folder's field has the keyboard.
     FolderFocused(bool),
     Submitted,
+    /// Sends the text to the task at work as new instructions in place of its own.
+    ModifySubmitted,
     StopPressed,
     PausePressed,
     ResumePressed,
-    /// Opens the field for words to the task at work.
-    IntervenePressed,
     DeclinePressed,
     ModePicked(ModeChoice),
     ModelPicked(ModelChoice),
-    StepsChanged(String),
+    PermissionPicked(Permission),
+    /// Whether the next conversation works in a git worktree of its own.
+    WorktreePicked(bool),
     WorkspaceChanged(String),
-    /// Enter in the field of the steps or of the folder.
+    /// Enter in the field of the folder.
     ChoiceEntered,
     /// Chosen in the desktop's dialog.
     ChoosePressed(Choice),
     AttachedRemoved(usize),
     ChoicesToggled,
-    /// Opens the palette with personas, templates and tools.
+    /// Opens the palette with all that few tasks choose.
     SetupPressed,
     /// Undo or redo of the text.
     WrittenBefore {
@@ -152,7 +165,7 @@ impl Message {
                 Some(Deed::AtFoot)
             }
             Self::Submitted if matches!(stance, Stance::Question(..)) => Some(Deed::AtFoot),
-            Self::Submitted => Some(Deed::Sent),
+            Self::Submitted | Self::ModifySubmitted => Some(Deed::Sent),
             _ => None,
         }
     }
@@ -182,14 +195,12 @@ impl Stance<'_> {
         }
     }
 
-    /// The task to which Enter sends the text as a comment. None while something waits for the person: it could be meant as the answer.
+    /// The task to which Enter sends the text as a comment.
     #[must_use]
-    pub fn takes_comment(self) -> Option<TaskId> {
+    pub const fn takes_comment(self) -> Option<TaskId> {
         match self {
-            Self::Working(task) | Self::Paused(task) => {
-                (self.needs_below() == 0 && task.pending.is_empty()).then_some(task.id)
-            }
-            Self::Ready | Self::Away | Self::Approval(_) | Self::Question(..) => None,
+            Self::Working(task) | Self::Paused(task) | Self::Approval(task) => Some(task.id),
+            Self::Ready | Self::Away | Self::Question(..) => None,
         }
     }
 
@@ -237,8 +248,9 @@ impl Composer {
     /// A composer with these choices.
     #[must_use]
     pub fn set_up(self, choices: &Choices) -> Self {
-        let Choices { workspace, mode, model, setup } = choices.clone();
-        Self { workspace, mode, setup, model: model.map(ModelChoice::Named), ..self }
+        let Choices { workspace, mode, model, approvals, setup } = choices.clone();
+        let (model, permission) = (model.map(ModelChoice::Named), approvals.map(Permission));
+        Self { workspace, mode, setup, model, permission, ..self }
     }
 
     /// The choices that the person made by name.
@@ -248,7 +260,13 @@ impl Composer {
             Some(ModelChoice::Named(model)) => Some(model.clone()),
             Some(ModelChoice::Default(_)) | None => None,
         };
-        Choices { workspace: self.workspace.clone(), mode: self.mode, model, setup: self.setup.clone() }
+        Choices {
+            workspace: self.workspace.clone(),
+            mode: self.mode,
+            model,
+            approvals: self.permission.map(|Permission(approvals)| approvals),
+            setup: self.setup.clone(),
+        }
     }
 
     #[must_use]
@@ -267,9 +285,17 @@ impl Composer {
         &self.workspace
     }
 
-    /// Shows the settings, because one of their fields is wanted.
-    pub const fn show_choices(&mut self) {
-        self.shows_choices = true;
+    /// The chosen folder as an absolute path; `None` while it is typed, and for a private one.
+    #[must_use]
+    pub fn folder(&self) -> Option<String> {
+        let folder = expanded(self.workspace.trim(), home());
+        (!self.folder_has_caret && folder.starts_with('/')).then_some(folder)
+    }
+
+    /// What the next task may do without asking.
+    #[must_use]
+    pub fn permission(&self) -> Permission {
+        self.permission.or(self.usual).unwrap_or(Permission(Approvals::Ask))
     }
 
     #[must_use]
@@ -325,7 +351,10 @@ impl Composer {
                 Vec::new()
             }
             (Message::SetupPressed, _) => vec![Effect::ChooseSetup],
-            (Message::Submitted, stance) => self.submit(stance, known),
+            (Message::ModifySubmitted, stance) if stance.takes_comment().is_some() => {
+                self.intervene(stance, Intervention::Modify)
+            }
+            (Message::Submitted | Message::ModifySubmitted, stance) => self.submit(stance, known),
             (Message::StopPressed, Stance::Working(task) | Stance::Approval(task) | Stance::Paused(task)) => {
                 vec![Effect::Ask(Request::Stop(task.id))]
             }
@@ -348,9 +377,13 @@ impl Composer {
                 self.model = Some(choice);
                 vec![Effect::Draft]
             }
-            (Message::StepsChanged(steps), _) => {
-                self.max_steps = steps.chars().filter(char::is_ascii_digit).take(5).collect();
-                Vec::new()
+            (Message::PermissionPicked(permission), _) => {
+                self.permission = Some(permission);
+                vec![Effect::Draft]
+            }
+            (Message::WorktreePicked(is_own), _) => {
+                self.setup.worktree = is_own;
+                vec![Effect::Draft]
             }
             (Message::WorkspaceChanged(workspace), _) => {
                 self.workspace = workspace;
@@ -361,8 +394,7 @@ impl Composer {
                 Message::StopPressed
                 | Message::PausePressed
                 | Message::ResumePressed
-                | Message::DeclinePressed
-                | Message::IntervenePressed,
+                | Message::DeclinePressed,
                 _,
             ) => Vec::new(),
         }
@@ -420,23 +452,42 @@ impl Composer {
         std::iter::once(default).chain(known.cloned().map(ModelChoice::Named)).collect()
     }
 
-    /// The personas, templates and tools to choose from, for a conversation with this persona; for a new one in a named folder also
-    /// whether it has a worktree.
+    /// What few tasks choose, for a conversation with this persona and mode: files, mode, persona, template, tools, steps.
     #[must_use]
-    pub fn offered(&self, persona: Option<&str>, is_new: bool, presets: &Presets) -> Vec<Offered> {
-        self.setup.offered(persona, is_new && !self.workspace.trim().is_empty(), presets)
+    pub fn offered(&self, known: (Option<&str>, Option<Mode>), catalog: &Catalog) -> Vec<Offered> {
+        let mode = self.mode_of_next(known, catalog);
+        let mut all = vec![Offered::file()];
+        all.extend(self.setup.offered(known.0, &catalog.presets));
+        all.extend(ModeChoice::ALL.map(|choice| Offered::mode(choice, choice.0 == mode)));
+        if mode != Mode::Chat {
+            all.extend(Offered::steps(self.max_steps, self.usual_steps(known.0, mode, catalog)));
+        }
+        all
     }
 
-    /// Chooses a persona, a template or tools. The newest choice counts: what a persona or a template sets replaces an earlier choice.
+    /// The most steps of a task for which nobody chooses it; `None` until it is known, 0: no limit.
+    fn usual_steps(&self, persona: Option<&str>, mode: Mode, catalog: &Catalog) -> Option<u32> {
+        let set = self.setup.defaults(persona, &catalog.presets).max_steps();
+        set.or_else(|| catalog.models.as_ref().map(|models| models.max_steps(mode)))
+    }
+
+    /// Chooses one of what is offered. The newest choice counts: what a persona or a template sets replaces an earlier choice.
     pub fn choose(&mut self, change: Change, presets: &Presets) -> Effect {
         let sets_others = matches!(change, Change::Persona(_) | Change::Template(_));
-        self.setup.change(change);
+        match change {
+            Change::Persona(name) => self.setup.persona = name,
+            Change::Template(name) => self.setup.template = name,
+            Change::Tools(names) => self.setup.tools = names,
+            Change::Mode(mode) => self.mode = Some(mode),
+            Change::Steps(steps) => self.max_steps = steps,
+            Change::File => return Effect::Choose(Choice::File),
+        }
         if sets_others {
             let set = self.setup.defaults(None, presets);
             self.mode = self.mode.filter(|_| set.mode(None).is_none());
             self.model = self.model.take().filter(|_| set.model().is_none());
             if set.max_steps().is_some() {
-                self.max_steps.clear();
+                self.max_steps = None;
             }
             if set.tools().is_some() {
                 self.setup.tools = None;
@@ -449,12 +500,6 @@ impl Composer {
     fn mode_of_next(&self, (persona, mode): (Option<&str>, Option<Mode>), catalog: &Catalog) -> Mode {
         let set = self.setup.defaults(persona, &catalog.presets).mode(mode);
         self.mode.or(set).unwrap_or_else(|| catalog.default_mode())
-    }
-
-    /// The message that switches to the next mode, for a conversation with this persona and mode.
-    #[must_use]
-    pub fn next_mode(&self, known: (Option<&str>, Option<Mode>), catalog: &Catalog) -> Message {
-        Message::ModePicked(ModeChoice(self.mode_of_next(known, catalog)).next())
     }
 
     /// The persona that sets the model of the next task, and that model; `None` if the person chose one.
@@ -487,14 +532,21 @@ impl Composer {
                 self.sent = Some(Sent::words(SentAs::Answer(question.id), text));
                 vec![Effect::Ask(Request::Answer(task, question.id, Some(answer)))]
             }
-            // A comment has no files: they stay for the next prompt.
             Stance::Away | Stance::Working(_) | Stance::Paused(_) | Stance::Approval(_) => {
-                let Some(task) = stance.takes_comment() else { return Vec::new() };
-                let comment = Intervention::Comment(text.clone());
-                self.sent = Some(Sent::words(SentAs::Comment, text));
-                vec![Effect::Ask(Request::Intervene(task, comment))]
+                self.intervene(stance, Intervention::Comment)
             }
         }
+    }
+
+    /// Sends the text to the task at work. It has no files: they stay for the next prompt.
+    fn intervene(&mut self, stance: Stance<'_>, of: fn(String) -> Intervention) -> Vec<Effect> {
+        let text = self.draft();
+        let Some(task) = stance.takes_comment().filter(|_| !text.trim().is_empty() && !self.is_sending())
+        else {
+            return Vec::new();
+        };
+        self.sent = Some(Sent::words(SentAs::Words, text.clone()));
+        vec![Effect::Ask(Request::Intervene(task, of(text)))]
     }
 
     /// Starts a new task of this conversation with this text, which goes into no template. It has this mode, unless a mode or a persona
@@ -550,7 +602,8 @@ impl Composer {
             persona: self.setup.persona.clone(),
             template: self.setup.template.clone(),
             tools: self.setup.tools.clone(),
-            limits: LimitsRequest { max_steps: self.max_steps.parse().ok(), ..LimitsRequest::default() },
+            limits: LimitsRequest { max_steps: self.max_steps, ..LimitsRequest::default() },
+            approvals: self.permission().0,
             client_message_id: Some(id),
             environment: for_tasks().variables.clone(),
             ..StartTaskParams::default()
@@ -589,7 +642,10 @@ impl Composer {
         match (request, &sent.as_what) {
             (Request::Start(params), SentAs::Prompt(id)) => params.client_message_id.as_ref() == Some(id),
             (Request::Answer(_, question, Some(_)), SentAs::Answer(id)) => question == id,
-            (Request::Intervene(_, Intervention::Comment(words)), SentAs::Comment) => *words == sent.text,
+            (
+                Request::Intervene(_, Intervention::Comment(words) | Intervention::Modify(words)),
+                SentAs::Words,
+            ) => *words == sent.text,
             _ => false,
         }
     }
@@ -642,6 +698,8 @@ pub struct About<'a> {
     pub persona: Option<&'a str>,
     pub model: Option<&'a str>,
     pub mode: Option<Mode>,
+    /// What tasks can do in its folder, once it is known.
+    pub here: Option<&'a WorkspaceReply>,
     /// It is new, so its folder can be chosen.
     pub is_new: bool,
     /// The buttons have been steady for long enough to be pressed.

@@ -349,9 +349,6 @@ impl Conversation {
             }
             Message::Scrolled(scroll) => self.scroll(scroll),
             Message::Wanted(wanted) => {
-                if wanted == field::STEPS {
-                    self.composer.show_choices();
-                }
                 vec![Effect::Focus(wanted)]
             }
             Message::ReasoningToggled(seq) => {
@@ -452,9 +449,6 @@ impl Conversation {
     }
 
     fn compose(&mut self, message: composer::Message) -> Vec<Effect> {
-        if matches!(message, composer::Message::IntervenePressed) {
-            return self.intervene(intervene::Message::Wanted);
-        }
         let mut composer = std::mem::take(&mut self.composer);
         let effects = composer.update(message, self.stance(), Some(self.id));
         self.composer = composer;

@@ -123,13 +123,11 @@ impl Screen {
 
     /// The message for a command; `None` if it does nothing here.
     #[must_use]
-    pub fn command(&self, command: Command, catalog: &Catalog) -> Option<Message> {
+    pub fn command(&self, command: Command) -> Option<Message> {
         Some(match command {
             Command::Demo => Message::DemoPressed(Mode::Agent),
-            Command::Mode => Message::Composer(self.composer.next_mode((None, None), catalog)),
             Command::FocusInput => Message::Wanted(field::COMPOSER),
             Command::Folder => Message::Wanted(field::FOLDER),
-            Command::Limit => Message::Wanted(field::STEPS),
             Command::Setup => Message::Composer(composer::Message::SetupPressed),
             Command::Attach => Message::Composer(composer::Message::ChoosePressed(Choice::File)),
             _ => return None,
@@ -175,6 +173,7 @@ impl Screen {
             persona: None,
             model: None,
             mode: None,
+            here: self.composer.folder().and_then(|folder| catalog.workspaces.get(&folder)),
             is_new: true,
             is_steady: true,
             can_send: true,

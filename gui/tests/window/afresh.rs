@@ -21,7 +21,7 @@ use abide_gui::{
     app::Page,
     request::{Answer, Request},
 };
-use iced_test::core::keyboard::{Key, Modifiers};
+use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
 fn ended(reason: EndReason) -> Person {
     let (overview, mut conversation) = preset::waits(reason.status(), &[], preset::history());
@@ -58,8 +58,10 @@ fn after_a_stop_or_an_error_a_new_task_goes_on() {
         }
     }
     let mut person = ended(EndReason::Stopped);
-    let (key, modifiers) = (Key::Character("m".into()), Modifiers::CTRL);
-    person.press(key, modifiers);
+    person.press(Key::Character("S".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.writes("mode plan");
+    person.named(Named::Enter);
+    person.wait(1000);
     let picked = person.app.conversation().unwrap().composer.chosen().mode;
     assert!(picked.is_some_and(|mode| mode != Mode::Agent), "{picked:?}");
     person.control("r");

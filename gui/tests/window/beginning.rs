@@ -9,9 +9,12 @@ use crate::{
 use abide_client::{
     Home, Update,
     protocol::{
-        method::daemon::{ListModelsReply, ModeSteps},
+        method::{
+            daemon::{ListModelsReply, ModeSteps},
+            workspace::WorkspaceReply,
+        },
         provider::{DefaultModel, KeyState, ProviderInfo},
-        task::{EndReason, Limits, Mode, Status},
+        task::{Approvals, Limits, Mode},
     },
 };
 use abide_gui::{
@@ -20,7 +23,7 @@ use abide_gui::{
     keymap::Command,
     request::{Answer, Asker, Request},
     screen::{
-        composer::{self, ModeChoice, ModelChoice},
+        composer::{self, ModeChoice, ModelChoice, Permission},
         fresh,
     },
     settings,
@@ -65,20 +68,62 @@ fn beginning() -> Window {
     window
 }
 
-#[test]
-fn a_new_conversation_shows_the_configured_step_limit() {
-    let window = beginning();
-    assert!(finds(&window.app, "400"));
-    assert!(!finds(&window.app, "50"));
+/// The palette with what few tasks choose, after these words were looked for.
+fn choosing(words: &str) -> Person {
+    let mut person = Person::before(preset::empty());
+    person.control("n");
+    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    person.press(Key::Character("S".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.writes(words);
+    person
 }
 
 #[test]
 fn each_mode_shows_its_own_step_limit_and_the_first_is_the_configured_mode() {
-    let mut window = beginning();
-    assert!(finds(&window.app, "400"));
-    // The next after the configured one.
-    window.tell(Message::Key(Command::Mode));
-    assert!(finds(&window.app, "12") && !finds(&window.app, "400"));
+    let mut person = choosing("usual");
+    assert!(person.finds("as usual: at most 400 steps").is_some());
+    person = choosing("roa");
+    person.named(Named::Enter);
+    person.press(Key::Character("S".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.writes("usual");
+    assert!(person.finds("as usual: at most 12 steps").is_some());
+}
+
+#[test]
+fn a_permission_says_what_it_means_in_the_folder_and_goes_with_the_task() {
+    let mut person = Person::before(preset::empty());
+    person.control("n");
+    person.press(Key::Character("F".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.writes("/srv");
+    person.named(Named::Enter);
+    let here = WorkspaceReply {
+        is_work_tree: true,
+        branch: Some("topic".into()),
+        no_undo: Some("it is too large".into()),
+        edits_ask: true,
+        commands_ask: true,
+        can_allow: true,
+    };
+    person.tell(Message::Answered(
+        Request::Workspace("/srv".into()),
+        Ok(Answer::Workspace("/srv".into(), here)),
+    ));
+    assert!(person.finds("on topic").is_some());
+    let asks = "Asks before each command and each change of a file. No undo here: it is too large.";
+    assert!(person.finds(asks).is_some());
+    let picked = composer::Message::PermissionPicked(Permission(Approvals::AllowEdits));
+    person.tell(Message::Fresh(fresh::Message::Composer(picked)));
+    assert!(
+        person.finds("Changes files. Asks before each command. No undo here: it is too large.").is_some()
+    );
+    person.tell(Message::Fresh(fresh::Message::Composer(composer::Message::WorktreePicked(true))));
+    assert!(person.finds("in a new worktree").is_some());
+    person.control("l");
+    person.writes("Tidy up");
+    person.named(Named::Enter);
+    let asked = person.asked();
+    let [Request::Start(task)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!((task.approvals, task.worktree.is_some()), (Approvals::AllowEdits, true));
 }
 
 #[test]
@@ -173,7 +218,7 @@ fn the_settings_of_a_new_conversation_fit_on_one_line_in_a_wide_window() {
     let mut person = Person::before(preset::empty());
     person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
     let mut place = |words: &str| person.finds(words).unwrap().center_y();
-    let (first, last) = (place("Folder: a scratch one"), place("Attach…"));
+    let (first, last) = (place("Folder: a scratch one"), place("+ More"));
     assert!((first - last).abs() < 4.0, "{first} and {last}");
 }
 
@@ -184,7 +229,7 @@ fn nothing_moves_while_a_folder_is_typed() {
         let mut person = Person::before(preset::empty());
         person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
         person.resizes(1280.0, height);
-        let before = person.finds("Attach…");
+        let before = person.finds("+ More");
         let is_in_the_middle = before.is_some_and(|at| (height / 2.0..height / 2.0 + 150.0).contains(&at.y));
         assert!(is_in_the_middle || height < 400.0, "{height}: {before:?}");
         person.clicks("Folder: a scratch one");
@@ -192,10 +237,10 @@ fn nothing_moves_while_a_folder_is_typed() {
         let found = (0..6).map(long).collect();
         person.tell(Message::Fresh(fresh::Message::FoldersFound("/srv".into(), found)));
         assert!(person.finds(&long(0)).is_some(), "{height}");
-        assert_eq!(person.finds("Attach…"), before, "{height}");
+        assert_eq!(person.finds("+ More"), before, "{height}");
         person.writes("/x");
         assert!(person.finds(&long(0)).is_none(), "{height}");
-        assert_eq!(person.finds("Attach…"), before, "{height}");
+        assert_eq!(person.finds("+ More"), before, "{height}");
     }
 }
 
@@ -253,9 +298,8 @@ fn a_click_on_a_field_takes_the_keyboard_from_all_others() {
     let mut person = Person::before(preset::empty());
     person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
     let composer = person.finds_all("What shall the agent do?")[1];
-    let [folder, steps, search] =
-        ["Folder: a scratch one", "400", "Search"].map(|hint| person.finds(hint).unwrap());
-    let fields = [composer, folder, steps, search];
+    let [folder, search] = ["Folder: a scratch one", "Search"].map(|hint| person.finds(hint).unwrap());
+    let fields = [composer, folder, search];
     for from in fields {
         for to in fields {
             person.clicks_at(from.center());
@@ -268,7 +312,7 @@ fn a_click_on_a_field_takes_the_keyboard_from_all_others() {
     assert_eq!(person.focused(), 0, "a click beside the fields");
 }
 
-/// In the order in which the list of keys names them.
+/// In the order in which they are offered.
 const MODES: [(Mode, &str); 6] = [
     (Mode::Auto, "Auto: answers, or works with tools"),
     (Mode::Chat, "Chat: one answer"),
@@ -277,29 +321,6 @@ const MODES: [(Mode, &str); 6] = [
     (Mode::Plan, "Plan: a list of calls in each step"),
     (Mode::Tree, "Tree: splits the work among sub-agents"),
 ];
-
-#[test]
-fn the_key_of_the_mode_goes_through_all_modes_and_says_each() {
-    let mut person = Person::before(preset::empty());
-    assert!(drawn::words(&mut person).contains(&"Auto".to_owned()));
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
-    assert!(drawn::words(&mut person).contains(&"Agent".to_owned()), "as configured");
-    for (_, line) in MODES[3..].iter().chain(&MODES[..3]) {
-        person.control("m");
-        assert!(person.finds(line).is_some(), "{line}");
-    }
-    person.wait(6000);
-    assert!(person.finds(MODES[2].1).is_none(), "it is said for a moment");
-    let (overview, mut conversation) = preset::waits(Status::Completed, &[], preset::history());
-    conversation.tasks[0].end_reason = Some(EndReason::Completed);
-    let mut person = Person::before(overview);
-    person.open(preset::CONVERSATION, conversation);
-    // The conversation's mode is agent.
-    for (_, line) in MODES[3..].iter().chain(&MODES[..3]) {
-        person.control("m");
-        assert!(person.finds(line).is_some(), "{line}");
-    }
-}
 
 #[test]
 fn the_palette_marks_the_default_mode() {
@@ -393,22 +414,19 @@ fn a_long_folder_shows_its_end_while_it_is_not_edited() {
     assert!(words.iter().any(|words| words == "…/billings"), "{words:?}");
 }
 
-/// Enter does not send the prompt from these fields: the prompt may not be complete.
+/// Enter does not send the prompt from this field: the prompt may not be complete.
 #[test]
-fn enter_in_the_fields_of_the_folder_and_the_steps_goes_to_the_prompt() {
+fn enter_in_the_field_of_the_folder_goes_to_the_prompt() {
     let mut person = Person::before(preset::empty());
-    for letter in ["F", "L"] {
-        person.press(Key::Character(letter.into()), Modifiers::CTRL | Modifiers::SHIFT);
-        person.writes(if letter == "F" { "/srv" } else { "12" });
-        person.named(Named::Enter);
-        assert_eq!(person.asked(), []);
-    }
+    person.press(Key::Character("F".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.writes("/srv");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), []);
     person.writes("Tidy up");
     person.named(Named::Enter);
     let asked = person.asked();
     let [Request::Start(task)] = &asked[..] else { panic!("{asked:?}") };
-    let steps = task.limits.max_steps;
-    assert_eq!((&*task.message, task.workspace.as_deref(), steps), ("Tidy up", Some("/srv"), Some(12)));
+    assert_eq!((&*task.message, task.workspace.as_deref()), ("Tidy up", Some("/srv")));
 }
 
 /// What is typed right after must not be lost: letters without a caret are dropped for a moment when the page changes.

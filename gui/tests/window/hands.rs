@@ -55,8 +55,8 @@ fn typing_in_the_composer_approves_nothing() {
     person.writes("also run the tests, 1 2 3 R A");
     person.named(Named::Enter);
     person.wait(1000);
-    assert_eq!(person.asked(), []);
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "also run the tests, 1 2 3 R A");
+    let words = Intervention::Comment("also run the tests, 1 2 3 R A".to_owned());
+    assert_eq!(person.asked(), [Request::Intervene(TASK, words)], "it is told, and decides nothing");
 }
 
 #[test]
@@ -697,16 +697,18 @@ fn text_typed_while_the_agent_works_is_a_draft() {
     person.writes("next, the docs");
     assert_eq!(person.asked(), []);
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "next, the docs");
-    let kept = "Enter sends it to the agent as a comment. Unsent, it is kept for the next task.";
+    let kept = "Enter sends it to the agent. Ctrl Enter makes it the task's new instructions.";
     assert!(person.finds(kept).is_some());
 }
 
 #[test]
 fn enter_tells_the_draft_to_the_agent_at_work() {
-    for status in [Status::Thinking, Status::Paused] {
-        let mut person = before(status, &[], preset::history());
+    for status in [Status::Thinking, Status::Paused, Status::WaitingApproval] {
+        let waits = if status == Status::WaitingApproval { vec![preset::approval()] } else { Vec::new() };
+        let mut person = before(status, &waits, preset::history());
         person.control("l");
         person.writes("mind the docs");
+        person.wait(1000);
         person.named(Named::Enter);
         let comment = Request::Intervene(TASK, Intervention::Comment("mind the docs".to_owned()));
         assert_eq!(person.asked(), std::slice::from_ref(&comment), "{status:?}");
@@ -716,6 +718,17 @@ fn enter_tells_the_draft_to_the_agent_at_work() {
         person.tell(Message::Answered(comment, Ok(Answer::Done)));
         assert_eq!(person.app.conversation().unwrap().composer.draft(), "and more", "{status:?}");
     }
+}
+
+#[test]
+fn with_control_enter_gives_a_task_at_work_new_instructions() {
+    let mut person = before(Status::Thinking, &[], preset::history());
+    person.control("l");
+    person.writes("Only the docs.");
+    person.wait(1000);
+    person.press(Key::Named(Named::Enter), Modifiers::CTRL);
+    let words = Intervention::Modify("Only the docs.".to_owned());
+    assert_eq!(person.asked(), [Request::Intervene(TASK, words)]);
 }
 
 /// It may have been written for something else.
@@ -800,19 +813,6 @@ fn a_comment_that_was_refused_stays_a_draft() {
     let answer = Request::Answer(TASK, preset::question().id, Some("yes".to_owned()));
     person.tell(Message::Answered(answer, Ok(Answer::Done)));
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "mind the docs");
-}
-
-/// It could be meant as the answer.
-#[test]
-fn enter_sends_no_comment_while_something_waits_for_the_person() {
-    for status in [Status::WaitingApproval, Status::Paused] {
-        let mut person = before(status, &[preset::approval()], preset::history());
-        person.control("l");
-        person.writes("yes, do that");
-        person.named(Named::Enter);
-        assert_eq!(person.asked(), [], "{status:?}");
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), "yes, do that");
-    }
 }
 
 /// A conversation opens at its end, although the last one was left in its middle.

@@ -246,23 +246,18 @@ fn the_mode_the_limit_and_the_model_are_set_by_keys() {
     person.press(key, modifiers);
     person.writes("two");
     person.named(Named::Enter);
-    let (key, modifiers) = with_shift("L");
-    person.press(key, modifiers);
-    person.writes("7");
-    person.control("l");
+    for choice in ["at most 25", "chat"] {
+        let (key, modifiers) = with_shift("S");
+        person.press(key, modifiers);
+        person.writes(choice);
+        person.named(Named::Enter);
+    }
     person.writes("Do it.");
     person.named(Named::Enter);
     let asked = person.asked();
     let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!(params.model.as_deref(), Some("a/two"));
-    assert_eq!(params.limits.max_steps, Some(7));
-    let mut person = nothing();
-    person.control("m");
-    person.writes("Say it.");
-    person.named(Named::Enter);
-    let asked = person.asked();
-    let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
-    assert_eq!(params.mode, Some(Mode::Chat), "the one after `auto`");
+    assert_eq!((params.limits.max_steps, params.mode), (Some(25), Some(Mode::Chat)));
 }
 
 #[test]
@@ -464,7 +459,6 @@ fn the_palette_has_the_actions_of_menus_and_buttons() {
         ("decline", "Ctrl D"),
         ("find", "Ctrl F"),
         ("settings", "Ctrl ,"),
-        ("intervene", "Ctrl Shift N"),
         ("try again", "Ctrl R"),
         ("go on", "Ctrl R"),
         ("edit and send again", "Ctrl Shift E"),

@@ -152,6 +152,7 @@ impl Person {
                 request,
                 Request::Models
                     | Request::Presets
+                    | Request::Workspace(_)
                     | Request::Config
                     | Request::Rules(_)
                     | Request::Focus(_)

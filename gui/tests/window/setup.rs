@@ -11,7 +11,7 @@ use abide_client::protocol::{
     method::{
         catalog::{PersonaInfo, TemplateInfo},
         daemon::ListModelsReply,
-        task::{OwnWorktree, StartTaskParams},
+        task::StartTaskParams,
     },
     notification::Snapshot,
     provider::DefaultModel,
@@ -142,7 +142,7 @@ fn names(of: &[&str]) -> Option<Vec<String>> {
 #[test]
 fn a_task_that_names_none_has_none() {
     let mut person = beginning();
-    assert!(person.finds("More…").is_some());
+    assert!(person.finds("+ More").is_some());
     let params = starts(&mut person);
     assert_eq!((params.persona, params.template, params.tools), (None, None, None));
 }
@@ -151,51 +151,32 @@ fn a_task_that_names_none_has_none() {
 fn persona_template_and_tools_are_chosen_by_key_and_named_at_the_button() {
     let mut person = beginning();
     picks(&mut person, "persona coder");
-    assert!(person.finds("coder…").is_some(), "{:?}", person.texts());
+    assert!(person.finds("+ coder").is_some(), "{:?}", person.texts());
     picks(&mut person, "template bug");
     picks(&mut person, "tools shell");
     picks(&mut person, "tools write");
-    assert!(person.finds("coder · bug · 4 tools…").is_some(), "{:?}", person.texts());
+    assert!(person.finds("+ Plan · coder · bug · 4 tools").is_some(), "{:?}", person.texts());
     let params = starts(&mut person);
     assert_eq!((params.persona.as_deref(), params.template.as_deref()), (Some("coder"), Some("bug")));
     assert_eq!(params.tools, names(&["read", "patch", "list", "create_dir"]));
 }
 
 #[test]
-fn a_new_task_in_a_folder_can_have_a_worktree_of_its_own() {
-    let mut person = beginning();
-    picks(&mut person, "worktree its own");
-    // There is no folder to make one of.
-    person.named(Named::Escape);
-    assert_eq!(starts(&mut person).worktree, None);
-
-    let mut person = beginning();
-    person.press(Key::Character("F".into()), Modifiers::CTRL | Modifiers::SHIFT);
-    person.writes("/home/me/project");
-    picks(&mut person, "worktree its own");
-    assert!(person.finds("own worktree…").is_some(), "{:?}", person.texts());
-    let params = starts(&mut person);
-    assert_eq!(
-        (params.workspace.as_deref(), params.worktree),
-        (Some("/home/me/project"), Some(OwnWorktree::default()))
-    );
-}
-
-#[test]
 fn the_same_is_chosen_with_the_mouse() {
     let mut person = beginning();
-    person.clicks("More…");
+    person.clicks("+ More");
     person.clicks("coder: Careful with code");
     assert!(person.finds("Which persona, template and tools the next task has").is_none(), "it is closed");
-    person.clicks("coder…");
+    person.clicks("+ coder");
+    person.writes("tools");
     person.clicks("shell: What shell does.");
     assert!(person.finds("read: What read does.").is_some(), "another tool can be chosen");
     person.named(Named::Escape);
     assert!(person.finds("shell: What shell does.").is_none(), "one Escape closes it");
-    person.clicks("coder · 5 tools…");
+    person.clicks("+ coder · 5 tools");
     // The rows that have no room come with the wheel.
-    let list = person.finds("read: What read does.").unwrap().center();
-    person.wheels_over(list, -9.0);
+    let list = person.finds("coder: Careful with code").unwrap().center();
+    person.wheels_over(list, -12.0);
     person.clicks("create_dir: What create_dir does.");
     person.named(Named::Escape);
     assert_eq!(starts(&mut person).tools, names(&["read", "write", "patch", "list"]));
@@ -205,14 +186,14 @@ fn the_same_is_chosen_with_the_mouse() {
 fn a_task_can_have_no_tools_and_all_again() {
     let mut person = beginning();
     picks(&mut person, "tools none");
-    assert!(person.finds("no tools…").is_some());
+    assert!(person.finds("+ no tools").is_some());
     assert_eq!(starts(&mut person).tools, names(&[]));
     let mut person = beginning();
     picks(&mut person, "tools none");
     picks(&mut person, "tools read");
-    assert!(person.finds("1 tool…").is_some());
+    assert!(person.finds("+ 1 tool").is_some());
     picks(&mut person, "tools all");
-    assert!(person.finds("More…").is_some());
+    assert!(person.finds("+ More").is_some());
     assert_eq!(starts(&mut person).tools, None);
 }
 
@@ -220,14 +201,16 @@ fn a_task_can_have_no_tools_and_all_again() {
 fn a_personas_settings_are_shown_where_they_take_effect() {
     let mut person = beginning();
     picks(&mut person, "reviewer");
-    assert!(person.finds("7").is_some(), "its step limit");
+    picks(&mut person, "steps usual");
     assert!(person.finds("Model: local/careful (of the persona reviewer)").is_some());
     let picked = drawn::words(&mut person);
-    assert!(picked.contains(&"ROA".to_owned()), "{picked:?}");
     assert!(picked.contains(&"local/careful (default)".to_owned()), "{picked:?}");
-    person.clicks("reviewer…");
-    assert!(person.finds("those of reviewer").is_some());
-    person.named(Named::Escape);
+    for shown in ["as usual: at most 7 steps", "those of reviewer"] {
+        person.clicks("+ ROA · reviewer");
+        person.writes(shown);
+        assert!(person.finds_all(shown).len() > 1, "{shown}");
+        person.named(Named::Escape);
+    }
     let params = starts(&mut person);
     assert_eq!((params.persona.as_deref(), params.mode, params.model), (Some("reviewer"), None, None));
 }
@@ -243,7 +226,7 @@ fn tools_are_chosen_from_those_of_the_persona() {
 #[test]
 fn what_a_persona_or_a_template_sets_replaces_an_earlier_choice() {
     let mut person = beginning();
-    person.control("m");
+    picks(&mut person, "mode chat");
     picks(&mut person, "tools none");
     picks(&mut person, "reviewer");
     let params = starts(&mut person);
@@ -251,10 +234,9 @@ fn what_a_persona_or_a_template_sets_replaces_an_earlier_choice() {
     let mut person = beginning();
     picks(&mut person, "reviewer");
     picks(&mut person, "template bug");
-    let picked = drawn::words(&mut person);
-    assert!(picked.contains(&"Plan".to_owned()), "the template's mode comes first: {picked:?}");
-    // The next after plan.
-    person.control("m");
+    let shown = person.finds("+ Plan · reviewer · bug");
+    assert!(shown.is_some(), "the template's mode comes first: {:?}", person.texts());
+    picks(&mut person, "mode tree");
     assert_eq!(starts(&mut person).mode, Some(Mode::Tree), "a later choice counts");
 }
 
@@ -265,7 +247,7 @@ fn the_choice_is_remembered() {
     picks(&mut person, "tools none");
     person.tell(Message::DraftDue);
     person.opens_again(preset::empty());
-    assert!(person.finds("coder · no tools…").is_some(), "before the daemon has listed any");
+    assert!(person.finds("+ coder · no tools").is_some(), "before the daemon has listed any");
     let params = starts(&mut person);
     assert_eq!((params.persona.as_deref(), params.tools), (Some("coder"), names(&[])));
 }
@@ -276,7 +258,7 @@ fn a_persona_that_is_gone_is_named_and_can_be_left() {
     picks(&mut person, "persona coder");
     let gone = Presets { personas: Vec::new(), ..presets() };
     person.tell(Message::Answered(Request::Presets, Ok(Answer::Presets(Box::new(gone)))));
-    person.clicks("coder…");
+    person.clicks("+ coder");
     assert!(person.finds("coder: not found").is_some());
     person.named(Named::Escape);
     let params = starts(&mut person);
@@ -285,13 +267,13 @@ fn a_persona_that_is_gone_is_named_and_can_be_left() {
     person.tell(Message::Answered(Request::Start(Box::new(params)), Err(failure)));
     assert!(person.finds(words).is_some(), "the error is shown");
     picks(&mut person, "persona none");
-    assert!(person.finds("More…").is_some());
+    assert!(person.finds("+ More").is_some());
 }
 
 #[test]
 fn a_persona_that_cannot_be_used_says_why() {
     let mut person = beginning();
-    person.clicks("More…");
+    person.clicks("+ More");
     assert!(person.finds("lost: cannot be used: its file is a folder").is_some());
 }
 
@@ -299,7 +281,7 @@ fn a_persona_that_cannot_be_used_says_why() {
 fn they_are_listed_again_when_a_person_is_about_to_choose() {
     let mut person = beginning();
     person.sent();
-    person.clicks("More…");
+    person.clicks("+ More");
     assert!(person.sent().contains(&Request::Presets));
     let old = Presets { personas: Vec::new(), ..presets() };
     person.tell(Message::Answered(Request::Presets, Ok(Answer::Presets(Box::new(old)))));
@@ -309,7 +291,7 @@ fn they_are_listed_again_when_a_person_is_about_to_choose() {
 #[test]
 fn the_next_task_of_a_conversation_can_have_others() {
     let mut person = afterwards(Some("coder"), EndReason::Completed);
-    person.clicks("More…");
+    person.clicks("+ More");
     assert!(person.finds("the conversation's: coder").is_some());
     person.named(Named::Escape);
     picks(&mut person, "reviewer");
@@ -341,7 +323,7 @@ fn an_edited_prompt_goes_into_no_template_again() {
     }
     person.open(CONVERSATION, conversation);
     person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
-    assert!(person.finds("coder…").is_some(), "the conversation's persona");
+    assert!(person.finds("+ coder").is_some(), "the conversation's persona");
     let params = starts(&mut person);
     assert_eq!((params.persona.as_deref(), params.template), (Some("coder"), None));
 }
@@ -353,8 +335,8 @@ fn it_can_be_chosen_in_a_small_window() {
         person.resizes(width, height);
         picks(&mut person, "persona coder");
         picks(&mut person, "tools none");
-        assert!(person.finds("coder · no tools…").is_some(), "{width}x{height} {:?}", person.texts());
-        person.clicks("coder · no tools…");
+        assert!(person.finds("+ coder · no tools").is_some(), "{width}x{height} {:?}", person.texts());
+        person.clicks("+ coder · no tools");
         assert!(person.finds("coder: Careful with code").is_some(), "{width}x{height}");
         person.points(Point::new(width / 2.0, height / 2.0));
     }

@@ -363,17 +363,6 @@ fn the_keys_of_choices_are_bright_while_the_answer_is_empty() {
     assert_ne!(key(&mut person), bright, "a digit would be part of the answer");
 }
 
-/// One word alone in a line looks lost.
-#[test]
-fn attach_is_never_alone_in_its_line() {
-    for width in (320_u16..700).step_by(10).map(f32::from) {
-        let mut person = with_task(Status::Completed, (width, 600.0));
-        let attach = person.finds("Attach…").unwrap();
-        let beside = |at: &Rectangle| (at.center_y() - attach.center_y()).abs() < 8.0;
-        assert!(person.finds("steps").is_some_and(|steps| beside(&steps)), "{width}");
-    }
-}
-
 /// The page for a new conversation: its field, the folders and *Send*.
 #[test]
 fn a_new_conversation_can_be_written_and_sent_in_every_window() {
@@ -462,10 +451,10 @@ fn an_ended_task_can_be_read_and_followed_by_another_in_every_window() {
         person.writes("and now the rest");
         assert!(sees(&mut person, "Send").is_some(), "{window:?}");
         // The model and the mode are visible at once or after one click.
-        if sees(&mut person, "Attach…").is_none() {
+        if sees(&mut person, "+ Agent").is_none() {
             person.clicks("+");
         }
-        for choice in ["Attach…", "max", "steps", "Send"] {
+        for choice in ["+ Agent", "Ask", "Send"] {
             assert!(sees(&mut person, choice).is_some(), "{window:?}: {choice}");
         }
         assert!(without_room(&mut person).is_empty(), "{window:?}: {:?}", without_room(&mut person));
@@ -614,7 +603,7 @@ fn writing(draft: &str) -> Person {
 #[test]
 fn the_composer_gives_way_to_an_approval_and_comes_back() {
     let hint =
-        |person: &mut Person| drawn::words(person).iter().any(|words| words.starts_with("Waiting for"));
+        |person: &mut Person| drawn::words(person).iter().any(|words| words.starts_with("Decide above"));
     let mut person = before(&preset::approval(), SMALLEST, false);
     assert!(!hint(&mut person));
     person.named(Named::Escape);
@@ -625,7 +614,6 @@ fn the_composer_gives_way_to_an_approval_and_comes_back() {
     assert!(!hint(&mut writing("")));
     let mut person = writing("and then all ");
     person.writes("a r a");
-    person.named(Named::Enter);
     assert_eq!(person.asked(), []);
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "and then all a r a");
     person.named(Named::Escape);

@@ -21,7 +21,7 @@ use abide_client::{
 use abide_gui::{
     Message,
     app::WindowEvent,
-    request::{Answer, Request, Timeline},
+    request::{Answer, Intervention, Request, Timeline},
     screen::{composer::attached, sidebar},
 };
 use fixture::{Node, child, opened, overview, snapshot};
@@ -451,7 +451,7 @@ fn a_draft_of_the_conversation_survives_a_look_at_a_sub_task() {
 #[test]
 fn the_composer_says_that_sub_tasks_need_the_person() {
     let mut person = before(&three());
-    assert!(person.finds("A sub-task needs you: answer above. What you write here is kept.").is_some());
+    assert!(person.finds("A sub-task needs you: answer above, or write to the agent.").is_some());
     let mut person = before(&sixty_four());
     assert!(person.finds("Write to the agent while it works, or close this window.").is_some());
 }
@@ -575,7 +575,8 @@ fn the_question_of_a_sub_task_is_not_answered_by_the_composer_of_the_root() {
     person.writes("not meant for it");
     person.named(Named::Enter);
     person.wait(1000);
-    assert_eq!(person.asked(), []);
+    let words = Intervention::Comment("not meant for it".into());
+    assert_eq!(person.asked(), [Request::Intervene(TASK, words)]);
 }
 
 /// Every eighth of them has seven sub-tasks of its own.

@@ -1,6 +1,7 @@
-//! Persona, template and tools of the next task, and whether it has a git worktree of its own. Few tasks name one, so all are behind one button, in the palette.
+//! What few tasks choose: files, mode, persona, template, tools, steps. All of it is behind one button, in the palette.
 
-use crate::catalog::Presets;
+use super::ModeChoice;
+use crate::{catalog::Presets, words::counted};
 use abide_client::{
     protocol::{
         method::catalog::{PersonaInfo, TemplateInfo},
@@ -32,7 +33,11 @@ pub enum Change {
     Persona(Option<String>),
     Template(Option<String>),
     Tools(Option<Vec<String>>),
-    Worktree(bool),
+    Mode(Mode),
+    /// The most steps; 0: no limit. `None`: the usual limit.
+    Steps(Option<u32>),
+    /// Attaches a file that is chosen in the desktop's dialog.
+    File,
 }
 
 /// A change that is offered.
@@ -43,6 +48,41 @@ pub struct Offered {
     /// Whether it is so now.
     pub is_so: bool,
     pub change: Change,
+}
+
+/// The limits of steps that are offered.
+const STEPS: [u32; 5] = [10, 25, 50, 100, 0];
+
+impl Offered {
+    pub(super) fn file() -> Self {
+        let what = "attach a file to the prompt…".to_owned();
+        Self { group: "File", what, is_so: false, change: Change::File }
+    }
+
+    pub(super) fn mode(mode: ModeChoice, is_so: bool) -> Self {
+        Self { group: "Mode", what: mode.line().to_owned(), is_so, change: Change::Mode(mode.0) }
+    }
+
+    /// `usual` is the limit where nobody chooses one.
+    pub(super) fn steps(chosen: Option<u32>, usual: Option<u32>) -> impl Iterator<Item = Self> {
+        let named = |steps: u32| match steps {
+            0 => "no limit".to_owned(),
+            steps => format!("at most {}", counted(steps.into(), "step")),
+        };
+        let choices = std::iter::once(None).chain(STEPS.map(Some));
+        choices.map(move |steps| Self {
+            group: "Steps",
+            what: match steps {
+                Some(steps) => named(steps),
+                None => format!(
+                    "as usual{}",
+                    usual.map(|usual| format!(": {}", named(usual))).unwrap_or_default()
+                ),
+            },
+            is_so: steps == chosen,
+            change: Change::Steps(steps),
+        })
+    }
 }
 
 /// What persona and template set for a task, where nothing else sets it.
@@ -86,51 +126,22 @@ impl Setup {
         Defaults { persona: persona.and_then(|name| presets.persona(name)), template }
     }
 
-    pub(super) fn change(&mut self, change: Change) {
-        match change {
-            Change::Persona(name) => self.persona = name,
-            Change::Template(name) => self.template = name,
-            Change::Tools(names) => self.tools = names,
-            Change::Worktree(own) => self.worktree = own,
-        }
-    }
-
-    /// What is chosen, in a few words; `None` if nothing is.
-    pub(super) fn summary(&self, mode: Mode) -> Option<String> {
+    /// What is chosen by name, in a few words each.
+    pub(super) fn summary(&self, mode: Mode) -> Vec<String> {
         let name = |name: &Option<String>| name.as_deref().map(|name| cut(&visible_line(name)));
         let tools = self.tools.as_ref().filter(|_| mode != Mode::Chat).map(|tools| match tools.len() {
             0 => "no tools".to_owned(),
-            count => crate::words::counted(count as u64, "tool"),
+            count => counted(count as u64, "tool"),
         });
-        let worktree = self.worktree.then(|| "own worktree".to_owned());
-        let parts: Vec<String> =
-            [name(&self.persona), name(&self.template), tools, worktree].into_iter().flatten().collect();
-        (!parts.is_empty()).then(|| parts.join(" · "))
+        [name(&self.persona), name(&self.template), tools].into_iter().flatten().collect()
     }
 
-    /// All changes, for a conversation with the persona `known`; `is_new`: for one that begins, in a folder that is named.
-    #[must_use]
-    pub fn offered(&self, known: Option<&str>, is_new: bool, presets: &Presets) -> Vec<Offered> {
+    /// Personas, templates and tools, for a conversation with the persona `known`.
+    pub(super) fn offered(&self, known: Option<&str>, presets: &Presets) -> Vec<Offered> {
         let mut all = self.personas(known, presets);
         all.extend(self.templates(presets));
         all.extend(self.tools(known, presets));
-        if is_new {
-            all.extend(self.worktrees());
-        }
         all
-    }
-
-    fn worktrees(&self) -> [Offered; 2] {
-        let offer = |what: &str, own| Offered {
-            group: "Worktree",
-            what: what.to_owned(),
-            is_so: self.worktree == own,
-            change: Change::Worktree(own),
-        };
-        [
-            offer("none: work in the folder itself", false),
-            offer("its own: a new branch of the folder's git repository", true),
-        ]
     }
 
     fn personas(&self, known: Option<&str>, presets: &Presets) -> Vec<Offered> {

@@ -1,6 +1,6 @@
 //! Draws the composer.
 
-use super::{About, Attached, Composer, Held, Message, ModeChoice, ModelChoice, Stance};
+use super::{About, Attached, Composer, Held, Message, ModeChoice, ModelChoice, Permission, Stance};
 use crate::{
     effect::field,
     font,
@@ -18,12 +18,12 @@ use crate::{
         word,
         writing::{Said, binding},
     },
-    words,
+    words::{self, counted},
 };
-use abide_client::protocol::task::Mode;
+use abide_client::text::visible_line;
 use iced::{
     Bottom, Center, Fill, Shrink, Theme, Top,
-    widget::{Column, Container, Row, Text, container, pick_list, row, text::Wrapping, text_editor},
+    widget::{Column, Container, Row, Text, column, container, pick_list, row, text::Wrapping, text_editor},
 };
 use std::fmt;
 
@@ -59,7 +59,8 @@ impl Composer {
         let meant = |said| match said {
             Said::Back => Message::WrittenBefore { is_back: true },
             Said::Forth => Message::WrittenBefore { is_back: false },
-            Said::Submitted | Said::SubmittedOtherwise => Message::Submitted,
+            Said::Submitted => Message::Submitted,
+            Said::SubmittedOtherwise => Message::ModifySubmitted,
         };
         let editor = text_editor(&self.content)
             .id(field::COMPOSER)
@@ -83,18 +84,14 @@ impl Composer {
             let sign = if shows_choices { "−" } else { "+" };
             let more = can_choose.then(|| word(sign, Message::ChoicesToggled).into());
             let foot = if shows_choices || about.is_new && is_low {
-                Some(self.choices(stance, about, is_row))
+                Some(self.choices(stance, about))
             } else {
                 self.kept(stance).filter(|_| !look.is_least).map(Element::from)
             };
             (row![editor].extend(more).push(buttons), foot)
         } else {
-            let foot = row![container(self.choices(stance, about, is_row)).width(Fill), buttons];
-            let more = matches!(stance, Stance::Ready).then(|| {
-                // On the line of the text.
-                container(self.setup_button(about)).padding(iced::padding::top(space::XS)).into()
-            });
-            (row![editor].extend(more), Some(foot.spacing(space::S).align_y(Center).into()))
+            let foot = row![container(self.choices(stance, about)).width(Fill), buttons];
+            (row![editor], Some(foot.spacing(space::S).align_y(Center).into()))
         };
         let head = head.spacing(space::S).align_y(if is_row { Bottom } else { Top });
         let card: fn(&Theme) -> container::Style =
@@ -130,22 +127,13 @@ impl Composer {
             Stance::Ready if about.is_new => "What shall the agent do?".to_owned(),
             Stance::Ready => "What next?".to_owned(),
             Stance::Away => "The daemon is away. What you have written is kept.".to_owned(),
-            Stance::Working(_) if stance.needs_below() > 0 => {
-                let who = match stance.needs_below() {
-                    1 => "A sub-task needs you".to_owned(),
-                    more => format!("{more} sub-tasks need you"),
-                };
-                format!("{who}: answer above. What you write here is kept.")
-            }
-            Stance::Working(_) if stance.takes_comment().is_some() => {
-                "Write to the agent while it works, or close this window.".to_owned()
-            }
-            Stance::Working(_) => {
-                "The agent is working; you can close this window. What you write here is kept as a draft."
-                    .to_owned()
-            }
-            Stance::Approval(_) => "Waiting for your approval.".to_owned(),
-            Stance::Paused(_) => "Paused. It goes on when you say so.".to_owned(),
+            Stance::Working(_) if stance.needs_below() > 0 => match stance.needs_below() {
+                1 => "A sub-task needs you: answer above, or write to the agent.".to_owned(),
+                more => format!("{more} sub-tasks need you: answer above, or write to the agent."),
+            },
+            Stance::Working(_) => "Write to the agent while it works, or close this window.".to_owned(),
+            Stance::Approval(_) => "Decide above, or write to the agent.".to_owned(),
+            Stance::Paused(_) => "Paused. Write to the agent, or let it go on.".to_owned(),
             Stance::Question(..) => ANSWER.to_owned(),
         }
     }
@@ -162,64 +150,60 @@ impl Composer {
         let is_kept = matches!(stance, Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_))
             && !self.content.text().trim().is_empty();
         is_kept.then(|| {
-            secondary(match stance.takes_comment() {
-                Some(_) => "Enter sends it to the agent as a comment. Unsent, it is kept for the next task.",
-                None => "Kept as a draft; it can be sent when the task has ended.",
-            })
+            secondary("Enter sends it to the agent. Ctrl Enter makes it the task's new instructions.")
         })
     }
 
-    fn choices<'a>(&'a self, stance: Stance<'_>, about: &About<'a>, is_row: bool) -> Element<'a, Message> {
+    fn choices<'a>(&'a self, stance: Stance<'_>, about: &About<'a>) -> Element<'a, Message> {
         if !matches!(stance, Stance::Ready) {
             return self.kept(stance).unwrap_or_else(|| secondary("")).into();
         }
-        let mode = self.mode_of_next((about.persona, about.mode), about.catalog);
+        let here = about.here;
+        let mut choices: Vec<Element<'a, Message>> = Vec::new();
+        if about.is_new {
+            let browse = word("…", Message::ChoosePressed(Choice::Folder));
+            choices.push(row![self.folder_field(), browse].spacing(space::XS).align_y(Center).into());
+            choices.extend(
+                here.filter(|here| here.is_work_tree).map(|here| self.worktree(here.branch.as_deref())),
+            );
+        }
+        choices.push(self.model_picker(about));
+        let permission = self.permission();
+        let list = pick_list(Permission::offered(here), Some(permission), Message::PermissionPicked);
+        choices.push(pill(list, permission.to_string()));
+        choices.push(self.setup_button(about));
+        let choices = Row::with_children(choices).spacing(space::S).align_y(Center);
+        let choices = choices.wrap().vertical_spacing(space::XS);
+        column![choices, secondary(permission.meaning(here))].spacing(space::XS).into()
+    }
+
+    fn model_picker<'a>(&'a self, about: &About<'a>) -> Element<'a, Message> {
         let chosen =
             self.model.clone().or_else(|| about.model.map(|model| ModelChoice::Named(model.to_owned())));
         let mut models = self.models(about.persona, about.catalog);
         let model = chosen.or_else(|| models.first().cloned());
-        // A picker is as wide as its longest entry. The conversation's model may be gone from the list.
+        // The conversation's model may be gone from the list.
         models.extend(model.clone().filter(|model| !models.contains(model)));
-        // The value without a choice; empty until it is known.
-        let set = self.setup.defaults(about.persona, &about.catalog.presets).max_steps();
-        let most = match set.or_else(|| about.catalog.models.as_ref().map(|models| models.max_steps(mode))) {
-            None => String::new(),
-            Some(0) => "∞".to_owned(),
-            Some(most) => most.to_string(),
-        };
-        let shape = (size::SECONDARY, [2.0, 4.0]);
-        let steps = field(most, shape, &self.max_steps, Message::StepsChanged, |input| {
-            input.id(field::STEPS).on_submit(Message::ChoiceEntered).width(space::NUMBER)
-        });
-        let shown = ModeChoice(mode).to_string();
-        let mut choices: Vec<Element<'a, Message>> =
-            vec![pill(pick_list(ModeChoice::ALL, Some(ModeChoice(mode)), Message::ModePicked), shown)];
         let models: Vec<Fitted> = models.into_iter().map(Fitted).collect();
         let model = model.map(Fitted);
         let shown = model.as_ref().map(Fitted::to_string).unwrap_or_default();
-        let list = pick_list(models, model, |Fitted(model)| Message::ModelPicked(model));
-        choices.push(pill(list, shown));
-        if about.is_new {
-            choices.push(self.folder());
-            choices.push(word("…", Message::ChoosePressed(Choice::Folder)).into());
-        }
-        if mode != Mode::Chat {
-            let steps = row![beside("max"), steps, beside("steps")];
-            choices.push(steps.spacing(space::XS).align_y(Center).into());
-        }
-        // The last two stay together: one word alone in a line would look lost.
-        let last = choices.pop();
-        let last = Row::new().extend(last).push(word("Attach…", Message::ChoosePressed(Choice::File)));
-        choices.push(last.spacing(space::S).align_y(Center).into());
-        if is_row {
-            choices.push(self.setup_button(about));
-        }
-        let choices = Row::with_children(choices).spacing(space::S).align_y(Center);
-        choices.wrap().vertical_spacing(space::XS).into()
+        pill(pick_list(models, model, |Fitted(model)| Message::ModelPicked(model)), shown)
+    }
+
+    /// Whether the conversation works in the folder itself, on this branch, or in a worktree of its own.
+    fn worktree<'a>(&self, branch: Option<&str>) -> Element<'a, Message> {
+        let choice =
+            |is_own| WorkTree { is_own, branch: branch.map(|branch| visible_line(branch).into_owned()) };
+        let chosen = choice(self.setup.worktree);
+        let shown = chosen.to_string();
+        let list = pick_list([false, true].map(choice), Some(chosen), |choice| {
+            Message::WorktreePicked(choice.is_own)
+        });
+        pill(list, shown)
     }
 
     /// The folder's field. Without the keyboard it shows the end of a path that is too long; iced's own shows the beginning.
-    fn folder(&self) -> Element<'_, Message> {
+    fn folder_field(&self) -> Element<'_, Message> {
         let shape = (size::SECONDARY, [4.0, 8.0]);
         let hint = "Folder: a scratch one";
         let input = field(hint, shape, &self.workspace, Message::WorkspaceChanged, |input| {
@@ -237,11 +221,19 @@ impl Composer {
         topped(input, end)
     }
 
-    /// Names what is chosen of persona, template and tools. In the corner of the field it takes no room from the choices of most tasks.
+    /// Names what is chosen of what few tasks choose.
     fn setup_button<'a>(&self, about: &About<'_>) -> Element<'a, Message> {
         let mode = self.mode_of_next((about.persona, about.mode), about.catalog);
+        let mut chosen = self.setup.summary(mode);
+        if mode != about.catalog.default_mode() {
+            chosen.insert(0, ModeChoice(mode).to_string());
+        }
+        chosen.extend(self.max_steps.map(|steps| match steps {
+            0 => "no limit of steps".to_owned(),
+            steps => counted(steps.into(), "step"),
+        }));
         let words =
-            self.setup.summary(mode).map_or_else(|| "More…".to_owned(), |chosen| format!("{chosen}…"));
+            if chosen.is_empty() { "+ More".to_owned() } else { format!("+ {}", chosen.join(" · ")) };
         word(words, Message::SetupPressed).into()
     }
 
@@ -257,11 +249,16 @@ impl Composer {
             let stop = action(label, Some(escape)).style(style::danger);
             stop.on_press_maybe(press(Message::StopPressed)).passed_by()
         };
-        let intervene = || match look.is_low {
-            true => nothing(),
-            false => word("Intervene", Message::IntervenePressed).into(),
+        let is_empty = self.content.text().trim().is_empty();
+        let can_send = about.can_send && !self.is_sending() && !is_empty;
+        // Without a text there is nothing to send to a task at work.
+        let send = || -> Element<'a, Message> {
+            if is_empty {
+                return nothing();
+            }
+            let send = action("Send", Some(enter())).style(style::primary);
+            send.on_press_maybe(can_send.then_some(Message::Submitted)).into()
         };
-        let can_send = about.can_send && !self.is_sending() && !self.content.text().trim().is_empty();
         let buttons = match stance {
             Stance::Ready => row![
                 action("Send", Some(enter()))
@@ -271,14 +268,14 @@ impl Composer {
             Stance::Away => row![action("Send", Some(enter())).style(style::primary)],
             Stance::Working(_) | Stance::Approval(_) if !stance.can_go_on() => {
                 row![
-                    intervene(),
+                    send(),
                     action("Pause", None).style(style::quiet).on_press_maybe(press(Message::PausePressed)),
                     stop()
                 ]
             }
             Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_) => {
                 row![
-                    intervene(),
+                    send(),
                     action("Go on", None).style(style::primary).on_press_maybe(press(Message::ResumePressed)),
                     stop()
                 ]
@@ -291,6 +288,23 @@ impl Composer {
             ],
         };
         buttons.spacing(space::S).align_y(Center).into()
+    }
+}
+
+/// Where a new conversation works that is begun in a git work tree.
+#[derive(Clone, PartialEq)]
+struct WorkTree {
+    is_own: bool,
+    branch: Option<String>,
+}
+
+impl fmt::Display for WorkTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.is_own, &self.branch) {
+            (true, _) => f.write_str("in a new worktree"),
+            (false, Some(branch)) => write!(f, "on {branch}"),
+            (false, None) => f.write_str("in the folder itself"),
+        }
     }
 }
 

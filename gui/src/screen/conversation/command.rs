@@ -1,8 +1,7 @@
 //! Commands of keys in a conversation.
 
-use super::{Conversation, Menu, Message, intervene, undo};
+use super::{Conversation, Menu, Message, undo};
 use crate::{
-    catalog::Catalog,
     effect::field,
     guard::End,
     keymap::Command,
@@ -19,7 +18,7 @@ impl Conversation {
 
     /// The message for a command; `None` if it does nothing here.
     #[must_use]
-    pub fn command(&self, command: Command, catalog: &Catalog) -> Option<Message> {
+    pub fn command(&self, command: Command) -> Option<Message> {
         if !self.takes(command) {
             return None;
         }
@@ -28,11 +27,7 @@ impl Conversation {
             Command::Escape if self.find.is_some() => Message::FindClosed,
             Command::Find => Message::FindPressed,
             Command::Escape if self.has_selection() => Message::Selected(None),
-            Command::Escape if self.has_open_intervention() => Message::Intervene(intervene::Message::Closed),
-            Command::Intervene => Message::Intervene(intervene::Message::Wanted),
-            Command::FocusInput if self.sub_task().is_some() => {
-                Message::Intervene(intervene::Message::Wanted)
-            }
+            Command::FocusInput if self.sub_task().is_some() => Message::Wanted(field::INTERVENTION),
             Command::StopTask if self.sub_task().is_some() => Message::EndPressed(End::Stop),
             Command::Delete if self.sub_task().is_some() => Message::EndPressed(End::Delete),
             Command::Escape if self.sub_task().is_some() => Message::UpPressed,
@@ -63,12 +58,6 @@ impl Conversation {
             }
             Command::ToEnd => Message::JumpPressed,
             Command::FocusInput => Message::Wanted(field::COMPOSER),
-            Command::Limit => Message::Wanted(field::STEPS),
-            Command::Mode if self.stance() == Stance::Ready => {
-                let known = self.view.conversation();
-                let mode = known.and_then(|known| known.mode);
-                Message::Composer(self.composer.next_mode((self.persona(), mode), catalog))
-            }
             Command::Setup if self.stance() == Stance::Ready => {
                 Message::Composer(composer::Message::SetupPressed)
             }

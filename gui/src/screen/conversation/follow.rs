@@ -13,7 +13,10 @@ use super::{
 use crate::{
     effect::Effect,
     request::Request,
-    screen::{composer::Stance, pending::picked},
+    screen::{
+        composer::{Permission, Stance},
+        pending::picked,
+    },
 };
 use abide_client::{
     Update,
@@ -46,6 +49,7 @@ impl Conversation {
             }
         }
         self.documents.follow(&self.view, &changes);
+        self.composer.usual = current_task(&self.view, None).map(|task| Permission(task.approvals));
         if picked.is_some_and(|id| self.view.inbox().get(id).is_none()) {
             effects.push(self.composer.clear());
         }

@@ -1,13 +1,11 @@
-//! A person's hand in a task at work: a comment, new instructions, pause, stop, delete.
-//!
-//! In the timeline of a sub-task this is at its foot. In that of the root tasks it comes above the composer when it is wanted: there Enter
-//! sends the draft as a comment, and no other words. Stop and delete take two acts: the first one arms the second.
+//! A person's hand in a sub-task at work, at the foot of its timeline: a comment, new instructions, pause, stop, delete. (For root tasks
+//! the composer has all of it.) Stop and delete take two acts: the first one arms the second.
 
 mod view;
 
 use super::{Conversation, Message as Thread};
 use crate::{
-    effect::{Effect, field},
+    effect::Effect,
     guard::End,
     request::{Intervention, Request},
     undo::Undo,
@@ -22,8 +20,6 @@ pub(super) struct Field {
     content: text_editor::Content,
     undo: Undo,
     has_caret: bool,
-    /// Shown above the composer.
-    is_open: bool,
     sent: Option<String>,
 }
 
@@ -35,9 +31,6 @@ pub enum Message {
     Said(Said),
     CommentPressed,
     ModifyPressed,
-    /// Opens the field and moves the keyboard to it.
-    Wanted,
-    Closed,
 }
 
 impl Field {
@@ -125,17 +118,7 @@ impl Conversation {
             (Message::ModifyPressed | Message::Said(Said::SubmittedOtherwise), Some(task)) => {
                 intervening.send(task, Intervention::Modify)
             }
-            (Message::Wanted, Some(_)) => {
-                intervening.is_open = true;
-                vec![Effect::Focus(field::INTERVENTION)]
-            }
-            (Message::Closed, _) => {
-                intervening.is_open = false;
-                vec![Effect::Unfocus]
-            }
-            (Message::CommentPressed | Message::ModifyPressed | Message::Wanted | Message::Said(_), None) => {
-                Vec::new()
-            }
+            (Message::CommentPressed | Message::ModifyPressed | Message::Said(_), None) => Vec::new(),
         }
     }
 
@@ -161,11 +144,6 @@ impl Conversation {
     /// The words stay, to be sent again.
     pub(super) fn failed_to_intervene(&mut self) {
         self.intervening.sent = None;
-    }
-
-    /// Whether Escape closes the field.
-    pub(super) const fn has_open_intervention(&self) -> bool {
-        self.intervening.is_open && self.sub_task.is_none()
     }
 }
 

@@ -35,6 +35,7 @@ impl Conversation {
             persona: known.and_then(|c| c.persona.as_deref()),
             model: known.and_then(|c| c.model.as_deref()),
             mode: known.and_then(|c| c.mode),
+            here: known.and_then(|c| catalog.workspaces.get(&c.workspace)),
             is_new: false,
             is_steady: guard.allows(Deed::AtFoot, look.now),
             can_send: guard.allows(Deed::Sent, look.now),

@@ -3,7 +3,7 @@
 use super::{A, B, answers, before, three};
 use crate::{
     person::Person,
-    preset::{self, CONVERSATION, TASK},
+    preset::{self, CONVERSATION},
 };
 use abide_client::protocol::{ErrorKind, task::Status};
 use abide_gui::{
@@ -34,7 +34,7 @@ fn comment(words: &str) -> Request {
 #[test]
 fn words_are_sent_as_a_comment_or_as_new_instructions() {
     let mut person = at_b();
-    person.press(Key::Character("n".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control("l");
     person.writes("Mind the tests.");
     person.named(Named::Enter);
     assert_eq!(person.asked(), [comment("Mind the tests.")]);
@@ -229,26 +229,6 @@ fn unsent_words_for_a_task_survive() {
     answers(&mut person, &three(), B, "A word of B.");
     person.clicks("Comment");
     assert_eq!(person.asked(), [comment("Half a remark")]);
-}
-
-#[test]
-fn words_go_to_a_root_too_while_the_composer_stays_off() {
-    let mut person = before(&[super::Node::root(Status::Thinking)]);
-    assert!(person.finds(HINT).is_none());
-    person.clicks("Intervene");
-    assert!(person.finds(HINT).is_some());
-    let [comment, close] = ["Comment", "Close"].map(|label| person.finds(label).unwrap().center_y());
-    assert!((comment - close).abs() <= 0.5, "they are on one line: {comment} and {close}");
-    person.writes("Mind the tests.");
-    person.named(Named::Enter);
-    let words = Intervention::Comment("Mind the tests.".into());
-    assert_eq!(person.asked(), [Request::Intervene(TASK, words)]);
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "");
-    person.named(Named::Escape);
-    person.named(Named::Escape);
-    assert!(person.finds("Close").is_none(), "Escape leaves it, then closes it");
-    person.wait(1000);
-    assert_eq!(person.asked(), [], "and stops nothing");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::{
     theme::{size, space, style},
     widget::{
         Element, Look, action, calm::calm, elide::elided, key, nothing, press::Press, told, topped::topped,
-        word, writing::binding,
+        writing::binding,
     },
 };
 use abide_client::protocol::task::AgentTask;
@@ -27,19 +27,16 @@ impl Conversation {
         guard: &Guard,
         look: Look,
     ) -> Option<Element<'a, Thread>> {
-        let task = self.live_task()?;
-        let is_root = self.sub_task().is_none();
-        if is_root && !self.intervening.is_open || look.is_least && self.stance().needs_person() {
-            return None;
-        }
+        self.sub_task()?;
+        let task = self.live_task().filter(|_| !look.is_least || !self.stance().needs_person())?;
         let armed = match guard.armed(look.now) {
             Some(Armed::End(id, end)) if id == task.id => Some(end),
             _ => None,
         };
         // The words push the field up: no button moves under the pointer.
-        let words = armed.filter(|_| !is_root).map(|end| confirmation(task, end));
-        let buttons = (!is_root).then(|| self.endings(armed, guard, look));
-        let content = Column::new().push(self.intervening.row(is_root, look)).push(words).push(buttons);
+        let words = armed.map(|end| confirmation(task, end));
+        let buttons = self.endings(armed, guard, look);
+        let content = Column::new().push(self.intervening.row(look)).push(words).push(buttons);
         let inner = if look.is_low { space::XS } else { space::M };
         Some(container(content.spacing(space::S)).padding(inner).width(Fill).style(style::composer).into())
     }
@@ -93,7 +90,7 @@ fn cap<'a>(name: &'a str, guard: &Guard) -> Container<'a, Thread> {
 }
 
 impl Field {
-    fn row<'a>(&'a self, is_root: bool, look: Look) -> Element<'a, Thread> {
+    fn row<'a>(&'a self, look: Look) -> Element<'a, Thread> {
         let is_empty = self.content.text().trim().is_empty();
         let has_selection = self.content.selection().is_some();
         let above = if look.is_low { 1.5 } else { 5.5 };
@@ -130,12 +127,11 @@ impl Field {
                 .style(style::secondary)
                 .on_press_maybe(can_send.then(|| to_thread(message)))
         };
-        let close = is_root.then(|| word("Close", to_thread(Message::Closed)).into());
         let buttons = row![
             button("Comment", "↵", Message::CommentPressed, look),
             button("Modify", "Ctrl ↵", Message::ModifyPressed, look),
         ];
-        let buttons = buttons.extend(close).spacing(space::S).align_y(Center);
+        let buttons = buttons.spacing(space::S).align_y(Center);
         row![editor, buttons].spacing(space::S).align_y(Bottom).into()
     }
 }

@@ -1,0 +1,91 @@
+//! How freely the next task works, and what that means in its folder.
+
+use abide_client::{
+    protocol::{method::workspace::WorkspaceReply, task::Approvals},
+    text::visible_line,
+};
+use std::fmt;
+
+/// What a task may do without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Permission(pub Approvals);
+
+impl Permission {
+    /// Those that are offered in this folder.
+    pub(super) fn offered(here: Option<&WorkspaceReply>) -> Vec<Self> {
+        let mut all = vec![Self(Approvals::Ask), Self(Approvals::AllowEdits)];
+        if here.is_none_or(|here| here.can_allow) {
+            all.push(Self(Approvals::Allow));
+        }
+        all
+    }
+
+    /// What it means in this folder, in a line; `None`: the folder is not known yet.
+    pub(super) fn meaning(self, here: Option<&WorkspaceReply>) -> String {
+        let (edits_ask, commands_ask) =
+            here.map_or((false, false), |here| (here.edits_ask, here.commands_ask));
+        let free = match self.0 {
+            Approvals::Ask => (!edits_ask, !commands_ask),
+            Approvals::AllowEdits => (true, !commands_ask),
+            Approvals::Allow | Approvals::AllowAll => (true, true),
+        };
+        let may = match free {
+            (true, true) => "Changes files and runs commands in the sandbox. Asks before anything leaves it.",
+            (true, false) => "Changes files. Asks before each command.",
+            (false, true) => "Runs commands in the sandbox. Asks before each change of a file.",
+            (false, false) => "Asks before each command and each change of a file.",
+        };
+        match here.and_then(|here| here.no_undo.as_deref()) {
+            Some(why) => format!("{may} No undo here: {}.", visible_line(why).trim_end_matches('.')),
+            None => may.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Approvals::Ask => "Ask",
+            Approvals::AllowEdits => "Edit freely",
+            Approvals::Allow | Approvals::AllowAll => "Run freely in the sandbox",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_says_what_it_means_in_the_folder() {
+        use Approvals::{Allow, AllowEdits, Ask};
+        let asks = |edits_ask, commands_ask| WorkspaceReply {
+            edits_ask,
+            commands_ask,
+            can_allow: true,
+            ..WorkspaceReply::default()
+        };
+        let all = "Changes files and runs commands in the sandbox. Asks before anything leaves it.";
+        for (here, approvals, meaning) in [
+            (asks(false, false), Ask, all),
+            (asks(false, true), Ask, "Changes files. Asks before each command."),
+            (asks(true, false), Ask, "Runs commands in the sandbox. Asks before each change of a file."),
+            (asks(true, true), Ask, "Asks before each command and each change of a file."),
+            (asks(true, true), AllowEdits, "Changes files. Asks before each command."),
+            (asks(true, false), AllowEdits, all),
+            (asks(true, true), Allow, all),
+        ] {
+            assert_eq!(Permission(approvals).meaning(Some(&here)), meaning, "{approvals:?} {here:?}");
+        }
+        let no_undo = WorkspaceReply { no_undo: Some("it is too large.".into()), ..asks(true, true) };
+        let said = Permission(Ask).meaning(Some(&no_undo));
+        assert!(said.ends_with("file. No undo here: it is too large."), "{said}");
+    }
+
+    #[test]
+    fn without_a_sandbox_nothing_runs_freely() {
+        let here = WorkspaceReply::default();
+        assert_eq!(Permission::offered(Some(&here)).len(), 2);
+        assert_eq!(Permission::offered(None).len(), 3);
+    }
+}
