@@ -117,7 +117,7 @@ fn a_permission_says_what_it_means_in_the_folder_and_goes_with_the_task() {
         person.finds("Changes files. Asks before each command. No undo here: it is too large.").is_some()
     );
     person.tell(Message::Fresh(fresh::Message::Composer(composer::Message::WorktreePicked(true))));
-    assert!(person.finds("in a new worktree").is_some());
+    assert!(person.finds("new worktree").is_some());
     person.control("l");
     person.writes("Tidy up");
     person.named(Named::Enter);

@@ -84,14 +84,17 @@ impl Composer {
             let sign = if shows_choices { "−" } else { "+" };
             let more = can_choose.then(|| word(sign, Message::ChoicesToggled).into());
             let foot = if shows_choices || about.is_new && is_low {
-                Some(self.choices(stance, about))
+                let choices = column![].extend(self.choices(stance, about)).push(self.note(stance, about));
+                Some(choices.spacing(space::XS).into())
             } else {
                 self.kept(stance).filter(|_| !look.is_least).map(Element::from)
             };
             (row![editor].extend(more).push(buttons), foot)
         } else {
-            let foot = row![container(self.choices(stance, about)).width(Fill), buttons];
-            (row![editor], Some(foot.spacing(space::S).align_y(Center).into()))
+            let note = row![container(self.note(stance, about)).width(Fill), buttons];
+            let note = note.spacing(space::S).align_y(Center);
+            let foot = column![].extend(self.choices(stance, about)).push(note).spacing(space::XS);
+            (row![editor], Some(foot.into()))
         };
         let head = head.spacing(space::S).align_y(if is_row { Bottom } else { Top });
         let card: fn(&Theme) -> container::Style =
@@ -154,9 +157,17 @@ impl Composer {
         })
     }
 
-    fn choices<'a>(&'a self, stance: Stance<'_>, about: &About<'a>) -> Element<'a, Message> {
+    /// What the permission means, or what becomes of the text.
+    fn note<'a>(&self, stance: Stance<'_>, about: &About<'_>) -> Element<'a, Message> {
+        match stance {
+            Stance::Ready => secondary(self.permission().meaning(about.here)).into(),
+            _ => self.kept(stance).unwrap_or_else(|| secondary("")).into(),
+        }
+    }
+
+    fn choices<'a>(&'a self, stance: Stance<'_>, about: &About<'a>) -> Option<Element<'a, Message>> {
         if !matches!(stance, Stance::Ready) {
-            return self.kept(stance).unwrap_or_else(|| secondary("")).into();
+            return None;
         }
         let here = about.here;
         let mut choices: Vec<Element<'a, Message>> = Vec::new();
@@ -173,8 +184,7 @@ impl Composer {
         choices.push(pill(list, permission.to_string()));
         choices.push(self.setup_button(about));
         let choices = Row::with_children(choices).spacing(space::S).align_y(Center);
-        let choices = choices.wrap().vertical_spacing(space::XS);
-        column![choices, secondary(permission.meaning(here))].spacing(space::XS).into()
+        Some(choices.wrap().vertical_spacing(space::XS).into())
     }
 
     fn model_picker<'a>(&'a self, about: &About<'a>) -> Element<'a, Message> {
@@ -301,7 +311,7 @@ struct WorkTree {
 impl fmt::Display for WorkTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.is_own, &self.branch) {
-            (true, _) => f.write_str("in a new worktree"),
+            (true, _) => f.write_str("new worktree"),
             (false, Some(branch)) => write!(f, "on {branch}"),
             (false, None) => f.write_str("in the folder itself"),
         }
