@@ -74,6 +74,8 @@ pub enum Armed {
     Approval(ApprovalId),
     /// Enter answers with the choice of this number, from 1.
     Choice(QuestionId, u8),
+    /// Ctrl D again leaves it unanswered.
+    Decline(QuestionId),
     /// Escape performs it.
     Stop(TaskId),
     /// Enter or another click performs it.
@@ -94,16 +96,22 @@ impl Armed {
     pub const fn card(self) -> Option<PendingId> {
         match self {
             Self::Approval(id) => Some(PendingId::Approval(id)),
-            Self::Choice(id, _) => Some(PendingId::Question(id)),
+            Self::Choice(id, _) | Self::Decline(id) => Some(PendingId::Question(id)),
             Self::Stop(_) | Self::End(..) => None,
         }
+    }
+
+    /// What the second key does.
+    #[must_use]
+    pub fn deed(self) -> Deed {
+        self.card().map_or(Deed::AtFoot, Deed::OnCard)
     }
 
     /// How long it waits for its second key, in milliseconds.
     const fn lasts(self) -> u64 {
         match self {
             Self::Approval(_) | Self::Choice(..) => ARMED_CARD,
-            Self::Stop(_) | Self::End(..) => ARMED,
+            Self::Decline(_) | Self::Stop(_) | Self::End(..) => ARMED,
         }
     }
 }
@@ -276,6 +284,13 @@ impl Guard {
         }
     }
 
+    /// Whether the keyboard has had its target for a moment: whoever leaves a field by Escape, and presses it again at once, means that
+    /// alone.
+    #[must_use]
+    pub fn is_settled(&self, now: Timestamp) -> bool {
+        is_steady(self.selected_at, now)
+    }
+
     /// The card that has the keyboard, and is drawn as selected.
     #[must_use]
     pub fn selected(&self) -> Option<PendingId> {
@@ -299,8 +314,7 @@ impl Guard {
     pub fn at_hand(&self, now: Timestamp) -> Option<PendingId> {
         let id = self.selected.filter(|_| !self.footing.has_keyboard())?;
         let is_whole = self.spot(id).is_some_and(|spot| spot.is_whole);
-        let is_known = is_steady(self.selected_at, now);
-        (is_whole && is_known && self.allows(Deed::OnCard(id), now)).then_some(id)
+        (is_whole && self.is_settled(now) && self.allows(Deed::OnCard(id), now)).then_some(id)
     }
 
     /// The selected card, if it is not wholly visible.
@@ -361,8 +375,9 @@ impl Guard {
     pub fn next(&self, now: Timestamp) -> Option<Timestamp> {
         let has_cards = !self.cards.is_empty();
         let moved = self.cards.iter().filter_map(|card| card.seen).map(|(_, since)| since);
-        let decided = [self.decided, self.selected_at].into_iter().filter(|_| has_cards);
-        let steady = moved.chain(decided).chain([self.stood_at]).map(|since| (since, STEADY));
+        let decided = [self.decided].into_iter().filter(|_| has_cards);
+        let steady =
+            moved.chain(decided).chain([self.selected_at, self.stood_at]).map(|since| (since, STEADY));
         let armed = self.armed.map(|(armed, since)| (since, armed.lasts()));
         let due = steady.chain(armed).map(|(since, for_ms)| {
             Timestamp(since.0.saturating_add(i64::try_from(for_ms).unwrap_or_default()))

@@ -170,6 +170,13 @@ impl App {
         };
         let is_grave = |pending: &Pending| matches!(pending, Pending::Approval(a) if a.risk != Risk::Low);
         let armed = match (&decided, command) {
+            // With words in its field the person is about to answer.
+            (pending::Message::Declined(..), _) if self.is_answering(id) => return Task::none(),
+            (pending::Message::Declined(_, id), _)
+                if self.guard.armed(self.now) != Some(Armed::Decline(*id)) =>
+            {
+                Armed::Decline(*id)
+            }
             // One key suffices for an action that is harmless.
             (pending::Message::Allowed(id, _), _) if item.is_some_and(|i| is_grave(&i.pending)) => {
                 Armed::Approval(*id)
@@ -178,12 +185,26 @@ impl App {
             (pending::Message::Chosen(_, id, _), Command::Choose(number)) => Armed::Choice(*id, number),
             _ => return self.card(decided),
         };
-        self.guard.arm(armed, self.now);
+        match armed {
+            Armed::Decline(_) => self.arm_apart(armed),
+            _ => self.guard.arm(armed, self.now),
+        }
         Task::none()
     }
 
-    /// The first of the two clicks that allow a call of high risk arms it, like the first of two keys. The second one counts only when
-    /// the card has stood still since: a double-click must not be both.
+    /// Arms a deed whose second act is like the first: it counts only after a moment. A double-click or two quick keys must not be both.
+    pub(super) fn arm_apart(&mut self, armed: Armed) {
+        self.guard.did(armed.deed(), self.now);
+        self.guard.arm(armed, self.now);
+    }
+
+    /// Whether an answer to this question is written and not sent.
+    fn is_answering(&self, id: PendingId) -> bool {
+        let open = self.open.as_ref().filter(|_| self.page == Page::Conversation);
+        open.is_some_and(|open| !open.composer.draft().is_empty()) || self.cards.is_answering(id)
+    }
+
+    /// The first of the two clicks that allow a call of high risk arms it, like the first of two keys.
     pub(super) fn arms(&mut self, message: &pending::Message) -> bool {
         let pending::Message::Allowed(id, Decision::AllowOnce) = message else { return false };
         let armed = Armed::Approval(*id);
@@ -195,13 +216,11 @@ impl App {
         }
         // Enter would perform it, so its card is the one that is drawn as having the keyboard.
         self.guard.take(PendingId::Approval(*id), self.now);
-        self.guard.did(Deed::OnCard(PendingId::Approval(*id)), self.now);
-        self.guard.arm(armed, self.now);
+        self.arm_apart(armed);
         true
     }
 
-    /// The first of the two acts that end a task arms it. The second one counts only after a moment: a double-click or two quick keys
-    /// must not be both. While a caret is drawn no key arms it.
+    /// The first of the two acts that end a task arms it. While a caret is drawn no key arms it.
     pub(super) fn arms_end(&mut self, end: End) -> bool {
         let Some(task) = self.open.as_ref().and_then(|open| open.live_task()) else { return true };
         let armed = Armed::End(task.id, end);
@@ -209,8 +228,7 @@ impl App {
             return false;
         }
         tracing::debug!(?end, "armed");
-        self.guard.did(Deed::AtFoot, self.now);
-        self.guard.arm(armed, self.now);
+        self.arm_apart(armed);
         true
     }
 
@@ -223,7 +241,7 @@ impl App {
             (Armed::End(_, end), _) => {
                 return self.handle(Message::Thread(conversation::Message::EndPressed(end)));
             }
-            (Armed::Choice(..), None) | (Armed::Stop(_), _) => None,
+            (Armed::Choice(..), None) | (Armed::Decline(_) | Armed::Stop(_), _) => None,
         };
         decided.map_or_else(Task::none, |decided| self.card(decided))
     }

@@ -291,6 +291,13 @@ impl Cards {
         self.written.reasons.get(&id).map_or("", String::as_str)
     }
 
+    /// Whether its card has words of an answer.
+    #[must_use]
+    pub fn is_answering(&self, id: PendingId) -> bool {
+        let written = self.written.answers.iter().find(|(question, _)| PendingId::Question(**question) == id);
+        written.is_some_and(|(_, words)| !words.trim().is_empty())
+    }
+
     fn is_sent(&self, id: PendingId) -> bool {
         self.sent.contains(&id)
     }
@@ -540,9 +547,10 @@ impl Cards {
             Some(Armed::Choice(_, number)) => Some(number),
             _ => None,
         };
-        let title = match armed {
-            Some(number) => format!("Enter answers with {number}. Esc: not yet.").into(),
-            None => match parked::question(question) {
+        let title = match hand.armed {
+            Some(Armed::Choice(_, number)) => format!("Enter answers with {number}. Esc: not yet.").into(),
+            Some(Armed::Decline(_)) => "Ctrl D again: no answer from you. Esc: not yet.".into(),
+            _ => match parked::question(question) {
                 Some(until) => words::sentence(&until).into(),
                 None => who_asks(question.kind).into(),
             },

@@ -235,6 +235,7 @@ fn each_escape_has_one_effect() {
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "x", "the caret is there");
     person.named(Named::Escape);
     assert!(person.finds("Esc again stops").is_none(), "the Escape leaves the field");
+    person.wait(600);
     person.named(Named::Escape);
     assert!(person.finds("Esc again stops").is_some());
 }
@@ -257,8 +258,10 @@ fn one_escape_stops_no_task() {
     person.letter("x");
     person.named(Named::Escape);
     assert_eq!(person.asked(), [], "the Escape leaves the field in which a letter was typed");
+    person.wait(600);
     person.named(Named::Escape);
     assert_eq!(person.asked(), []);
+    person.wait(600);
     person.named(Named::Escape);
     assert_eq!(person.asked(), [Request::Stop(TASK)]);
 }
@@ -276,6 +279,7 @@ fn the_key_at_stop_is_dim_while_escape_does_something_else() {
     let mut person = before(Status::Thinking, &[], preset::history());
     let dim = ink(&mut person);
     person.named(Named::Escape);
+    person.wait(600);
     let bright = ink(&mut person);
     assert_ne!(dim, bright, "a caret was drawn, which the first Escape takes away");
     let others: [(&str, Begin); 5] = [
@@ -290,6 +294,7 @@ fn the_key_at_stop_is_dim_while_escape_does_something_else() {
         assert_eq!(ink(&mut person), dim, "{what}");
         while person.finds("Esc again stops").is_none() {
             person.named(Named::Escape);
+            person.wait(600);
         }
         assert_eq!(ink(&mut person), bright, "{what} is closed");
         person.wait(6000);
@@ -305,6 +310,7 @@ fn one_escape_closes_a_menu_and_does_nothing_else() {
             person.control("l");
         } else {
             person.named(Named::Escape);
+            person.wait(600);
             person.named(Named::Escape);
             assert!(person.finds("Esc again stops").is_some());
         }
@@ -317,6 +323,7 @@ fn one_escape_closes_a_menu_and_does_nothing_else() {
         person.named(Named::Escape);
         assert!(person.finds("Archive").is_none(), "in the list: {in_list}, a caret was drawn: {has_caret}");
         assert_eq!(person.asked(), []);
+        person.wait(600);
         person.writes("so");
         assert_eq!(person.app.conversation().unwrap().composer.draft(), "so");
     }
@@ -350,6 +357,7 @@ fn a_task_is_stopped_by_keys_in_each_of_its_states() {
         person.named(Named::Escape);
         assert_eq!(person.asked(), [], "{status:?}");
         assert!(person.finds("Esc again stops").is_some(), "{status:?}");
+        person.wait(600);
         person.named(Named::Escape);
         assert_eq!(person.asked(), [Request::Stop(TASK)], "{status:?}");
     }

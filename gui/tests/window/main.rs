@@ -22,6 +22,7 @@ mod hands;
 mod held;
 mod installed;
 mod keyboard;
+mod letters;
 mod list;
 mod long;
 mod moving;

@@ -619,6 +619,7 @@ fn the_composer_gives_way_to_an_approval_and_comes_back() {
     assert!(!hint(&mut person));
     person.named(Named::Escape);
     assert!(sees(&mut person, "Esc again stops").is_some());
+    person.wait(600);
     person.named(Named::Escape);
     assert_eq!(person.asked(), [Request::Stop(TASK)]);
     // A draft brings it back, a caret in an empty field does not.
