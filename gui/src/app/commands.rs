@@ -128,6 +128,7 @@ impl App {
             // Letters of a field are not far from these keys.
             Command::StopTask | Command::Delete if self.guard.has_caret() && self.is_below() => {}
             command if command.decides() => return self.on_card(command),
+            Command::PageDown if let Some(id) = self.guard.unread() => return self.read_on(id),
             Command::CardUp => return self.step_found_or_card(-1),
             Command::CardDown => return self.step_found_or_card(1),
             command => return self.on_page(command),

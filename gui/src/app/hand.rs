@@ -9,7 +9,7 @@
 
 use super::{App, Done, Message, Over, Page, Undo};
 use crate::{
-    effect::Effect,
+    effect::{Effect, field},
     guard::{Armed, Deed, End, Footing},
     keymap::Command,
     request::Request,
@@ -17,14 +17,16 @@ use crate::{
         composer::{Held, Stance},
         conversation, inbox, pending,
     },
+    widget::turn::turn,
 };
 use abide_client::protocol::{
-    ConversationId, TaskId, Timestamp,
+    ApprovalId, ConversationId, TaskId, Timestamp,
     inbox::{Decision, InboxItem, Pending, PendingId},
     transcript::Risk,
 };
 use iced::{
     Task,
+    advanced::widget::operate,
     widget::{Id, operation, scrollable::AbsoluteOffset},
 };
 use std::time::Duration;
@@ -186,6 +188,7 @@ impl App {
             _ => return self.card(decided),
         };
         match armed {
+            Armed::Approval(id) if !self.guard.allows(Deed::Allow(id), self.now) => {}
             Armed::Decline(_) => self.arm_apart(armed),
             _ => self.guard.arm(armed, self.now),
         }
@@ -275,6 +278,17 @@ impl App {
         self.guard.out_of_sight().map_or_else(Task::none, |id| self.show_card(id))
     }
 
+    /// Scrolls on in this card, whose end has not been shown; first it must be in view itself.
+    pub(super) fn read_on(&mut self, id: ApprovalId) -> Task<Message> {
+        let id = PendingId::Approval(id);
+        self.guard.take(id, self.now);
+        if self.guard.spot(id).is_some_and(|spot| spot.is_whole) {
+            operate(turn(field::CARD))
+        } else {
+            self.show_card(id)
+        }
+    }
+
     /// Scrolls to a card that is not wholly visible.
     pub(super) fn show_card(&mut self, id: PendingId) -> Task<Message> {
         let spot = self.guard.spot(id);
@@ -290,7 +304,7 @@ impl App {
                 let above = (spot.view - spot.height).clamp(0, ABOVE);
                 #[expect(clippy::cast_precision_loss, reason = "pixels of a page")]
                 let y = (spot.top - above) as f32;
-                operation::scroll_by(Id::new(crate::effect::field::INBOX), AbsoluteOffset { x: 0.0, y })
+                operation::scroll_by(Id::new(field::INBOX), AbsoluteOffset { x: 0.0, y })
             }
             _ => Task::none(),
         }

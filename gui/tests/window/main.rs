@@ -47,5 +47,6 @@ mod streaming;
 mod sub_tasks;
 mod typing;
 mod undo;
+mod unread;
 mod updates;
 mod wanted;

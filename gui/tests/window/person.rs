@@ -373,6 +373,23 @@ impl Person {
         }
     }
 
+    /// Whether a call is shown that cannot be allowed because its end was not.
+    pub(crate) fn has_unread(&mut self) -> bool {
+        self.texts().iter().any(|text| text.starts_with("Scroll to the end to allow"))
+    }
+
+    /// Scrolls by keys until the end of the selected card has been shown, and waits until it can be allowed.
+    pub(crate) fn reads(&mut self) {
+        for _ in 0..200 {
+            if !self.has_unread() {
+                break;
+            }
+            self.named(Named::PageDown);
+        }
+        assert!(!self.has_unread(), "the end does not come");
+        self.wait(600);
+    }
+
     /// Picks the first action that the palette finds by these words.
     pub(crate) fn picks(&mut self, words: &str) {
         self.press(Key::Character("P".into()), Modifiers::CTRL | Modifiers::SHIFT);
