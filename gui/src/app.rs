@@ -461,6 +461,8 @@ impl App {
                 self.guard.saw(id, spot, self.now);
                 if self.cards.is_drawn_anew(id) { self.show_card(id) } else { Task::none() }
             }
+            Message::Thread(conversation::Message::Card(pending::Message::ReadOnPressed(id)))
+            | Message::Inbox(inbox::Message::Card(pending::Message::ReadOnPressed(id))) => self.read_on(id),
             Message::Thread(conversation::Message::Card(message))
             | Message::Inbox(inbox::Message::Card(message)) => {
                 if self.arms(&message) {

@@ -102,6 +102,8 @@ pub mod field {
     pub const FOLDER: &str = "folder";
     pub const SEARCH: &str = "search";
     pub const REASON: &str = "reason";
+    /// What scrolls in the selected card.
+    pub const CARD: &str = "card";
     /// The answer on the selected card.
     pub const ANSWER: &str = "answer";
     pub const TITLE: &str = "title";

@@ -31,6 +31,8 @@ pub struct Spot {
     pub is_whole: bool,
     /// A scrolling part of it hides some of its content, and has not even the height of a line.
     pub is_blind: bool,
+    /// No scrolling part of it hides its end.
+    pub shows_end: bool,
 }
 
 /// The meaning of the buttons that are always at the same place.
@@ -74,6 +76,8 @@ pub enum Armed {
     Approval(ApprovalId),
     /// Enter answers with the choice of this number, from 1.
     Choice(QuestionId, u8),
+    /// Ctrl D again leaves it unanswered.
+    Decline(QuestionId),
     /// Escape performs it.
     Stop(TaskId),
     /// Enter or another click performs it.
@@ -94,8 +98,17 @@ impl Armed {
     pub const fn card(self) -> Option<PendingId> {
         match self {
             Self::Approval(id) => Some(PendingId::Approval(id)),
-            Self::Choice(id, _) => Some(PendingId::Question(id)),
+            Self::Choice(id, _) | Self::Decline(id) => Some(PendingId::Question(id)),
             Self::Stop(_) | Self::End(..) => None,
+        }
+    }
+
+    /// What the second key does.
+    #[must_use]
+    pub fn deed(self) -> Deed {
+        match self {
+            Self::Approval(id) => Deed::Allow(id),
+            _ => self.card().map_or(Deed::AtFoot, Deed::OnCard),
         }
     }
 
@@ -103,7 +116,7 @@ impl Armed {
     const fn lasts(self) -> u64 {
         match self {
             Self::Approval(_) | Self::Choice(..) => ARMED_CARD,
-            Self::Stop(_) | Self::End(..) => ARMED,
+            Self::Decline(_) | Self::Stop(_) | Self::End(..) => ARMED,
         }
     }
 }
@@ -113,6 +126,8 @@ impl Armed {
 pub enum Deed {
     /// By a button of this card, or its key.
     OnCard(PendingId),
+    /// The same, for what allows a call: all of it must have been shown, to its end.
+    Allow(ApprovalId),
     /// Sends text written for this card, or for an action begun by one of its buttons.
     Written(PendingId),
     /// By a button that is at the same place whatever it means.
@@ -147,6 +162,8 @@ struct Card {
     id: PendingId,
     /// Where and since when it is drawn; `None` before its first frame.
     seen: Option<(Spot, Timestamp)>,
+    /// Its end has been shown.
+    is_read: bool,
 }
 
 fn is_steady(since: Timestamp, now: Timestamp) -> bool {
@@ -173,7 +190,10 @@ impl Guard {
         }
         let known = std::mem::take(&mut self.cards);
         let card = |id: &PendingId| known.iter().find(|card| card.id == *id).copied();
-        self.cards = waiting.iter().map(|id| card(id).unwrap_or(Card { id: *id, seen: None })).collect();
+        self.cards = waiting
+            .iter()
+            .map(|id| card(id).unwrap_or(Card { id: *id, seen: None, is_read: false }))
+            .collect();
         // Keep the selection, or else take the next item in order, or the one before.
         let at = known.iter().position(|card| Some(card.id) == self.selected).unwrap_or_default();
         let (before, after) = known.split_at(at);
@@ -193,6 +213,7 @@ impl Guard {
     /// The card is drawn at this place now.
     pub fn saw(&mut self, id: PendingId, spot: Spot, now: Timestamp) {
         let Some(card) = self.cards.iter_mut().find(|card| card.id == id) else { return };
+        card.is_read |= spot.shows_end;
         if card.seen.is_none_or(|(known, _)| known != spot) {
             card.seen = Some((spot, now));
             self.armed.take_if(|(armed, _)| armed.card() == Some(id));
@@ -246,7 +267,7 @@ impl Guard {
     pub fn did(&mut self, deed: Deed, now: Timestamp) {
         self.armed = None;
         match deed {
-            Deed::OnCard(_) | Deed::Written(_) => self.decided = now,
+            Deed::OnCard(_) | Deed::Allow(_) | Deed::Written(_) => self.decided = now,
             Deed::AtFoot => self.stood_at = now,
             Deed::Sent => {}
         }
@@ -262,6 +283,21 @@ impl Guard {
         self.seen(id).map(|(spot, _)| spot)
     }
 
+    /// Whether all of this card has been shown, to its end.
+    #[must_use]
+    pub fn has_read(&self, id: PendingId) -> bool {
+        self.cards.iter().any(|card| card.id == id && card.is_read)
+    }
+
+    /// The card that has the keyboard, if it is an approval whose end has not been shown.
+    #[must_use]
+    pub fn unread(&self) -> Option<ApprovalId> {
+        match self.selected()? {
+            PendingId::Approval(id) if !self.has_read(PendingId::Approval(id)) => Some(id),
+            _ => None,
+        }
+    }
+
     /// Whether a click, or the second of two keys, may perform the deed now.
     #[must_use]
     pub fn allows(&self, deed: Deed, now: Timestamp) -> bool {
@@ -270,10 +306,21 @@ impl Guard {
                 let can_be = |(spot, since): (Spot, _)| !spot.is_blind && is_steady(since, now);
                 self.seen(id).is_some_and(can_be) && is_steady(self.decided, now)
             }
+            Deed::Allow(id) => {
+                let id = PendingId::Approval(id);
+                self.has_read(id) && self.allows(Deed::OnCard(id), now)
+            }
             Deed::Written(_) => is_steady(self.decided, now),
             Deed::AtFoot => is_steady(self.stood_at, now),
             Deed::Sent => is_steady(self.stance_at, now),
         }
+    }
+
+    /// Whether the keyboard has had its target for a moment: whoever leaves a field by Escape, and presses it again at once, means that
+    /// alone.
+    #[must_use]
+    pub fn is_settled(&self, now: Timestamp) -> bool {
+        is_steady(self.selected_at, now)
     }
 
     /// The card that has the keyboard, and is drawn as selected.
@@ -299,8 +346,7 @@ impl Guard {
     pub fn at_hand(&self, now: Timestamp) -> Option<PendingId> {
         let id = self.selected.filter(|_| !self.footing.has_keyboard())?;
         let is_whole = self.spot(id).is_some_and(|spot| spot.is_whole);
-        let is_known = is_steady(self.selected_at, now);
-        (is_whole && is_known && self.allows(Deed::OnCard(id), now)).then_some(id)
+        (is_whole && self.is_settled(now) && self.allows(Deed::OnCard(id), now)).then_some(id)
     }
 
     /// The selected card, if it is not wholly visible.
@@ -361,8 +407,9 @@ impl Guard {
     pub fn next(&self, now: Timestamp) -> Option<Timestamp> {
         let has_cards = !self.cards.is_empty();
         let moved = self.cards.iter().filter_map(|card| card.seen).map(|(_, since)| since);
-        let decided = [self.decided, self.selected_at].into_iter().filter(|_| has_cards);
-        let steady = moved.chain(decided).chain([self.stood_at]).map(|since| (since, STEADY));
+        let decided = [self.decided].into_iter().filter(|_| has_cards);
+        let steady =
+            moved.chain(decided).chain([self.selected_at, self.stood_at]).map(|since| (since, STEADY));
         let armed = self.armed.map(|(armed, since)| (since, armed.lasts()));
         let due = steady.chain(armed).map(|(since, for_ms)| {
             Timestamp(since.0.saturating_add(i64::try_from(for_ms).unwrap_or_default()))
@@ -379,7 +426,8 @@ mod tests {
     const A: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(1)));
     const B: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(2)));
     const C: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(3)));
-    const WHOLE: Spot = Spot { top: 100, height: 200, view: 600, is_whole: true, is_blind: false };
+    const WHOLE: Spot =
+        Spot { top: 100, height: 200, view: 600, is_whole: true, is_blind: false, shows_end: true };
 
     const fn at(ms: i64) -> Timestamp {
         Timestamp(1_000_000 + ms)
@@ -490,6 +538,22 @@ mod tests {
         assert_eq!(guard.in_hand(at(5000)), None);
         assert!(guard.allows(Deed::OnCard(A), at(5000)));
         assert_eq!(guard.out_of_sight(), Some(A));
+    }
+
+    #[test]
+    fn a_call_is_allowed_only_once_its_end_has_been_shown() {
+        let PendingId::Approval(id) = A else { panic!("an approval") };
+        let cut = Spot { shows_end: false, ..WHOLE };
+        let mut guard = Guard::default();
+        guard.offer(&[A], at(0));
+        guard.saw(A, cut, at(0));
+        assert!(!guard.allows(Deed::Allow(id), at(9000)) && guard.unread() == Some(id));
+        assert!(guard.allows(Deed::OnCard(A), at(9000)), "it can be rejected");
+        guard.saw(A, WHOLE, at(9000));
+        assert!(!guard.allows(Deed::Allow(id), at(9599)), "it has just been shown");
+        assert!(guard.allows(Deed::Allow(id), at(9600)) && guard.unread().is_none());
+        guard.saw(A, cut, at(9700));
+        assert!(guard.allows(Deed::Allow(id), at(10_300)), "it was scrolled back");
     }
 
     #[test]

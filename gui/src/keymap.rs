@@ -1,7 +1,10 @@
 //! What each key does: one table, which also makes the help.
 
 use crate::effect::Scroll;
-use iced::keyboard::{Key, Modifiers, key::Named};
+use iced::keyboard::{
+    Key, Modifiers,
+    key::{Code, Named, Physical},
+};
 
 /// A command that a key can give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +37,6 @@ pub enum Command {
     CardDown,
     CardUp,
     ToggleDetails,
-    AsText,
     /// Copies the selection.
     Copy,
     CopyAll,
@@ -223,7 +225,6 @@ pub static MAP: [(&str, &[Entry]); 6] = [
         &[
             does(Command::Palette, "Ctrl Shift P", "all actions, by name"),
             does(Command::ToggleDetails, "Ctrl O", "open or close all details"),
-            does(Command::AsText, "Ctrl T", "as text, to select and copy"),
             does(Command::Copy, "Ctrl C", "copy what is selected"),
             does(Command::Find, "Ctrl F", "find in the messages, or in the text that is read"),
             does(Command::CopyAll, "Ctrl Shift C", "copy all"),
@@ -251,6 +252,39 @@ pub static MAP: [(&str, &[Entry]); 6] = [
         ],
     ),
 ];
+
+/// The letters that edit or move the caret with Ctrl in a field somewhere: in ours, in a terminal, in Emacs or on another system.
+const OF_FIELDS: &str = "abdefhknptuvwxyz";
+
+/// Whether a field that has the caret keeps the key: then it has no other meaning. One with text keeps all the letters that edit text
+/// somewhere; an empty one, in which they can mean nothing, only those that would change something at once.
+#[must_use]
+pub fn is_kept(key: &Key, modifiers: Modifiers, is_empty: bool) -> bool {
+    let Key::Character(letter) = key else { return false };
+    let edits = modifiers.command() && !modifiers.alt() && !modifiers.shift();
+    let changes = || matches!(command(key, modifiers), Some(Command::Archive | Command::PauseOrResume));
+    edits && OF_FIELDS.contains(&*letter.to_lowercase()) && (!is_empty || changes())
+}
+
+/// The key as the person means it who reads its Latin name: on a layout of another script, that of the key at this place.
+#[must_use]
+pub fn meant(key: &Key, place: Physical) -> Key {
+    let is_foreign = |letter: &str| letter.chars().all(|c| c >= FOREIGN);
+    let Key::Character(letter) = key else { return key.clone() };
+    let sign = match place {
+        Physical::Code(Code::Comma) => Some(','),
+        Physical::Code(Code::Period) => Some('.'),
+        Physical::Code(Code::Slash) => Some('/'),
+        _ => key.to_latin(place),
+    };
+    match sign.filter(|_| is_foreign(letter)) {
+        Some(sign) => Key::Character(sign.to_string().into()),
+        None => key.clone(),
+    }
+}
+
+/// The first letter of another script than the Latin one.
+const FOREIGN: char = '\u{370}';
 
 /// The command of a key press that no text field has taken.
 #[must_use]
@@ -345,13 +379,7 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
         Key::Character("b" | "B") => Command::List,
         Key::Character("g" | "G") => Command::Tree,
         Key::Character("o" | "O") => Command::ToggleDetails,
-        Key::Character("t" | "T") => {
-            if shift {
-                Command::Theme
-            } else {
-                Command::AsText
-            }
-        }
+        Key::Character("t" | "T") if shift => Command::Theme,
         Key::Character("c" | "C") => {
             if shift {
                 Command::CopyAll
@@ -468,6 +496,60 @@ mod tests {
             MAP.iter().flat_map(|(_, entries)| *entries).filter_map(|entry| entry.command).collect();
         for command in done.filter(|command| !is_of_its_place(*command)) {
             assert!(mapped.contains(&command), "{command:?}");
+        }
+    }
+
+    /// The letters at the places of a to z.
+    #[test]
+    fn a_letter_of_another_script_means_the_key_at_its_place() {
+        let codes = [
+            Code::KeyA,
+            Code::KeyB,
+            Code::KeyC,
+            Code::KeyD,
+            Code::KeyE,
+            Code::KeyF,
+            Code::KeyG,
+            Code::KeyH,
+            Code::KeyI,
+            Code::KeyJ,
+            Code::KeyK,
+            Code::KeyL,
+            Code::KeyM,
+            Code::KeyN,
+            Code::KeyO,
+            Code::KeyP,
+            Code::KeyQ,
+            Code::KeyR,
+            Code::KeyS,
+            Code::KeyT,
+            Code::KeyU,
+            Code::KeyV,
+            Code::KeyW,
+            Code::KeyX,
+            Code::KeyY,
+            Code::KeyZ,
+        ];
+        let layouts = [
+            ("Russian", "фисвуапршолдьтщзйкыегмцчня"),
+            ("Greek", "αβψδεφγηιξκλμνοπ;ρστθω·χυζ"),
+            ("Hebrew", "שנבגקכעיןחלךצמםפ/רדאוה'סטז"),
+            ("French", "qbcdefghijkl,noparstuvzxyw"),
+        ];
+        for (layout, letters) in layouts {
+            for ((letter, latin), code) in letters.chars().zip('a'..='z').zip(codes) {
+                // A Latin letter or a sign means itself, wherever it is.
+                let expected = if letter < FOREIGN { letter } else { latin };
+                let key = Key::Character(letter.to_string().into());
+                let meant = meant(&key, Physical::Code(code));
+                assert_eq!(meant, Key::Character(expected.to_string().into()), "{layout}: {letter}");
+            }
+        }
+        for (letter, code, sign) in
+            [("б", Code::Comma, ","), ("ю", Code::Period, "."), ("ת", Code::Comma, ",")]
+        {
+            let key = Key::Character(letter.into());
+            assert_eq!(meant(&key, Physical::Code(code)), Key::Character(sign.into()), "{letter}");
         }
     }
 

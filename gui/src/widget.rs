@@ -16,6 +16,7 @@ pub mod spinner;
 pub mod tint;
 pub mod told;
 pub mod topped;
+pub mod turn;
 pub mod walk;
 pub mod whole;
 pub mod wrap;

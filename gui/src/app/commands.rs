@@ -50,6 +50,15 @@ impl App {
             (Command::Confirm, Some(armed @ (Armed::Approval(..) | Armed::Choice(..) | Armed::End(..)))) => {
                 return self.confirm(armed);
             }
+            // Again at once: it is not the second key, and the pause before that one begins anew.
+            (Command::Escape, Some(armed @ Armed::Stop(_)))
+            | (Command::Decline, Some(armed @ Armed::Decline(_)))
+                if !self.guard.allows(armed.deed(), self.now) =>
+            {
+                self.arm_apart(armed);
+                return Task::none();
+            }
+            (Command::Decline, Some(Armed::Decline(_))) => return self.on_card(command),
             (Command::Escape, Some(Armed::Stop(_))) => {
                 let stop = conversation::Message::Composer(composer::Message::StopPressed);
                 return self.handle(Message::Thread(stop));
@@ -119,6 +128,7 @@ impl App {
             // Letters of a field are not far from these keys.
             Command::StopTask | Command::Delete if self.guard.has_caret() && self.is_below() => {}
             command if command.decides() => return self.on_card(command),
+            Command::PageDown if let Some(id) = self.guard.unread() => return self.read_on(id),
             Command::CardUp => return self.step_found_or_card(-1),
             Command::CardDown => return self.step_found_or_card(1),
             command => return self.on_page(command),
@@ -190,12 +200,14 @@ impl App {
         let is_covered = self.over != Over::Nothing || self.reader.is_some() || self.is_covered();
         let is_armed = self.guard.armed(self.now).is_some_and(|armed| !matches!(armed, Armed::Stop(_)));
         let is_begun = self.cards.begun(&self.guard).is_some() || self.sidebar.takes_escape();
-        let is_taken = is_covered || is_armed || is_begun || self.notice.is_some() || self.guard.has_caret();
+        let has_other_target = self.guard.has_caret() || !self.guard.is_settled(self.now);
+        let is_taken = is_covered || is_armed || is_begun || self.notice.is_some() || has_other_target;
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && !is_taken);
         open.is_some_and(|open| open.command(Command::Escape).is_none())
     }
 
-    /// The first of the two keys that stop the task.
+    /// The first of the two keys that stop the task. They count only with a pause before each: quick ones are meant for a field, or for
+    /// what was open.
     fn arm_stop(&mut self) -> Task<Message> {
         let stance = self.open.as_ref().map(|open| open.stance());
         let task = match stance {
@@ -203,9 +215,9 @@ impl App {
             Some(Stance::Question(task, _)) => task,
             Some(Stance::Ready | Stance::Away) | None => return Task::none(),
         };
-        if self.guard.allows(Deed::AtFoot, self.now) {
+        if self.guard.allows(Deed::AtFoot, self.now) && self.guard.is_settled(self.now) {
             tracing::debug!("Escape again stops");
-            self.guard.arm(Armed::Stop(task), self.now);
+            self.arm_apart(Armed::Stop(task));
         }
         Task::none()
     }

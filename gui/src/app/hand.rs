@@ -9,7 +9,7 @@
 
 use super::{App, Done, Message, Over, Page, Undo};
 use crate::{
-    effect::Effect,
+    effect::{Effect, field},
     guard::{Armed, Deed, End, Footing},
     keymap::Command,
     request::Request,
@@ -17,14 +17,16 @@ use crate::{
         composer::{Held, Stance},
         conversation, inbox, pending,
     },
+    widget::turn::turn,
 };
 use abide_client::protocol::{
-    ConversationId, TaskId, Timestamp,
+    ApprovalId, ConversationId, TaskId, Timestamp,
     inbox::{Decision, InboxItem, Pending, PendingId},
     transcript::Risk,
 };
 use iced::{
     Task,
+    advanced::widget::operate,
     widget::{Id, operation, scrollable::AbsoluteOffset},
 };
 use std::time::Duration;
@@ -166,6 +168,13 @@ impl App {
         };
         let is_grave = |pending: &Pending| matches!(pending, Pending::Approval(a) if a.risk != Risk::Low);
         let armed = match (&decided, command) {
+            // With words in its field the person is about to answer.
+            (pending::Message::Declined(..), _) if self.is_answering(id) => return Task::none(),
+            (pending::Message::Declined(_, id), _)
+                if self.guard.armed(self.now) != Some(Armed::Decline(*id)) =>
+            {
+                Armed::Decline(*id)
+            }
             // One key suffices for an action that is harmless.
             (pending::Message::Allowed(id, _), _) if item.is_some_and(|i| is_grave(&i.pending)) => {
                 Armed::Approval(*id)
@@ -174,12 +183,27 @@ impl App {
             (pending::Message::Chosen(_, id, _), Command::Choose(number)) => Armed::Choice(*id, number),
             _ => return self.card(decided),
         };
-        self.guard.arm(armed, self.now);
+        match armed {
+            Armed::Approval(id) if !self.guard.allows(Deed::Allow(id), self.now) => {}
+            Armed::Decline(_) => self.arm_apart(armed),
+            _ => self.guard.arm(armed, self.now),
+        }
         Task::none()
     }
 
-    /// The first of the two clicks that allow a call of high risk arms it, like the first of two keys. The second one counts only when
-    /// the card has stood still since: a double-click must not be both.
+    /// Arms a deed whose second act is like the first: it counts only after a moment. A double-click or two quick keys must not be both.
+    pub(super) fn arm_apart(&mut self, armed: Armed) {
+        self.guard.did(armed.deed(), self.now);
+        self.guard.arm(armed, self.now);
+    }
+
+    /// Whether an answer to this question is written and not sent.
+    fn is_answering(&self, id: PendingId) -> bool {
+        let open = self.open.as_ref().filter(|_| self.page == Page::Conversation);
+        open.is_some_and(|open| !open.composer.draft().is_empty()) || self.cards.is_answering(id)
+    }
+
+    /// The first of the two clicks that allow a call of high risk arms it, like the first of two keys.
     pub(super) fn arms(&mut self, message: &pending::Message) -> bool {
         let pending::Message::Allowed(id, Decision::AllowOnce) = message else { return false };
         let armed = Armed::Approval(*id);
@@ -191,13 +215,11 @@ impl App {
         }
         // Enter would perform it, so its card is the one that is drawn as having the keyboard.
         self.guard.take(PendingId::Approval(*id), self.now);
-        self.guard.did(Deed::OnCard(PendingId::Approval(*id)), self.now);
-        self.guard.arm(armed, self.now);
+        self.arm_apart(armed);
         true
     }
 
-    /// The first of the two acts that end a task arms it. The second one counts only after a moment: a double-click or two quick keys
-    /// must not be both. While a caret is drawn no key arms it.
+    /// The first of the two acts that end a task arms it. While a caret is drawn no key arms it.
     pub(super) fn arms_end(&mut self, end: End) -> bool {
         let Some(task) = self.open.as_ref().and_then(|open| open.live_task()) else { return true };
         let armed = Armed::End(task.id, end);
@@ -205,8 +227,7 @@ impl App {
             return false;
         }
         tracing::debug!(?end, "armed");
-        self.guard.did(Deed::AtFoot, self.now);
-        self.guard.arm(armed, self.now);
+        self.arm_apart(armed);
         true
     }
 
@@ -219,7 +240,7 @@ impl App {
             (Armed::End(_, end), _) => {
                 return self.handle(Message::Thread(conversation::Message::EndPressed(end)));
             }
-            (Armed::Choice(..), None) | (Armed::Stop(_), _) => None,
+            (Armed::Choice(..), None) | (Armed::Decline(_) | Armed::Stop(_), _) => None,
         };
         decided.map_or_else(Task::none, |decided| self.card(decided))
     }
@@ -253,6 +274,17 @@ impl App {
         self.guard.out_of_sight().map_or_else(Task::none, |id| self.show_card(id))
     }
 
+    /// Scrolls on in this card, whose end has not been shown; first it must be in view itself.
+    pub(super) fn read_on(&mut self, id: ApprovalId) -> Task<Message> {
+        let id = PendingId::Approval(id);
+        self.guard.take(id, self.now);
+        if self.guard.spot(id).is_some_and(|spot| spot.is_whole) {
+            operate(turn(field::CARD))
+        } else {
+            self.show_card(id)
+        }
+    }
+
     /// Scrolls to a card that is not wholly visible.
     pub(super) fn show_card(&mut self, id: PendingId) -> Task<Message> {
         let spot = self.guard.spot(id);
@@ -268,7 +300,7 @@ impl App {
                 let above = (spot.view - spot.height).clamp(0, ABOVE);
                 #[expect(clippy::cast_precision_loss, reason = "pixels of a page")]
                 let y = (spot.top - above) as f32;
-                operation::scroll_by(Id::new(crate::effect::field::INBOX), AbsoluteOffset { x: 0.0, y })
+                operation::scroll_by(Id::new(field::INBOX), AbsoluteOffset { x: 0.0, y })
             }
             _ => Task::none(),
         }

@@ -19,7 +19,7 @@ impl App {
     /// Performs commands while a text is read; the page below gets none.
     pub(super) fn on_reader(&mut self, command: Command) -> Task<Message> {
         match command {
-            Command::Escape | Command::AsText => self.close_reader(),
+            Command::Escape => self.close_reader(),
             Command::Find => self.handle(Message::Reader(reader::Message::FindPressed)),
             Command::CopyAll => self.handle(Message::Reader(reader::Message::CopyPressed)),
             Command::Help => {

@@ -91,9 +91,15 @@ fn fit(id: window::Id, size: Size) -> Task<Message> {
 pub fn heard(event: Event, status: event::Status, window: window::Id) -> Option<Message> {
     match event {
         Event::Keyboard(keyboard::Event::KeyPressed {
-            key, modified_key, modifiers, repeat, text, ..
+            key,
+            modified_key,
+            physical_key,
+            modifiers,
+            repeat,
+            text,
+            ..
         }) if status == event::Status::Ignored => {
-            let command = keymap::command(&key, modifiers)
+            let command = keymap::command(&keymap::meant(&key, physical_key), modifiers)
                 .or_else(|| keymap::command(&modified_key, modifiers))
                 .or_else(|| keymap::typed(&key, modifiers))
                 .filter(|command| !repeat || command.repeats())?;

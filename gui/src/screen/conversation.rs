@@ -30,7 +30,7 @@ mod view;
 pub use projection::Row;
 
 use crate::{
-    effect::{Effect, Form, Reading, Scroll, field},
+    effect::{Effect, Reading, Scroll, field},
     guard::{Deed, End},
     request::{Answer, PAGE, Request},
     screen::{
@@ -209,7 +209,6 @@ pub enum Message {
     TitleChanged(String),
     TitleSubmitted,
     CopyAllPressed,
-    AsTextPressed,
     /// Opens this call's whole result.
     ResultRead(CallId),
     /// Opens the whole of its diff.
@@ -412,11 +411,6 @@ impl Conversation {
             Message::CopyAllPressed => {
                 self.menu = Menu::Closed;
                 vec![Effect::Copy(self.as_text())]
-            }
-            Message::AsTextPressed => {
-                self.menu = Menu::Closed;
-                let title = self.view.conversation().map(|c| c.title.clone()).unwrap_or_default();
-                vec![Effect::Read(Reading { title, text: self.as_text(), form: Form::Plain })]
             }
             Message::ResultRead(id) => self.read_call(id, call::result_of),
             Message::DiffRead(id) => self.read_call(id, call::diff_of),

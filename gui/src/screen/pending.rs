@@ -1,5 +1,7 @@
 //! Cards for open items: the same in the timeline and in the inbox.
 
+mod call;
+
 use crate::{
     effect::{Effect, Form, Reading, field},
     font,
@@ -8,7 +10,7 @@ use crate::{
     request::Request,
     theme::{Tokens, size, space, style},
     widget::{
-        Element, Look, action_of, code,
+        Element, Look, action_of,
         elide::elided,
         field::field,
         key, label,
@@ -20,7 +22,7 @@ use crate::{
     words,
 };
 use abide_client::{
-    condition, confined, is_made_by_daemon, is_quoted, parked,
+    condition, confined, is_made_by_daemon, parked,
     protocol::{
         ApprovalId, QuestionId, TaskId, Timestamp,
         inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind},
@@ -28,6 +30,7 @@ use abide_client::{
     },
     text::{visible, visible_line},
 };
+use call::exactly;
 use iced::{
     Center, Fill,
     widget::{Column, Container, Row, Text, column, container, markdown, row},
@@ -121,6 +124,8 @@ pub enum Message {
     Declined(TaskId, QuestionId),
     /// Opens the whole of an edit's diff.
     DiffRead(Box<Reading>),
+    /// Scrolls this card on.
+    ReadOnPressed(ApprovalId),
     /// Where the card is drawn.
     Seen(PendingId, Spot),
     Document(conversation::markdown::Message),
@@ -131,9 +136,8 @@ impl Message {
     #[must_use]
     pub const fn deed(&self) -> Option<Deed> {
         Some(match self {
-            Self::Allowed(id, _) | Self::LastingPressed(id, _) | Self::RejectPressed(id, _) => {
-                Deed::OnCard(PendingId::Approval(*id))
-            }
+            Self::Allowed(id, _) | Self::LastingPressed(id, _) => Deed::Allow(*id),
+            Self::RejectPressed(id, _) => Deed::OnCard(PendingId::Approval(*id)),
             Self::Chosen(_, id, _) | Self::Declined(_, id) => Deed::OnCard(PendingId::Question(*id)),
             Self::Answered(_, id, _) => Deed::Written(PendingId::Question(*id)),
             Self::Rejected(id) => Deed::Written(PendingId::Approval(*id)),
@@ -144,6 +148,7 @@ impl Message {
             | Self::AnswerChanged(..)
             | Self::DiffRead(_)
             | Self::Document(_)
+            | Self::ReadOnPressed(_)
             | Self::Seen(..) => return None,
         })
     }
@@ -226,8 +231,8 @@ impl Cards {
             Message::Declined(task, question) => self.answer(task, question, None),
             Message::DiffRead(reading) => vec![Effect::Read(*reading)],
             Message::Document(conversation::markdown::Message::Copied(text)) => vec![Effect::Copy(text)],
-            // The window's guard handles it.
-            Message::Seen(..) => Vec::new(),
+            // The window handles them.
+            Message::Seen(..) | Message::ReadOnPressed(_) => Vec::new(),
         }
     }
 
@@ -291,6 +296,13 @@ impl Cards {
         self.written.reasons.get(&id).map_or("", String::as_str)
     }
 
+    /// Whether its card has words of an answer.
+    #[must_use]
+    pub fn is_answering(&self, id: PendingId) -> bool {
+        let written = self.written.answers.iter().find(|(question, _)| PendingId::Question(**question) == id);
+        written.is_some_and(|(_, words)| !words.trim().is_empty())
+    }
+
     fn is_sent(&self, id: PendingId) -> bool {
         self.sent.contains(&id)
     }
@@ -329,8 +341,12 @@ impl Cards {
             Pending::Question(question) => self.question(task, question, hand, reply, look.tokens),
         };
         // If there is no room for all of it, the body scrolls: title and buttons are always visible.
-        let title = elided(title, size::SECONDARY, font::STRONG).style(style::needs_you);
-        let body = container(scrolls(body.spacing(space::S + 2.0))).max_height(look.half.max(space::CARD));
+        let is_grave = matches!(pending, Pending::Approval(approval) if approval.risk == Risk::High);
+        let ink = if is_grave { style::bad } else { style::needs_you };
+        let title = elided(title, size::SECONDARY, font::STRONG).style(ink);
+        let body = scrolls(body.spacing(space::S + 2.0));
+        let body = if hand.is_chosen { body.id(field::CARD) } else { body };
+        let body = container(body).max_height(look.half.max(space::CARD));
         // Another tree, so that it begins at its top.
         let body: Element<'a, Message> = if is_asked_back { column![body].into() } else { body.into() };
         let parts = [Some(title.into()), Some(body), foot];
@@ -339,16 +355,19 @@ impl Cards {
         let card = container(yielding::column(parts.into_iter().flatten(), 1, gap))
             .padding(padding)
             .width(Fill)
-            .style(if hand.is_selected { style::selected_card } else { style::needs_you_card });
+            .style(style::waiting_card(is_grave, hand.is_selected));
         sighted(card, guard.spot(id), move |spot| Message::Seen(id, spot))
     }
 
     fn approval<'a>(&'a self, approval: &'a Approval, look: Look, hand: Hand) -> Parts<'a> {
         let title = title(approval, hand.armed.is_some());
+        // Where there is no room for the button that says it.
+        let title = if hand.is_read || hand.has_room { title } else { format!("{READ_ON}. {title}") };
         let confined = match &*approval.sandbox {
-            "none" if is_made_by_daemon(approval) => String::new(),
-            "none" => ", without a sandbox: it can do all that you can".to_owned(),
-            other => format!(", in a sandbox of level {}", visible_line(confined(other))),
+            // The title says it.
+            "none" if approval.risk == Risk::High || is_made_by_daemon(approval) => String::new(),
+            "none" => format!(", {}", call::UNCONFINED),
+            other => format!(", in the sandbox: {}", visible_line(confined(other))),
         };
         let place = words::path(&visible_line(&approval.workspace), look.home);
         let is_asked_back = self.begun_for(approval.id).is_some_and(Begun::is_lasting);
@@ -440,8 +459,10 @@ impl Cards {
             None => {}
         }
         let is_armed = hand.armed == Some(Armed::Approval(id));
+        let allowing = hand.allowing();
         // Both keys' names have the same width, so that no button moves when the first one is pressed.
-        let once = if is_armed { key("↵").style(style::key_on_accent) } else { hand.key_on_accent("A") };
+        let once =
+            if is_armed { key("↵").style(style::key_on_accent) } else { allowing.key_on_accent("A") };
         let once = once.center_x(space::CAP);
         let allow = if approval.risk == Risk::Low {
             hand.action("Allow once", Some(once))
@@ -453,19 +474,19 @@ impl Cards {
         };
         let allow = allow
             .style(style::primary)
-            .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowOnce)))
+            .on_press_maybe(allowing.press(Message::Allowed(id, Decision::AllowOnce)))
             .passed_by();
         let for_task = approval.for_task.then(|| {
             hand.action("For this task…", None)
                 .style(style::secondary)
-                .on_press_maybe(hand.press(Message::LastingPressed(id, Decision::AllowForTask)))
+                .on_press_maybe(allowing.press(Message::LastingPressed(id, Decision::AllowForTask)))
                 .passed_by()
                 .into()
         });
         let always = approval.only_once.is_none().then(|| {
-            hand.action("Always allow…", Some(hand.key("⇧A")))
+            hand.action("Always allow…", Some(allowing.key("⇧A")))
                 .style(style::secondary)
-                .on_press_maybe(hand.press(Message::LastingPressed(id, Decision::AllowAlways)))
+                .on_press_maybe(allowing.press(Message::LastingPressed(id, Decision::AllowAlways)))
                 .passed_by()
                 .into()
         });
@@ -479,11 +500,17 @@ impl Cards {
             .style(style::quiet)
             .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectAlways)))
             .passed_by();
+        let read_on = (!hand.is_read && hand.has_room).then(|| {
+            hand.action(READ_ON, Some(hand.key("PgDn")))
+                .style(style::quiet)
+                .on_press(Message::ReadOnPressed(id))
+        });
         row![allow]
             .extend(for_task)
             .extend(always)
             .push(reject)
             .push(always_reject)
+            .extend(read_on.map(Element::from))
             .extend(
                 approval
                     .preview
@@ -540,9 +567,10 @@ impl Cards {
             Some(Armed::Choice(_, number)) => Some(number),
             _ => None,
         };
-        let title = match armed {
-            Some(number) => format!("Enter answers with {number}. Esc: not yet.").into(),
-            None => match parked::question(question) {
+        let title = match hand.armed {
+            Some(Armed::Choice(_, number)) => format!("Enter answers with {number}. Esc: not yet.").into(),
+            Some(Armed::Decline(_)) => "Ctrl D again: no answer from you. Esc: not yet.".into(),
+            _ => match parked::question(question) {
                 Some(until) => words::sentence(&until).into(),
                 None => who_asks(question.kind).into(),
             },
@@ -662,10 +690,14 @@ struct Hand {
     takes_keys: bool,
     /// It has been steady for long enough to be pressed.
     is_live: bool,
+    /// All of it has been shown, to its end.
+    is_read: bool,
     /// What Enter does.
     armed: Option<Armed>,
     /// Its buttons have to be small.
     is_low: bool,
+    /// There is room for one more button.
+    has_room: bool,
     /// There is room for the names of keys on them.
     has_caps: bool,
 }
@@ -679,10 +711,17 @@ impl Hand {
             is_in_hand,
             takes_keys: is_in_hand,
             is_live: guard.allows(Deed::OnCard(id), look.now),
+            is_read: guard.has_read(id),
             armed: guard.armed(look.now).filter(|armed| armed.card() == Some(id)),
             is_low: look.is_low,
+            has_room: look.half >= MUCH,
             has_caps: look.has_caps,
         }
+    }
+
+    /// The same for what allows: it takes a card that was shown to its end.
+    const fn allowing(self) -> Self {
+        Self { takes_keys: self.takes_keys && self.is_read, is_live: self.is_live && self.is_read, ..self }
     }
 
     /// The name of a key, bright while it has an effect. Its room is always kept, so that nothing moves.
@@ -712,7 +751,7 @@ impl Hand {
     }
 }
 
-/// The tool and its risk; then what confirms it, or how long a long command or code is, which may not fit its card.
+/// What follows from a call of high risk, the tool and its risk; then what confirms it, or how long a long command or code is, which may not fit its card.
 fn title(approval: &Approval, is_armed: bool) -> String {
     let risk = match approval.risk {
         Risk::Low => "",
@@ -724,7 +763,11 @@ fn title(approval: &Approval, is_armed: bool) -> String {
         return format!("{risk}: Enter{also} allows it once. Esc: not yet.");
     }
     let risk = Some(risk.to_lowercase()).filter(|risk| !risk.is_empty());
-    let parts = [Some(format!("Approve {}?", visible_line(&approval.tool))), risk, length(approval)];
+    let asked = match call::consequence(approval) {
+        Some(consequence) => format!("{consequence} · {}", visible_line(&approval.tool)),
+        None => format!("Approve {}?", visible_line(&approval.tool)),
+    };
+    let parts = [Some(asked), risk, length(approval)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
@@ -746,16 +789,14 @@ fn length(approval: &Approval) -> Option<String> {
     }
 }
 
-/// The sub-task that asks and how far below the root it is; `None`: the root asks.
+/// The sub-task that asks and what it is a part of; `None`: the root asks.
 #[must_use]
 pub fn sub_task(item: &InboxItem) -> Option<String> {
     let (_, title) = item.sub_task()?;
-    let level = if item.depth == 1 { "level" } else { "levels" };
-    Some(format!(
-        "Sub-task “{}”, {} {level} down",
-        words::title(&words::first_line(title, MAX_TITLE)),
-        item.depth
-    ))
+    let named = |title: &str| format!("“{}”", words::title(&words::first_line(title, MAX_TITLE)));
+    // The tasks between are known by their number alone.
+    let of = if item.depth > 1 { "a sub-task within sub-tasks of" } else { "a sub-task of" };
+    Some(format!("{}, {of} {}", named(title), named(&item.conversation_title)))
 }
 
 /// The message of a command that decides this item.
@@ -797,6 +838,9 @@ pub fn meant<'a>(question: &'a Question, words: &'a str) -> &'a str {
 /// A command or code of more lines or characters is long.
 const LONG: (usize, usize) = (5, 400);
 
+/// Why a call cannot be allowed yet.
+const READ_ON: &str = "Scroll to the end to allow";
+
 /// If half of the window is lower, in logical pixels, a card has little room.
 const MUCH: f32 = 240.0;
 
@@ -819,33 +863,4 @@ const fn who_asks(kind: QuestionKind) -> &'static str {
         QuestionKind::Restart => "The daemon was restarted",
         QuestionKind::Parked => "The model cannot be asked now",
     }
-}
-
-/// Each argument, with hidden characters made visible. Long texts of an edit are left to its diff, and a reason to the sentence that
-/// quotes it.
-fn exactly(approval: &Approval) -> Element<'_, Message> {
-    let has_preview = approval.preview.is_some();
-    let serde_json::Value::Object(fields) = approval.arguments.value() else {
-        return code(visible(approval.arguments.as_str()).into_owned()).into();
-    };
-    if let [value] = fields.values().collect::<Vec<_>>()[..]
-        && let Some(command) = value.as_str()
-    {
-        return code(visible(command).into_owned()).width(Fill).into();
-    }
-    let is_elsewhere = |name: &str, value: &serde_json::Value| {
-        let is_in_diff = |text: &str| has_preview && text.contains('\n');
-        value.as_str().is_some_and(|text| is_in_diff(text) || is_quoted(approval, name, text))
-    };
-    let fields = fields.iter().filter(|(name, value)| !is_elsewhere(name, value));
-    let lines = fields.map(|(name, value)| {
-        let value = match value.as_str() {
-            Some(said) => visible(said).into_owned(),
-            None => visible(&value.to_string()).into_owned(),
-        };
-        row![code(visible_line(name).into_owned()).style(style::muted), code(value).width(Fill)]
-            .spacing(space::S)
-            .into()
-    });
-    Column::with_children(lines).into()
 }

@@ -102,14 +102,18 @@ pub fn code(theme: &Theme) -> container::Style {
 
 /// A card that needs the person.
 pub fn needs_you_card(theme: &Theme) -> container::Style {
-    boxed(tokens(theme).needs_you_card, Some(tokens(theme).needs_you), radius::CARD)
+    waiting_card(false, false)(theme)
 }
 
-/// The same, while it has the keyboard.
-pub fn selected_card(theme: &Theme) -> container::Style {
-    let mut style = boxed(tokens(theme).needs_you_card, Some(tokens(theme).accent), radius::CARD);
-    style.border.width = 2.0;
-    style
+/// A card that waits for the person: of a call of high risk, or another one; selected while it has the keyboard.
+pub fn waiting_card(is_grave: bool, is_selected: bool) -> impl Fn(&Theme) -> container::Style {
+    move |theme| {
+        let t = tokens(theme);
+        let (ground, line) = if is_grave { (t.bad_card, t.bad) } else { (t.needs_you_card, t.needs_you) };
+        let mut style = boxed(ground, Some(if is_selected { t.accent } else { line }), radius::CARD);
+        style.border.width = if is_selected { 2.0 } else { 1.0 };
+        style
+    }
 }
 
 pub fn card(theme: &Theme) -> container::Style {

@@ -73,10 +73,17 @@ impl<OnInput> Field<'_, OnInput> {
     where
         OnInput: Fn(String) -> Message,
     {
-        let Event::Keyboard(keyboard::Event::KeyPressed { key, modified_key, modifiers, .. }) = event else {
+        let Event::Keyboard(keyboard::Event::KeyPressed {
+            key, modified_key, physical_key, modifiers, ..
+        }) = event
+        else {
             return false;
         };
-        if let Some(is_back) = is_back(key, *modifiers) {
+        let meant = keymap::meant(key, *physical_key);
+        if keymap::is_kept(&meant, *modifiers, self.value.is_empty()) {
+            shell.capture_event();
+        }
+        if let Some(is_back) = is_back(&meant, *modifiers) {
             let other = if is_back { state.undo.back(self.value) } else { state.undo.forth(self.value) };
             if let Some(other) = other {
                 state.value.clone_from(&other);
@@ -86,7 +93,7 @@ impl<OnInput> Field<'_, OnInput> {
             return true;
         }
         // The window handles it.
-        let is_help = [key, modified_key]
+        let is_help = [&meant, modified_key]
             .into_iter()
             .any(|key| keymap::command(key, *modifiers) == Some(Command::Help));
         is_help && self.value.is_empty()

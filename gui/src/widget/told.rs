@@ -57,6 +57,7 @@ fn spot<Message>(card: &mut Inner<'_, '_, Message>) -> Spot {
         // A difference by rounding hides nothing.
         is_whole: card.y >= view.y - 1.0 && card.y + card.height <= view.y + view.height + 1.0,
         is_blind: overflow.is_blind,
+        shows_end: !overflow.hides_end,
     }
 }
 
@@ -72,10 +73,13 @@ impl Operation for Focused {
     }
 }
 
-/// Whether a scroll area that has more content than it shows shows less than a line.
+/// What scroll areas hide.
 #[derive(Default)]
 struct Overflow {
+    /// One that has more content than it shows shows less than a line.
     is_blind: bool,
+    /// The end of the content of one is out of view.
+    hides_end: bool,
 }
 
 impl Operation for Overflow {
@@ -88,11 +92,12 @@ impl Operation for Overflow {
         _id: Option<&Id>,
         bounds: Rectangle,
         content: Rectangle,
-        _translation: Vector,
+        translation: Vector,
         _state: &mut dyn Scrollable,
     ) {
         let is_cut = content.height > bounds.height + 1.0;
         self.is_blind |= is_cut && bounds.height < size::LABEL;
+        self.hides_end |= translation.y + bounds.height < content.height - 1.0;
     }
 }
 

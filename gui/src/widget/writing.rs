@@ -30,20 +30,25 @@ pub fn binding<Message>(
     if !matches!(press.status, text_editor::Status::Focused { .. }) {
         return None;
     }
-    if let Some(is_back) = is_back(&press.key, press.modifiers) {
+    let key = keymap::meant(&press.key, press.physical_key);
+    if let Some(is_back) = is_back(&key, press.modifiers) {
         return Some(Binding::Custom(meant(if is_back { Said::Back } else { Said::Forth })));
     }
-    let is_help = [&press.key, &press.modified_key]
+    let is_help = [&key, &press.modified_key]
         .into_iter()
         .any(|key| keymap::command(key, press.modifiers) == Some(Command::Help));
     if is_help && is_empty {
         // The window handles it.
         return None;
     }
-    let command = keymap::command(&press.key, press.modifiers).filter(|_| press.modifiers.command());
+    if keymap::is_kept(&key, press.modifiers, is_empty) {
+        // An empty sequence: the key does nothing, and does not reach the window.
+        return Binding::from_key_press(press.clone()).or(Some(Binding::Sequence(Vec::new())));
+    }
+    let command = keymap::command(&key, press.modifiers).filter(|_| press.modifiers.command());
     // Selected text of this field is copied by the field.
     let is_command = command.is_some_and(|command| command != Command::Copy);
-    match press.key.as_ref() {
+    match key.as_ref() {
         Key::Named(Named::Enter) if press.modifiers.shift() => Some(Binding::Enter),
         Key::Named(Named::Enter) if press.modifiers.command() => {
             Some(Binding::Custom(meant(Said::SubmittedOtherwise)))

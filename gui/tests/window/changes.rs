@@ -46,7 +46,7 @@ fn beside<'a>(person: &mut Person, text: &str, words: &[&'a str]) -> Vec<&'a str
 /// What a command has done to files is not in its record.
 #[test]
 fn a_task_that_ran_commands_says_that_the_edits_are_not_all() {
-    const REST: &str = "without what commands changed";
+    const REST: &str = "commands may have changed more";
     let file = || edit(2, "src/a.rs", "@@ -0,0 +1 @@\n+mod b;");
     let mut person = before(vec![file()]);
     assert!(person.finds("1 file edited").is_some() && person.finds(REST).is_none());

@@ -78,7 +78,10 @@ fn a_refused_configuration_leaves_the_room_to_a_card() {
     let banner = person.finds(SHOWN).unwrap();
     assert!(banner.height < 39.0, "{banner:?}");
     person.wait(1000);
-    assert!(person.finds_whole("Allow once") && person.finds_whole("Approve shell? · high risk"));
+    assert!(
+        person.finds_whole("Allow once")
+            && person.finds_whole("Runs outside the sandbox, with all your rights · shell · high risk")
+    );
     person.sent();
     person.tell(Message::Ticked);
     assert_eq!(person.sent(), [Request::Config], "it may have been mended");

@@ -173,6 +173,7 @@ fn a_conversation_that_has_begun_is_in_view_in_the_list() {
         let mut person = with((0..40).map(|n| used(n, 1, &format!("number {n}"))).collect());
         person.control("k");
         person.writes("number");
+        person.named(Named::Escape);
         person.control("n");
         person.writes("Look");
         person.named(Named::Enter);
@@ -239,7 +240,7 @@ fn hiding_and_resizing_the_list_leaves_the_page_unchanged() {
     let mut person = working();
     person.writes("half a thought");
     let before = person.finds("WORKING").unwrap();
-    person.control("b");
+    person.picks("show or hide the list");
     assert!(person.finds("WORKING").is_none());
     person.writes(", and the rest");
     let draft = person.app.conversation().unwrap().composer.draft();
@@ -296,7 +297,7 @@ fn while_the_list_lies_over_the_page_no_field_of_the_page_has_the_caret() {
         person.control("l");
         person.writes("now");
         assert_eq!(person.focused(), 1);
-        person.control("b");
+        person.picks("show or hide the list");
         assert!(person.finds("WORKING").is_some());
         assert_eq!(person.focused(), 0, "the composer is covered");
         person.writes("unseen");
@@ -326,7 +327,9 @@ fn while_the_list_lies_over_the_page_no_field_of_the_page_has_the_caret() {
 /// The same of the tree, and of a palette or a list of keys over the list.
 #[test]
 fn what_covers_the_page_takes_the_caret_and_gives_it_back() {
-    for (name, open, close) in [("the tree", "g", "g"), ("the list", "b", "b")] {
+    for (name, open, close) in
+        [("the tree", "show or hide the tree", "g"), ("the list", "show or hide the list", "b")]
+    {
         for above in [false, true] {
             let mut person = sub_tasks::three_at_work();
             person.resizes(500.0, 420.0);
@@ -334,7 +337,7 @@ fn what_covers_the_page_takes_the_caret_and_gives_it_back() {
             person.control("l");
             person.control("l");
             person.writes("now");
-            person.control(open);
+            person.picks(open);
             assert_eq!(person.focused(), 0, "{name}");
             if above {
                 person.named(Named::F1);
@@ -358,7 +361,7 @@ fn a_window_that_grows_gives_the_caret_back() {
     person.resizes(500.0, 600.0);
     person.control("l");
     person.writes("now");
-    person.control("b");
+    person.picks("show or hide the list");
     assert_eq!(person.focused(), 0);
     person.resizes(1280.0, 600.0);
     assert_eq!(person.focused(), 1);

@@ -16,6 +16,7 @@ use abide_client::{
     },
 };
 use abide_gui::{Message, request::Request};
+use iced_test::core::keyboard::key::Named;
 
 /// A task with this status for which a person has pressed *Pause*.
 fn pausing(status: Status) -> Person {
@@ -45,6 +46,7 @@ fn a_pending_pause_is_shown_and_can_be_withdrawn() {
             assert!(person.finds(sentence).is_some(), "{status:?}: on the page");
             assert!(person.finds("Pause").is_none(), "{status:?}");
             if by_key {
+                person.named(Named::Escape);
                 person.control("p");
             } else {
                 person.clicks("Go on");

@@ -327,6 +327,16 @@ impl Person {
     }
 
     pub(crate) fn press(&mut self, key: Key, modifiers: Modifiers) {
+        let nowhere = keyboard::key::Physical::Unidentified(keyboard::key::NativeCode::Unidentified);
+        self.press_key(key, nowhere, modifiers);
+    }
+
+    /// Presses the key at this place of the keyboard, which has this letter.
+    pub(crate) fn press_at(&mut self, letter: &str, place: keyboard::key::Code, modifiers: Modifiers) {
+        self.press_key(Key::Character(letter.into()), keyboard::key::Physical::Code(place), modifiers);
+    }
+
+    fn press_key(&mut self, key: Key, physical_key: keyboard::key::Physical, modifiers: Modifiers) {
         let text = match &key {
             Key::Character(letter) if !modifiers.command() => Some(letter.clone()),
             Key::Named(Named::Space) => Some(" ".into()),
@@ -335,7 +345,7 @@ impl Person {
         self.input(Event::Keyboard(keyboard::Event::KeyPressed {
             key: key.clone(),
             modified_key: key,
-            physical_key: keyboard::key::Physical::Unidentified(keyboard::key::NativeCode::Unidentified),
+            physical_key,
             location: keyboard::Location::Standard,
             modifiers,
             text,
@@ -362,6 +372,30 @@ impl Person {
                 letter => self.letter(&letter.to_string()),
             }
         }
+    }
+
+    /// Whether a call is shown that cannot be allowed because its end was not.
+    pub(crate) fn has_unread(&mut self) -> bool {
+        self.texts().iter().any(|text| text.starts_with("Scroll to the end to allow"))
+    }
+
+    /// Scrolls by keys until the end of the selected card has been shown, and waits until it can be allowed.
+    pub(crate) fn reads(&mut self) {
+        for _ in 0..200 {
+            if !self.has_unread() {
+                break;
+            }
+            self.named(Named::PageDown);
+        }
+        assert!(!self.has_unread(), "the end does not come");
+        self.wait(600);
+    }
+
+    /// Picks the first action that the palette finds by these words.
+    pub(crate) fn picks(&mut self, words: &str) {
+        self.press(Key::Character("P".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        self.writes(words);
+        self.named(Named::Enter);
     }
 
     /// The visible bounds of this text, if it is shown.

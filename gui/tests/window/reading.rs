@@ -89,6 +89,13 @@ fn the_lines_of_a_diff_that_is_read_are_coloured() {
     }
 }
 
+/// Opens the help, or a text on its own.
+fn opens(person: &mut Person, help: bool) {
+    let reading = Reading { title: "A text".into(), text: "words\n".into(), form: Form::Plain };
+    let read = conversation::Message::Card(pending::Message::DiffRead(Box::new(reading)));
+    person.tell(if help { Message::Key(Command::Help) } else { Message::Thread(read) });
+}
+
 #[test]
 fn keys_do_not_reach_a_card_below_an_open_text() {
     let (overview, snapshot) =
@@ -96,10 +103,10 @@ fn keys_do_not_reach_a_card_below_an_open_text() {
     let mut person = Person::before(overview);
     person.open(CONVERSATION, snapshot);
     person.wait(1000);
-    for over in [Command::Help, Command::AsText] {
-        person.tell(Message::Key(over));
+    for help in [true, false] {
+        opens(&mut person, help);
         person.wait(1000);
-        if over == Command::AsText {
+        if !help {
             person.named(Named::Escape);
         }
         person.letter("a");
@@ -124,9 +131,9 @@ fn the_page_below_an_open_text_keeps_its_scroll_position() {
     person.wheels(3.0);
     let place = person.finds("words 297");
     assert!(place.is_some());
-    for over in [Command::Help, Command::AsText] {
-        person.tell(Message::Key(over));
+    for help in [true, false] {
+        opens(&mut person, help);
         person.tell(Message::Key(Command::Escape));
-        assert_eq!(person.finds("words 297"), place, "{over:?}");
+        assert_eq!(person.finds("words 297"), place, "help: {help}");
     }
 }

@@ -77,7 +77,7 @@ fn an_approval_shows_exactly_what_will_run() {
     shows(
         &window,
         &[
-            "Approve shell? · high risk",
+            "Runs outside the sandbox, with all your rights · shell · high risk",
             "git push origin upgrade\\x1b[2K\\rls",
             "Allow once",
             "Always allow…",
@@ -146,7 +146,7 @@ fn a_lost_connection_is_shown_and_the_conversation_stays() {
 fn the_inbox_answers_in_place() {
     let mut window = preset::waiting_approval();
     window.tell(Message::Key(abide_gui::keymap::Command::Inbox));
-    shows(&window, &["Inbox", "Approve shell? · high risk", "Open"]);
+    shows(&window, &["Inbox", "Runs outside the sandbox, with all your rights · shell · high risk", "Open"]);
 }
 
 #[test]

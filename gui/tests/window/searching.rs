@@ -103,6 +103,7 @@ fn enter_waits_for_what_is_found_by_all_that_is_typed() {
 #[test]
 fn the_key_of_the_search_selects_an_earlier_one() {
     let mut person = found("so flaky");
+    person.named(Named::Escape);
     person.control("k");
     person.writes("login");
     assert!(person.finds("login").is_some() && person.finds("flaky").is_none(), "{:?}", person.texts());
@@ -111,6 +112,7 @@ fn the_key_of_the_search_selects_an_earlier_one() {
 #[test]
 fn the_arrows_pick_what_enter_opens() {
     let mut person = found("so flaky");
+    person.named(Named::Escape);
     person.control("k");
     let mut reply = reply("so flaky");
     reply.messages[0].conversation_id = OTHER;
@@ -191,6 +193,7 @@ fn a_result_that_is_too_long_ends_in_an_ellipsis() {
 fn a_match_within_a_word_is_bold_and_what_is_beside_it_is_not() {
     let line = "a 'ZQ' and so on, for much longer than there is room for it, until ZQ comes once more";
     let mut person = found("so flaky");
+    person.named(Named::Escape);
     person.control("k");
     let mut reply = reply("so flaky");
     let marks = line.match_indices("ZQ").map(|(at, _)| at as u32).map(|start| Span { start, end: start + 2 });

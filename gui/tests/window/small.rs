@@ -129,6 +129,27 @@ fn looks_for(person: &mut Person, name: &str, text: &str) {
     assert!(is_seen, "{name}: {text:?} cannot be seen");
 }
 
+/// Clicks the button that scrolls the card on, or turns the wheel, until the end of the card has been shown.
+fn reads(person: &mut Person, name: &str) {
+    const ON: &str = "Scroll to the end to allow";
+    let (width, height) = (person.size.width, person.size.height);
+    let step = (height / 600.0).min(2.0);
+    let places = [0.5, 0.4, 0.3, 0.2].map(|part| (width * 0.6, height * part));
+    for (x, y) in places.into_iter().chain([(width - 4.0, height * 0.5)]) {
+        for _ in 0..120 {
+            if !person.has_unread() {
+                return person.wait(600);
+            }
+            if sees(person, ON).is_some() {
+                person.clicks(ON);
+            } else {
+                person.wheels_over(Point::new(x, y), -step);
+            }
+        }
+    }
+    panic!("{name}: the end of the card cannot be shown");
+}
+
 fn each(mut test: impl FnMut(&str, (f32, f32), bool)) {
     for window in WINDOWS.into_iter().chain([SMALLEST]) {
         for is_inbox in [false, true] {
@@ -146,6 +167,7 @@ fn an_approval_is_answered_by_keyboard_alone() {
             // Scrolls the card into view, if some of it is not.
             person.named(Named::ArrowDown);
             person.wait(600);
+            person.reads();
             person.letter("a");
             if what != "a long edit" {
                 assert_eq!(person.asked(), [], "{name}, {what}");
@@ -164,6 +186,7 @@ fn an_approval_is_answered_by_mouse_alone() {
                 let mut person = before(&pending, window, is_inbox);
                 let is_high = matches!(&pending, Pending::Approval(approval) if approval.risk == Risk::High);
                 let second = second.or((is_high && decision == Decision::AllowOnce).then_some("Yes, allow"));
+                reads(&mut person, name);
                 for button in [Some(button), second].into_iter().flatten() {
                     assert_eq!(person.asked(), [], "{name}, {what}: before {button:?}");
                     if is_inbox {
@@ -196,6 +219,7 @@ fn a_lasting_decision_shows_what_it_remembers_before_it_acts() {
                     continue;
                 };
                 let mut person = before(&pending, window, is_inbox);
+                reads(&mut person, name);
                 if is_inbox {
                     looks_for(&mut person, name, button);
                 }
@@ -407,6 +431,7 @@ fn an_armed_approval_shows_the_key_that_confirms_it() {
         let mut person = before(&preset::approval(), size, is_inbox);
         person.named(Named::ArrowDown);
         person.wait(600);
+        person.reads();
         let places = |person: &mut Person, first: &str| {
             [first, "Always allow…", "Reject…"].map(|button| person.finds(button))
         };
@@ -608,6 +633,7 @@ fn the_composer_gives_way_to_an_approval_and_comes_back() {
     assert!(!hint(&mut person));
     person.named(Named::Escape);
     assert!(sees(&mut person, "Esc again stops").is_some());
+    person.wait(600);
     person.named(Named::Escape);
     assert_eq!(person.asked(), [Request::Stop(TASK)]);
     // A draft brings it back, a caret in an empty field does not.
@@ -632,6 +658,7 @@ fn a_card_without_a_visible_line_takes_no_click() {
     person.named(Named::Escape);
     person.wait(600);
     assert!(sees(&mut person, command).is_some());
+    person.reads();
     person.clicks("Allow once");
     person.wait(600);
     person.clicks("Yes, allow");
@@ -679,13 +706,13 @@ fn the_card_of_an_edit_shows_some_of_its_diff() {
 #[test]
 fn the_title_says_how_long_a_long_command_is() {
     let mut person = before(&long_command(), (640.0, 420.0), false);
-    assert!(person.finds_whole("Approve shell? · high risk · 60 lines"));
+    assert!(person.finds_whole("Scroll to the end to allow. Runs outside the sandbox, with all your rights · shell · high risk · 60 lines"));
     let long = approval(|a| {
         let command = serde_json::json!({ "command": "x".repeat(1980) });
         a.arguments = JsonText::parse(command.to_string()).unwrap();
     });
     let mut person = before(&long, (640.0, 420.0), false);
-    assert!(person.finds_whole("Approve shell? · high risk · 1,980 characters"));
+    assert!(person.finds_whole("Scroll to the end to allow. Runs outside the sandbox, with all your rights · shell · high risk · 1,980 characters"));
 }
 
 const CODE: &str = "def say():\n    print(0)\n    print(1)\n    print(2)\n    print(3)\n\nsay()\nsay()";
@@ -702,7 +729,9 @@ fn code() -> Pending {
 #[test]
 fn the_card_of_a_python_call_shows_its_code_line_by_line() {
     let mut person = before(&code(), (1280.0, 800.0), false);
-    assert!(person.finds_whole("Approve python? · high risk · 8 lines"));
+    assert!(
+        person.finds_whole("Runs outside the sandbox, with all your rights · python · high risk · 8 lines")
+    );
     let whole = sees(&mut person, CODE).expect("all of the code");
     assert!(whole.height > 8.0 * 12.0, "eight lines below one another: {whole:?}");
     assert!(sees(&mut person, "timeout_secs").is_some());

@@ -4,13 +4,11 @@
 #[must_use]
 pub fn confined(sandbox: &str) -> &str {
     match sandbox {
-        "full" => "full: it writes to the workspace only, sees no keys, and has no network",
-        "full, network" => "full, with the network: it writes to the workspace only, and sees no keys",
-        "landlock" => {
-            "landlock: it writes to the workspace only, also to what other programs run, and has no network"
-        }
+        "full" => "it writes to the workspace only, sees no keys, and has no network",
+        "full, network" => "it writes to the workspace only and sees no keys, but has the network",
+        "landlock" => "it writes to the workspace only, also to what other programs run, and has no network",
         "landlock, network" => {
-            "landlock, with the network: it writes to the workspace only, also to what other programs run"
+            "it writes to the workspace only, also to what other programs run, and has the network"
         }
         other => other,
     }

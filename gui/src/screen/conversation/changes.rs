@@ -146,7 +146,7 @@ impl Conversation {
         let toggle = word(if is_shown { "Hide" } else { "Show" }, Message::ChangesToggled(task));
         let head = row![beside(head)].extend(all.into_iter().flat_map(said)).push(toggle);
         let rest = self.others(task).map(|others| {
-            row![beside(format!("without what {others} changed"))]
+            row![beside(format!("{others} may have changed more"))]
                 .extend(self.all_changes(task).map(Element::from))
                 .spacing(space::S)
                 .align_y(Center)

@@ -38,7 +38,6 @@ impl Conversation {
                 composer::Message::PausePressed
             }),
             Command::ToggleDetails => Message::DetailsToggled,
-            Command::AsText => Message::AsTextPressed,
             Command::CopyAll => Message::CopyAllPressed,
             Command::FileChanges if self.can_undo() => Message::Undo(undo::Message::UndoPressed),
             Command::FileChanges if self.changed_by().is_some() && !self.is_undoing() => {

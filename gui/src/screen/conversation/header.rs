@@ -83,7 +83,6 @@ impl Conversation {
             Menu::Open => row![
                 word("Rename", Message::RenamePressed),
                 word("Copy all", Message::CopyAllPressed),
-                word("Open as text", Message::AsTextPressed),
                 word("File changes", Message::Undo(undo::Message::ChangesPressed)),
                 word(if self.is_archived() { "Bring back" } else { "Archive" }, Message::ArchivePressed),
                 word("Delete…", Message::DeletePressed),
