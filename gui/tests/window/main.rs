@@ -48,3 +48,4 @@ mod typing;
 mod undo;
 mod updates;
 mod wanted;
+mod worked;

@@ -9,6 +9,7 @@ use super::{
     Conversation, Gap, Goal, Row,
     projection::{current_task, now, rows},
     thought::thoughts,
+    worked::fold,
 };
 use crate::{
     effect::Effect,
@@ -19,6 +20,7 @@ use abide_client::{
     Update,
     protocol::{
         Seq,
+        event::EventKind,
         inbox::PendingId,
         message::{CallView, Role},
     },
@@ -28,7 +30,7 @@ use abide_client::{
 /// How many rows are built at the end while it is followed, and otherwise on either side of the visible ones.
 const NEAR: usize = 40;
 /// How many entries are kept while the end is followed.
-const KEEP: usize = 2000;
+pub(super) const KEEP: usize = 2000;
 /// How many messages a snapshot has.
 const SNAPSHOT: usize = 100;
 
@@ -38,6 +40,7 @@ impl Conversation {
         let mut changes = Vec::new();
         let mut effects = Vec::new();
         let picked = self.picked_in_words();
+        let worked = self.current().filter(|task| !task.status.has_ended()).map(|task| task.id);
         for update in updates {
             let is_first = matches!(update, Update::Snapshot(_));
             changes.extend(self.view.apply(update));
@@ -69,6 +72,11 @@ impl Conversation {
             self.view.keep_last(KEEP);
             self.gap = self.view.timeline().next().map(|oldest| Gap::from_start(oldest.seq()));
         }
+        let has_ended = |id| self.task(id).is_some_and(|task| task.status.has_ended());
+        if let Some(id) = worked.filter(|id| !self.at_end() && has_ended(*id)) {
+            // The person is reading its steps.
+            self.unfolded.insert(id, true);
+        }
         if changes.iter().any(moves_rows) {
             self.project();
         } else {
@@ -78,6 +86,12 @@ impl Conversation {
         if self.goal.is_some() && !changes.is_empty() {
             effects.extend(self.seek());
         }
+        let is_old = |change: &Change| match change {
+            Change::Added(seq) => self.is_undo(*seq),
+            change => matches!(change, Change::Reset),
+        };
+        let is_old = changes.iter().any(is_old);
+        effects.extend(self.ask_for_changes(is_old));
         if let Some(unread) = seen.filter(|_| is_news) {
             effects.extend(self.read(unread));
         }
@@ -127,6 +141,10 @@ impl Conversation {
         matches!(self.view.entry(seq), Some(Entry::Message(m)) if m.role != Role::User)
     }
 
+    fn is_undo(&self, seq: Seq) -> bool {
+        matches!(self.view.entry(seq), Some(Entry::Event(event)) if matches!(event.kind, EventKind::Undone(_)))
+    }
+
     /// Marks all messages as read, if some are unread.
     pub fn read(&mut self, unread: u64) -> Option<Effect> {
         if self.sub_task.is_some() {
@@ -143,13 +161,21 @@ impl Conversation {
     pub(super) fn project(&mut self) {
         self.thoughts = thoughts(&self.view, |id| self.task(id));
         let of = self.sub_task;
-        let missing = self.gap.map(|gap| gap.after);
-        (self.rows, self.heads) = rows(&self.view, of, &self.earlier, &self.thoughts, missing);
+        (self.rows, self.heads) = self.unfolded_rows();
+        let mut settled = std::mem::take(&mut self.rows);
+        fold(&mut settled, &self.view, |task| self.shows_steps(task));
+        self.rows = settled;
         self.settled = self.rows.len();
         self.rows.extend(now(&self.view, of, &self.heads, |item| self.documents.blocks(item)));
         self.keep_selection();
         self.changes.follow(&self.view);
         self.reframe();
+    }
+
+    /// The rows with the steps of all tasks, and the heads that are due.
+    pub(super) fn unfolded_rows(&self) -> (Vec<Row>, Vec<Row>) {
+        let missing = self.gap.map(|gap| gap.after);
+        rows(&self.view, self.sub_task, &self.earlier, &self.thoughts, missing)
     }
 
     /// Follows a streaming reply, which moves no other rows.

@@ -41,6 +41,8 @@ pub enum Row {
     Card(PendingId),
     /// A sub-task, where it began.
     Child(TaskId),
+    /// The steps of an ended task, folded or above them.
+    Worked(TaskId),
     /// How a task ended.
     End(TaskId),
     /// A block of live output, counted from 0: earlier blocks stay the same while the last one grows.

@@ -1,6 +1,8 @@
 //! Draws the rows of the timeline.
 
-use super::{Conversation, Gap, Message, Row, again::is_prompt, call, markdown, thought::is_thinking};
+use super::{
+    Conversation, Gap, Message, Row, again::is_prompt, call, markdown, thought::is_thinking, worked::numbers,
+};
 use crate::{
     effect::field,
     emoji::drawable,
@@ -142,14 +144,17 @@ impl Conversation {
                 Some(task) => self.child(task, look),
                 None => gap().into(),
             },
+            Row::Worked(id) => self.worked(id),
             Row::End(id) => self.task(id).map_or_else(
                 || gap().into(),
                 |task| {
                     let summary = self.documents.summary(id).filter(|_| !self.has_said_summary(id, task));
-                    let end = end(task, summary, look);
-                    let end =
-                        Column::new().push(end).push(self.again_button(task, guard, look)).spacing(space::S);
-                    self.below_changes(id, end.into(), look)
+                    let parts = [
+                        end(task, summary, self.has_steps(id), look),
+                        self.changes(id, look),
+                        self.again_button(task, guard, look),
+                    ];
+                    Column::with_children(parts.into_iter().flatten()).spacing(space::S).into()
                 },
             ),
             Row::Live(item, block) => {
@@ -163,7 +168,10 @@ impl Conversation {
             }
             Row::Indicator(id) => self.task(id).map_or_else(
                 || gap().into(),
-                |task| self.below_changes(id, self.indicator(task, look), look),
+                |task| {
+                    let parts = [self.changes(id, look), Some(self.indicator(task, look))];
+                    Column::with_children(parts.into_iter().flatten()).spacing(space::S).into()
+                },
             ),
         }
     }
@@ -325,30 +333,40 @@ impl Conversation {
     }
 }
 
-/// The badge of an ended task: its end and its numbers.
-fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Element<'a, Message> {
+/// How the task ended, its error, and the summary that nothing else shows. A task that is complete needs no word of that below its answer,
+/// and its numbers are on the line of its steps, if it has one.
+fn end<'a>(
+    task: &'a AgentTask,
+    summary: Option<&'a Content>,
+    has_steps: bool,
+    look: Look,
+) -> Option<Element<'a, Message>> {
     let latest = LatestTask::from(task);
-    let ink: fn(&iced::Theme) -> text::Style = if latest.is_whole() { style::ok } else { style::bad };
-    let took = task.ended_at.map(|ended| words::duration(task.worked(ended)));
-    let steps = (task.step_count > 0).then(|| words::counted(u64::from(task.step_count), "step"));
-    let numbers: Vec<String> =
-        [steps, took, words::usage(&task.usage_of_all())].into_iter().flatten().collect();
-    let head = row![
-        passage::secondary(words::sentence(latest.words())).font(font::STRONG).style(ink),
-        passage::secondary(numbers.join(" · ")),
-        rule::horizontal(1).style(style::line),
-    ]
-    .spacing(space::M)
-    .align_y(Center);
-    let mut content = column![head].spacing(space::XS);
-    if let Some(error) = &task.error_message {
-        let error = container(prose(visible(error))).padding(space::M).width(Fill).style(style::bad_card);
-        content = content.push(error);
-    }
-    if let (Some(document), Some(text)) = (summary, &task.summary) {
-        content = content.push(copyable(markdown::view(document, look.tokens).map(Message::Document), text));
-    }
-    content.into()
+    let ink: fn(&iced::Theme) -> text::Style = match task.status {
+        _ if latest.is_whole() => style::ok,
+        // A person wanted that.
+        Status::Cancelled => style::muted,
+        _ => style::bad,
+    };
+    let head = (!has_steps || !latest.is_whole()).then(|| {
+        let numbers: Vec<String> = if has_steps { Vec::new() } else { numbers(task).collect() };
+        row![
+            passage::secondary(words::sentence(latest.words())).font(font::STRONG).style(ink),
+            passage::secondary(numbers.join(" · ")),
+            rule::horizontal(1).style(style::line),
+        ]
+        .spacing(space::M)
+        .align_y(Center)
+        .into()
+    });
+    let error = task.error_message.as_ref().map(|error| {
+        container(prose(visible(error))).padding(space::M).width(Fill).style(style::bad_card).into()
+    });
+    let summary = summary
+        .zip(task.summary.as_ref())
+        .map(|(document, text)| copyable(markdown::view(document, look.tokens).map(Message::Document), text));
+    let parts: Vec<Element<'a, Message>> = [summary, head, error].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| Column::with_children(parts).spacing(space::XS).into())
 }
 
 /// With a button below it to copy all of it, while the pointer is over it.
