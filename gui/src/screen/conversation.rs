@@ -583,6 +583,7 @@ impl Conversation {
                 }
                 self.project();
                 let mut effects = self.seek();
+                self.find_block();
                 effects.extend(self.ask_for_forked());
                 return effects;
             }

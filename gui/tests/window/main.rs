@@ -18,6 +18,7 @@ mod drawn;
 mod finding;
 mod flashing;
 mod fonts;
+mod giant;
 mod hands;
 mod held;
 mod installed;

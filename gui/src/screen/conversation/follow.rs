@@ -164,12 +164,26 @@ impl Conversation {
         (self.rows, self.heads) = self.unfolded_rows();
         let mut settled = std::mem::take(&mut self.rows);
         fold(&mut settled, &self.view, |task| self.shows_steps(task));
-        self.rows = settled;
+        self.documents.parse_long(&self.view);
+        self.rows = settled.into_iter().flat_map(|row| self.blocks(row)).collect();
         self.settled = self.rows.len();
         self.rows.extend(now(&self.view, of, &self.heads, |item| self.documents.blocks(item)));
         self.keep_selection();
         self.changes.follow(&self.view);
         self.reframe();
+    }
+
+    /// The row, and those of the further blocks of a long reply.
+    fn blocks(&self, row: Row) -> impl Iterator<Item = Row> + use<> {
+        let blocks = match row {
+            Row::Entry(seq) if !self.thoughts.contains(&seq) => match self.view.entry(seq) {
+                Some(Entry::Message(message)) => self.documents.rows_of(message).map(|rows| (seq, rows)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let more = blocks.into_iter().flat_map(|(seq, rows)| (1..rows).map(move |n| Row::Block(seq, n)));
+        std::iter::once(row).chain(more)
     }
 
     /// The rows with the steps of all tasks, and the heads that are due.
@@ -208,7 +222,10 @@ impl Conversation {
             _ => count.saturating_sub(NEAR)..count,
         };
         let shown = self.rows.get(self.window.clone()).unwrap_or_default();
-        let seqs = shown.iter().filter_map(|row| if let Row::Entry(seq) = row { Some(*seq) } else { None });
+        let seqs = shown.iter().filter_map(|row| match row {
+            Row::Entry(seq) | Row::Block(seq, _) => Some(*seq),
+            _ => None,
+        });
         self.documents.parse(&self.view, seqs);
         let ends = shown.iter().filter_map(|row| if let Row::End(id) = row { Some(*id) } else { None });
         for id in ends {

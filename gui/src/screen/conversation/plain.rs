@@ -60,8 +60,8 @@ impl Conversation {
                     }
                 }
             }
-            // The first live row has all of the text.
-            Row::Live(_, 1..) => return None,
+            // The first row has all of the text.
+            Row::Live(_, 1..) | Row::Block(..) => return None,
             Row::Live(item, _) => {
                 let text = self.fold().live_item(item)?.stream(DeltaKind::Text).map(Stream::text)?;
                 format!("Agent:\n{}", visible(&text))

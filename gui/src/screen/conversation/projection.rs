@@ -41,6 +41,8 @@ pub enum Row {
     Card(PendingId),
     /// A sub-task, where it began.
     Child(TaskId),
+    /// A further block of a long reply, counted from 1: its entry shows the first.
+    Block(Seq, usize),
     /// The steps of an ended task, folded or above them.
     Worked(TaskId),
     /// How a task ended.

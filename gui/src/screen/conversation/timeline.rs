@@ -1,7 +1,8 @@
 //! Draws the rows of the timeline.
 
 use super::{
-    Conversation, Gap, Message, Row, again::is_prompt, call, markdown, thought::is_thinking, worked::numbers,
+    Conversation, Found, Gap, Message, Row, again::is_prompt, call, markdown, thought::is_thinking,
+    worked::numbers,
 };
 use crate::{
     effect::field,
@@ -56,7 +57,7 @@ impl Conversation {
     ) -> Element<'a, Message> {
         let window = self.window.clone();
         let rows = self.rows.get(window.clone()).unwrap_or_default();
-        let found = self.found.as_ref().map(|found| Row::Entry(found.seq));
+        let found = self.found.as_ref().map(Found::row);
         let parts = self.selected_parts();
         let built = rows.iter().map(|&row| {
             let is_selected = parts.get(&row).is_some_and(|part| *part == (0..usize::MAX));
@@ -145,6 +146,10 @@ impl Conversation {
                 None => gap().into(),
             },
             Row::Worked(id) => self.worked(id),
+            Row::Block(seq, n) => match self.view.entry(seq) {
+                Some(Entry::Message(message)) => self.block(message, n, look),
+                _ => gap().into(),
+            },
             Row::End(id) => self.task(id).map_or_else(
                 || gap().into(),
                 |task| {
@@ -276,11 +281,14 @@ impl Conversation {
                 Column::with_children(parts.into_iter().flatten()).into()
             }
             (Role::Agent, kind) => {
-                let document: Element<'a, Message> = match self.documents.of(message.seq) {
-                    Some(document) => markdown::view(document, look.tokens).map(Message::Document),
-                    None => prose(visible(&message.text)).into(),
+                let document = match (self.documents.rows_of(message), self.documents.of(message.seq)) {
+                    (Some(_), _) => self.block(message, 0, look),
+                    (None, Some(document)) => {
+                        let document = markdown::view(document, look.tokens).map(Message::Document);
+                        copyable(document, &message.text)
+                    }
+                    (None, None) => copyable(prose(visible(&message.text)).into(), &message.text),
                 };
-                let document = copyable(document, &message.text);
                 let cut = (kind == MessageKind::Partial).then(|| secondary("cut off").into());
                 let parts = [self.reasoning(message), Some(document), cut];
                 Column::with_children(parts.into_iter().flatten()).into()
@@ -290,6 +298,15 @@ impl Conversation {
 }
 
 impl Conversation {
+    /// A block of a long reply; the last one has the button that copies all of it.
+    fn block<'a>(&'a self, message: &'a message::Message, block: usize, look: Look) -> Element<'a, Message> {
+        let document = self.documents.of(message.seq);
+        let shown = document.and_then(|document| markdown::block(document, block, look.tokens));
+        let shown = shown.map_or_else(|| gap().into(), |shown| shown.map(Message::Document));
+        let is_last = document.is_some_and(|document| document.items().len() == block + 1);
+        if is_last { copyable(shown, &message.text) } else { shown }
+    }
+
     /// A model's reasoning: one quiet word, the text on demand.
     fn reasoning<'a>(&'a self, message: &'a message::Message) -> Option<Element<'a, Message>> {
         let thought = message.reasoning.as_deref().map(str::trim).filter(|thought| !thought.is_empty())?;
