@@ -722,13 +722,17 @@ impl App {
                     | Request::Workspace(_)
                     | Request::SubTasks(_) => true,
                     Request::Config => self.page != Page::Settings,
+                    // The bar of its task says so.
+                    Request::Changes(..) => {
+                        !self.conversation().is_some_and(Conversation::shows_changes)
+                    }
                     Request::Archived { .. } => !self.sidebar.archived_failed(),
                     _ => false,
                 };
                 if is_courtesy {
                     tracing::debug!(%failure, "a request without consequence failed");
                 } else {
-                    self.notice = Some(failure.message);
+                    self.notice = Some(failure.message.clone());
                 }
                 if matches!(request, Request::SubTasks(_)) {
                     self.sought = None;
@@ -741,7 +745,7 @@ impl App {
                 self.cards.failed(request);
                 self.preferences.failed(request);
                 for open in self.open.iter_mut().chain(&mut self.behind) {
-                    open.failed(request);
+                    open.failed(request, &failure);
                 }
             }
         }

@@ -199,13 +199,13 @@ pub static MAP: [(&str, &[Entry]); 6] = [
         &[
             known("Enter", "send, reply"),
             known("Shift Enter", "break the line"),
-            known("Ctrl Z", "take back what was written; Shift: again"),
+            known("Ctrl Z", "undo what was written; Shift: redo"),
             known("Tab", "to the next thing that takes keys"),
             known("Esc", "leave the field, close what is open"),
             does(Command::Stop, "Esc Esc", "stop the task"),
             does(Command::PauseOrResume, "Ctrl P", "pause, go on"),
             does(Command::FocusInput, "Ctrl L", "to the input, or the answer's field"),
-            does(Command::FileChanges, "Ctrl Shift U", "file changes; again: undo them (take them back)"),
+            does(Command::FileChanges, "Ctrl Shift U", "file changes; again: undo them"),
         ],
     ),
     (

@@ -1,6 +1,7 @@
 //! The text of Markdown without its marks.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use std::ops::Range;
 
 const OPTIONS: Options =
     Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
@@ -19,16 +20,25 @@ pub fn text(markdown: &str) -> String {
 /// The text of one of its blocks, counted from 0.
 #[must_use]
 pub fn block(markdown: &str, block: usize) -> Option<String> {
+    ranges(markdown).nth(block).and_then(|range| markdown.get(range)).map(text)
+}
+
+/// The texts of all of its blocks.
+#[must_use]
+pub fn blocks(markdown: &str) -> Vec<String> {
+    ranges(markdown).map(|range| markdown.get(range).map(text).unwrap_or_default()).collect()
+}
+
+fn ranges(markdown: &str) -> impl Iterator<Item = Range<usize>> {
     let mut depth = 0_usize;
-    let mut ends = Parser::new_ext(markdown, OPTIONS).into_offset_iter().filter_map(|(event, range)| {
+    Parser::new_ext(markdown, OPTIONS).into_offset_iter().filter_map(move |(event, range)| {
         match event {
             Event::Start(_) => depth += 1,
             Event::End(_) => depth = depth.saturating_sub(1),
             _ => {}
         }
         (depth == 0 && matches!(event, Event::End(_) | Event::Rule)).then_some(range)
-    });
-    ends.nth(block).and_then(|range| markdown.get(range)).map(text)
+    })
 }
 
 #[derive(Default)]

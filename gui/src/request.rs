@@ -67,8 +67,8 @@ pub enum Request {
     Between(Timeline, Seq, Seq),
     /// What this root task has changed in files, from there on.
     Changes(TaskId, UndoFrom),
-    /// Takes that back.
-    Undo(TaskId, UndoFrom, bool),
+    /// Takes that back, of these files only unless there are none; `true`: also what changed while a command ran.
+    Undo(TaskId, UndoFrom, bool, Vec<String>),
     /// All root tasks of a conversation, to show how they ended.
     Tasks(ConversationId),
     /// The tasks of a conversation with all sub-tasks, to show those of earlier root tasks.
@@ -248,9 +248,11 @@ impl Daemon {
                 Ok(Answer::Conversation(reply.conversation.id))
             }
             Request::Changes(id, from) => {
-                Ok(Answer::Changes(Box::new(self.call::<TaskChanges>(changes_of(id, from, false)).await?)))
+                Ok(Answer::Changes(Box::new(self.call::<TaskChanges>(changes_of(id, from)).await?)))
             }
-            Request::Undo(id, from, all) => self.call::<UndoTask>(changes_of(id, from, all)).await.map(done),
+            Request::Undo(id, from, all, files) => {
+                self.call::<UndoTask>(TaskChangesParams { all, files, ..changes_of(id, from) }).await.map(done)
+            }
             Request::Update(params) => self.call::<UpdateConversation>(params).await.map(done),
             Request::Archived { cursor, limit } => {
                 let params = ListConversationsParams { archived: true, cursor, limit: Some(limit) };
@@ -380,13 +382,13 @@ impl Daemon {
 }
 
 /// What a task has changed, from there on.
-fn changes_of(task: TaskId, from: UndoFrom, all: bool) -> TaskChangesParams {
+fn changes_of(task: TaskId, from: UndoFrom) -> TaskChangesParams {
     let (step, redo) = match from {
         UndoFrom::Start => (None, false),
         UndoFrom::Step(step) => (Some(step), false),
         UndoFrom::LastUndo => (None, true),
     };
-    TaskChangesParams { task_id: task.to_string(), step, redo, all }
+    TaskChangesParams { task_id: task.to_string(), step, redo, all: false, files: Vec::new() }
 }
 
 fn done<T>(_: T) -> Answer {

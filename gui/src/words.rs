@@ -47,13 +47,12 @@ pub fn usage(usage: &Usage) -> Option<String> {
     Some(format!("{} tokens{cost}", tokens(count)))
 }
 
-/// `step 5 of 50`
+/// `step 5`; with a fifth of its limit left or less, `step 40 of 50`.
 #[must_use]
 pub fn step(task: &AgentTask) -> String {
-    match task.limits.max_steps {
-        0 => format!("step {}", task.step_count),
-        max => format!("step {} of {max}", task.step_count),
-    }
+    let (step, max) = (task.step_count, task.limits.max_steps);
+    let is_near = max > 0 && u64::from(step) * 5 >= u64::from(max) * 4;
+    if is_near { format!("step {step} of {max}") } else { format!("step {step}") }
 }
 
 /// An age: `now` for less than a minute, then `3 min`, `2 h`, `4 d`. Without seconds, for windows that are not redrawn every

@@ -80,6 +80,9 @@ pub struct UndoBegun {
     /// Also files that have changed while a command ran.
     #[serde(default)]
     pub all: bool,
+    /// These files only, as [`ChangedFile::path`] names them; empty: all.
+    #[serde(default)]
+    pub files: Vec<String>,
     pub by: Option<By>,
 }
 

@@ -234,9 +234,9 @@ impl UndoneEvent {
             kept => format!(", {kept} kept as they are"),
         };
         let what = match self.from {
-            UndoFrom::Start => "you took back the task's changes".to_owned(),
-            UndoFrom::Step(step) => format!("you took back the changes from step {step} on"),
-            UndoFrom::LastUndo => "you took back the last undo".to_owned(),
+            UndoFrom::Start => "you undid the task's changes".to_owned(),
+            UndoFrom::Step(step) => format!("you undid the changes from step {step} on"),
+            UndoFrom::LastUndo => "you redid what the last undo took".to_owned(),
         };
         format!("{what}: {restored} restored{kept}")
     }

@@ -215,7 +215,7 @@ mod tests {
     }
 
     fn asked(redo: bool) -> TaskChangesParams {
-        TaskChangesParams { task_id: "5f2c81d0".to_owned(), step: None, redo, all: false }
+        TaskChangesParams { task_id: "5f2c81d0".to_owned(), step: None, redo, all: false, files: Vec::new() }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use abide_protocol::{
     method::conversation::FocusParams,
     notification::{ConversationUpdate, InboxUpdate},
     record::{Record, RecordBody, TaskEnded},
-    task::{AgentTask, EndReason, Limits, Mode, Status},
+    task::{AgentTask, Approvals, EndReason, Limits, Mode, Status},
     transcript::{Risk, Usage},
 };
 use abide_store::Committed;
@@ -115,6 +115,7 @@ fn task(parent: Option<TaskId>) -> AgentTask {
         depth: 0,
         tree: None,
         data: None,
+        approvals: Approvals::Ask,
     }
 }
 

@@ -110,7 +110,8 @@ async fn restore(runner: &Runner, job: UndoJob, cancel: &CancellationToken) -> a
     let from = trail.first(begun.from).ok_or(NoTrail::NothingChanged)?;
     let place = Place { cancel: cancel.clone(), ..place_of(*head) };
     let chain = trail.chain;
-    let order = UndoOrder { conversation, task: begun.undone, undo: begun.undo, chain, from, all: begun.all };
+    let UndoBegun { undo, undone: task, all, files, .. } = begun;
+    let order = UndoOrder { conversation, task, undo, chain, from, all, files };
     let checkpoints = runner.tools.checkpoints().clone();
     let _turn = cancel.run_until_cancelled(checkpoints.turn()).await;
     let done = tokio::task::spawn_blocking(move || checkpoints.undo(&place, &order)).await??;

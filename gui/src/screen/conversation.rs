@@ -26,10 +26,12 @@ mod thought;
 mod timeline;
 mod undo;
 mod view;
+mod worked;
 
 pub use projection::Row;
 
 use crate::{
+    daemon::Failure,
     effect::{Effect, Reading, Scroll, field},
     guard::{Deed, End},
     request::{Answer, PAGE, Request},
@@ -94,6 +96,8 @@ pub struct Conversation {
     changes: Changes,
     /// Calls that the person opened or closed.
     open: HashMap<CallId, bool>,
+    /// Ended tasks whose steps the person unfolded or folded.
+    unfolded: HashMap<TaskId, bool>,
     /// The texts of reason and observe; below, those that the person opened or closed.
     thoughts: BTreeSet<Seq>,
     open_thoughts: HashMap<Seq, bool>,
@@ -170,6 +174,8 @@ pub enum Message {
     Selected(Option<Selection<Row>>),
     SelectionCopied,
     CallToggled(CallId, bool),
+    /// Unfolds or folds the steps of an ended task.
+    StepsToggled(TaskId),
     /// Opens or closes all details.
     DetailsToggled,
     Scrolled(Scroll),
@@ -264,6 +270,7 @@ impl Conversation {
             documents: Documents::default(),
             changes: Changes::default(),
             open: HashMap::new(),
+            unfolded: HashMap::new(),
             thoughts: BTreeSet::new(),
             open_thoughts: HashMap::new(),
             reasoning: HashSet::new(),
@@ -340,10 +347,13 @@ impl Conversation {
                 self.hold(self.view.call(id).map(|call| Row::Entry(call.seq)));
                 Vec::new()
             }
+            Message::StepsToggled(task) => self.toggle_steps(task),
             Message::DetailsToggled => {
                 self.all_open = !self.all_open;
                 self.open.clear();
                 self.open_thoughts.clear();
+                self.unfolded.clear();
+                self.project();
                 Vec::new()
             }
             Message::Scrolled(scroll) => self.scroll(scroll),
@@ -449,6 +459,12 @@ impl Conversation {
         effects
     }
 
+    /// Whether a person asked for a task's changes, and waits for them or sees them.
+    #[must_use]
+    pub const fn shows_changes(&self) -> bool {
+        matches!(self.menu, Menu::Changes(_))
+    }
+
     /// Whether the confirmation of a deletion or of an undo is shown.
     #[must_use]
     pub const fn is_confirming(&self) -> bool {
@@ -504,6 +520,10 @@ impl Conversation {
     fn fill(&mut self, view: View<Row>) -> Option<Effect> {
         let place = |row: Row| self.rows.iter().position(|known| *known == row);
         let at = place(Row::Older).filter(|at| self.window.contains(at))?;
+        // Behind the folded steps of a task there may be very many entries.
+        if view.at_end && self.view.timeline().len() > follow::KEEP {
+            return None;
+        }
         let of = self.timeline_of();
         let is_above = place(view.first).is_some_and(|first| first < at);
         let gap = self.gap.as_mut().filter(|gap| !gap.is_loading)?;
@@ -551,6 +571,7 @@ impl Conversation {
                 }
                 self.project();
                 let mut effects = self.seek();
+                self.find_block();
                 effects.extend(self.ask_for_forked());
                 return effects;
             }
@@ -570,7 +591,7 @@ impl Conversation {
     }
 
     /// Handles a failure of one of this conversation's requests.
-    pub fn failed(&mut self, request: &Request) {
+    pub fn failed(&mut self, request: &Request, failure: &Failure) {
         if self.composer.has_sent(request) {
             self.composer.failed();
         }
@@ -578,7 +599,7 @@ impl Conversation {
             self.failed_to_intervene();
         }
         if let Request::Changes(of, _) = request {
-            self.changes_failed(*of);
+            self.changes_failed(*of, failure);
         }
         if matches!(request, Request::Find(id, _) if *id == self.id) {
             // The next letter repeats the search.

@@ -123,6 +123,7 @@ pub enum Mark {
     Working,
     Paused,
     Complete,
+    Stopped,
     Failed,
     Empty,
 }
@@ -361,7 +362,7 @@ impl Screen {
                 }
                 Mark::Working => groups.working.push(line),
                 Mark::Paused => groups.paused.push(line),
-                Mark::Complete | Mark::Failed | Mark::Empty => done.push(line),
+                Mark::Complete | Mark::Stopped | Mark::Failed | Mark::Empty => done.push(line),
             }
         }
         // The overview is sorted by the last change already.
@@ -531,6 +532,7 @@ fn line_view<'a>(line: Line, state: RowState, look: Look) -> Element<'a, Message
         Mark::Working => working(look),
         Mark::Paused | Mark::Empty => dot(|t| t.faint),
         Mark::Complete => dot(|t| t.ok),
+        Mark::Stopped => dot(|t| t.muted),
         Mark::Failed => dot(|t| t.bad),
     };
     let aside: Element<'a, Message> =
@@ -583,7 +585,11 @@ fn line(
             (Mark::Working, doing, format!("step {}", task.step_count))
         }
         (None, None, Some(latest)) if latest.status.has_ended() => {
-            let mark = if latest.is_whole() { Mark::Complete } else { Mark::Failed };
+            let mark = match latest.status {
+                _ if latest.is_whole() => Mark::Complete,
+                Status::Cancelled => Mark::Stopped,
+                _ => Mark::Failed,
+            };
             (mark, format!("{} · {place}", latest.words()), age)
         }
         (None, None, Some(_)) => {

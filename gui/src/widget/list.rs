@@ -27,7 +27,7 @@ use iced::{
     },
     window,
 };
-use mark::{Marker, Sideways};
+use mark::{Marker, Shown, Sideways};
 use scroll::{Place, Scroll};
 use select::{Reader, Selecting};
 use std::{cell::Cell, collections::HashMap, hash::Hash, ops::Range};
@@ -464,6 +464,13 @@ where
             let translation = Vector::new(0.0, scroll.shift());
             let inner = inner_cursor(cursor, bounds, translation);
             let viewport = bounds + translation;
+            if let Event::Window(window::Event::RedrawRequested(_)) = event {
+                let seen = scroll.visible();
+                let rows = self.rows.iter_mut().zip(&mut tree.children).zip(layout.children());
+                for ((row, state), layout) in rows.skip(seen.start).take(seen.len()) {
+                    row.as_widget_mut().operate(state, layout, renderer, &mut Shown(viewport));
+                }
+            }
             for ((row, state), layout) in self.rows.iter_mut().zip(&mut tree.children).zip(layout.children())
             {
                 row.as_widget_mut()

@@ -8,7 +8,7 @@ mod lines;
 use super::Element;
 use crate::{
     font,
-    theme::{radius, size, style, tokens},
+    theme::{radius, size, space, style, tokens},
 };
 use iced::{
     Border, Color, Event, Font, Length, Padding, Point, Rectangle, Renderer, Shadow, Size, Theme, Vector,
@@ -19,6 +19,7 @@ use iced::{
         text::{self, Difference, Paragraph as _, Shaping, Wrapping},
         widget::{self, Operation, Tree, tree},
     },
+    window,
 };
 use std::{borrow::Cow, cell::OnceCell, ops::Range, sync::Arc};
 
@@ -48,6 +49,7 @@ pub struct Passage<'a, Message> {
     width: Length,
     ink: fn(&Theme) -> widget::text::Style,
     on_link: Option<fn(String) -> Message>,
+    is_deferred: bool,
 }
 
 /// Prose of the usual size.
@@ -90,7 +92,7 @@ impl<'a, Message> Passage<'a, Message> {
     fn new(source: Source<'a>, size: f32, font: Font) -> Self {
         let ink = |_: &Theme| widget::text::Style::default();
         let wrapping = Wrapping::WordOrGlyph;
-        Self { source, size, font, wrapping, width: Length::Shrink, ink, on_link: None }
+        Self { source, size, font, wrapping, width: Length::Shrink, ink, on_link: None, is_deferred: false }
     }
 
     #[must_use]
@@ -113,6 +115,12 @@ impl<'a, Message> Passage<'a, Message> {
         Self { wrapping, ..self }
     }
 
+    /// Code that does not wrap is laid out when it comes into view: its height is that of its lines.
+    #[must_use]
+    pub fn deferred(self, is_deferred: bool) -> Self {
+        Self { is_deferred, ..self }
+    }
+
     #[must_use]
     pub fn style(self, ink: fn(&Theme) -> widget::text::Style) -> Self {
         Self { ink, ..self }
@@ -129,6 +137,10 @@ pub struct State {
     given: Arc<[Span]>,
     spans: Arc<[Span]>,
     paragraph: Paragraph,
+    /// The height of a line, if the text is to be laid out when it comes into view.
+    due: Option<f32>,
+    /// It has come into view.
+    is_wanted: bool,
     /// A width that its words did not fit: there, lines break between letters.
     too_narrow: Option<f32>,
     /// The shown text, once it was requested.
@@ -157,7 +169,18 @@ impl State {
     /// The bounds of a part of the text, from the top left corner.
     #[must_use]
     pub fn bounds(&self, part: &Range<usize>) -> Option<Rectangle> {
+        if let Some(height) = self.due {
+            let above = self.text().get(..part.start)?.matches('\n').count();
+            #[expect(clippy::cast_precision_loss, reason = "lines of a part")]
+            let y = above as f32 * height;
+            return Some(Rectangle { x: 0.0, y, width: height, height });
+        }
         lines::bounds(self.paragraph.buffer(), part).into_iter().reduce(|all, line| all.union(&line))
+    }
+
+    /// The text has come into view: if it is not laid out yet, that is due now.
+    pub(super) fn show(&mut self) {
+        self.is_wanted = self.due.is_some();
     }
 
     /// Draws these parts as matches, and one of them as the current match.
@@ -201,6 +224,93 @@ impl State {
     }
 }
 
+impl<Message> Passage<'_, Message> {
+    /// The size of a text that is not laid out yet, if it can wait until it comes into view.
+    fn defer(&self, state: &mut State) -> Option<Size> {
+        let (text, stamp) = match &self.source {
+            Source::Plain(text) => (text, state.stamp),
+            Source::Drawn { source, stamp, .. } => (source, *stamp),
+            Source::Spans(_) => return None,
+        };
+        let is_same = state.source.as_deref() == Some(&**text) && state.stamp == stamp;
+        if !self.is_deferred || is_same && state.due.is_none() {
+            state.due = None;
+            return None;
+        }
+        let height = self.size * size::LINE_HEIGHT;
+        if !is_same {
+            state.source = Some(text.as_ref().to_owned());
+            state.stamp = stamp;
+            state.paragraph = Paragraph::default();
+            (state.given, state.spans) = (Arc::default(), Arc::default());
+            state.text = OnceCell::from(text.as_ref().to_owned());
+            state.due = Some(height);
+        }
+        let widest = text.split('\n').map(|line| line.chars().count()).max().unwrap_or(0);
+        #[expect(clippy::cast_precision_loss, reason = "lines and characters of a part")]
+        let size = Size::new(widest as f32 * space::DIGIT, text.split('\n').count() as f32 * height);
+        Some(size)
+    }
+
+    fn lay_out(&self, state: &mut State, bounds: Size) {
+        let wanted = text::Text {
+            content: (),
+            bounds,
+            size: self.size.into(),
+            line_height: size::LINE_HEIGHT.into(),
+            font: self.font,
+            align_x: text::Alignment::Default,
+            align_y: iced::alignment::Vertical::Top,
+            shaping: match self.source {
+                Source::Plain(_) => Shaping::default(),
+                Source::Spans(_) | Source::Drawn { .. } => Shaping::Advanced,
+            },
+            wrapping: self.wrapping,
+        };
+        match &self.source {
+            Source::Plain(text) => {
+                let is_same = state.source.as_deref() == Some(&**text);
+                if !is_same {
+                    state.source = Some(text.as_ref().to_owned());
+                }
+                if !state.given.is_empty() || !state.spans.is_empty() {
+                    (state.given, state.spans) = (Arc::default(), Arc::default());
+                }
+                state.lay_out(wanted, is_same, |_, wanted| Paragraph::with_text(wanted.with_content(text)));
+            }
+            Source::Spans(spans) => {
+                let is_same = Arc::ptr_eq(&state.given, spans) || *state.given == **spans;
+                if !is_same {
+                    state.spans = font::each_in_its_face(font::embedded_only(spans.clone()));
+                }
+                state.given = spans.clone();
+                state.source = None;
+                state.lay_out(wanted, is_same, |state, wanted| {
+                    Paragraph::with_spans(wanted.with_content(&state.spans))
+                });
+            }
+            Source::Drawn { source, stamp, draw } => {
+                let is_same = state.source.as_deref() == Some(&**source) && state.stamp == *stamp;
+                if !is_same {
+                    state.source = Some(source.as_ref().to_owned());
+                    state.stamp = *stamp;
+                    state.given = Arc::default();
+                }
+                state.lay_out(wanted, is_same, |state, wanted| {
+                    let spans = draw(source);
+                    let paragraph = Paragraph::with_spans(wanted.with_content(&spans));
+                    // The paragraph has the colours of the text; there may be many spans.
+                    let is_decorated =
+                        |span: &Span| span.highlight.is_some() || span.underline || span.strikethrough;
+                    let is_needed = spans.iter().any(is_decorated);
+                    state.spans = if is_needed { spans.into() } else { Arc::default() };
+                    paragraph
+                });
+            }
+        }
+    }
+}
+
 impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
     fn tag(&self) -> tree::Tag {
         tree::Tag::of::<State>()
@@ -217,63 +327,10 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
     fn layout(&mut self, tree: &mut Tree, _renderer: &Renderer, limits: &layout::Limits) -> layout::Node {
         let state: &mut State = tree.state.downcast_mut();
         layout::sized(limits, self.width, Length::Shrink, |limits| {
-            let wanted = text::Text {
-                content: (),
-                bounds: limits.max(),
-                size: self.size.into(),
-                line_height: size::LINE_HEIGHT.into(),
-                font: self.font,
-                align_x: text::Alignment::Default,
-                align_y: iced::alignment::Vertical::Top,
-                shaping: match self.source {
-                    Source::Plain(_) => Shaping::default(),
-                    Source::Spans(_) | Source::Drawn { .. } => Shaping::Advanced,
-                },
-                wrapping: self.wrapping,
-            };
-            match &self.source {
-                Source::Plain(text) => {
-                    let is_same = state.source.as_deref() == Some(&**text);
-                    if !is_same {
-                        state.source = Some(text.as_ref().to_owned());
-                    }
-                    if !state.given.is_empty() || !state.spans.is_empty() {
-                        (state.given, state.spans) = (Arc::default(), Arc::default());
-                    }
-                    state.lay_out(wanted, is_same, |_, wanted| {
-                        Paragraph::with_text(wanted.with_content(text))
-                    });
-                }
-                Source::Spans(spans) => {
-                    let is_same = Arc::ptr_eq(&state.given, spans) || *state.given == **spans;
-                    if !is_same {
-                        state.spans = font::each_in_its_face(font::embedded_only(spans.clone()));
-                    }
-                    state.given = spans.clone();
-                    state.source = None;
-                    state.lay_out(wanted, is_same, |state, wanted| {
-                        Paragraph::with_spans(wanted.with_content(&state.spans))
-                    });
-                }
-                Source::Drawn { source, stamp, draw } => {
-                    let is_same = state.source.as_deref() == Some(&**source) && state.stamp == *stamp;
-                    if !is_same {
-                        state.source = Some(source.as_ref().to_owned());
-                        state.stamp = *stamp;
-                        state.given = Arc::default();
-                    }
-                    state.lay_out(wanted, is_same, |state, wanted| {
-                        let spans = draw(source);
-                        let paragraph = Paragraph::with_spans(wanted.with_content(&spans));
-                        // The paragraph has the colours of the text; there may be many spans.
-                        let is_decorated =
-                            |span: &Span| span.highlight.is_some() || span.underline || span.strikethrough;
-                        let is_needed = spans.iter().any(is_decorated);
-                        state.spans = if is_needed { spans.into() } else { Arc::default() };
-                        paragraph
-                    });
-                }
+            if let Some(size) = self.defer(state) {
+                return size;
             }
+            self.lay_out(state, limits.max());
             state.paragraph.min_bounds()
         })
     }
@@ -311,8 +368,14 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
         shell: &mut Shell<'_, Message>,
         _viewport: &Rectangle,
     ) {
-        let Some(on_link) = self.on_link else { return };
         let state: &mut State = tree.state.downcast_mut();
+        let is_drawn = matches!(event, Event::Window(window::Event::RedrawRequested(_)));
+        if is_drawn && std::mem::take(&mut state.is_wanted) {
+            (state.due, state.source) = (None, None);
+            let bounds = Size::new(f32::INFINITY, f32::INFINITY);
+            self.lay_out(state, bounds);
+        }
+        let Some(on_link) = self.on_link else { return };
         let hovered = cursor.position_in(layout.bounds()).and_then(|at| state.link_at(at));
         if std::mem::replace(&mut state.hovered, hovered) != hovered {
             shell.request_redraw();

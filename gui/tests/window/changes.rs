@@ -52,8 +52,8 @@ fn a_task_that_ran_commands_says_that_the_edits_are_not_all() {
     assert!(person.finds("1 file edited").is_some() && person.finds(REST).is_none());
     let command = CallView { tool: "shell".to_owned(), preview: None, ..edit(3, "", "") };
     let mut person = before(vec![file(), command]);
-    assert_eq!(beside(&mut person, REST, &["All changes"]), ["All changes"]);
-    person.clicks("All changes");
+    assert!(person.finds(REST).is_some());
+    person.clicks("Review");
     assert!(matches!(&person.sent()[..], [.., Request::Changes(TASK, UndoFrom::Start)]));
 }
 
@@ -75,11 +75,11 @@ fn the_end_of_a_task_without_edits_leads_to_all_changes() {
         (task.end_reason, task.ended_at, task.tree) = (Some(EndReason::Completed), Some(preset::NOW), tree);
         let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
         person.open(CONVERSATION, conversation);
-        assert_eq!(person.finds("All changes").is_some(), leads);
+        assert_eq!(person.finds("Review").is_some(), leads);
         let texts = person.texts();
         assert!(texts.iter().any(|text| text.contains(tokens)), "{texts:?}");
         if leads {
-            person.clicks("All changes");
+            person.clicks("Review");
             assert!(matches!(&person.sent()[..], [.., Request::Changes(TASK, UndoFrom::Start)]));
         }
     }
@@ -100,7 +100,7 @@ fn the_changes_of_an_earlier_task_can_be_shown_and_are_named_so() {
     conversation.tasks.push(later);
     let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
     person.open(CONVERSATION, conversation);
-    person.clicks("All changes");
+    person.clicks("Review");
     let sent = person.sent();
     let Some(asked @ Request::Changes(TASK, UndoFrom::Start)) = sent.last() else { panic!("{sent:?}") };
     let none = Answer::Changes(Box::default());

@@ -463,7 +463,7 @@ fn the_palette_has_the_actions_of_menus_and_buttons() {
         ("go on", "Ctrl R"),
         ("edit and send again", "Ctrl Shift E"),
         ("file changes", "Ctrl Shift U"),
-        ("take them back", "Ctrl Shift U"),
+        ("undo them", "Ctrl Shift U"),
         ("undo", "Ctrl Shift U"),
     ] {
         let mut person = before(Status::Thinking, &[]);

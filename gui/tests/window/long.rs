@@ -12,6 +12,7 @@ use abide_client::{
 };
 use abide_gui::{
     Message,
+    daemon::Failure,
     effect::{Effect, Scroll},
     request::{Answer, PAGE, Request},
     screen::conversation::{self, Conversation, Row},
@@ -212,7 +213,8 @@ fn a_page_that_failed_to_load_is_requested_again() {
     let (mut open, _) = with_history();
     let view = View { first: Row::Entry(Seq(905)), last: Row::Entry(Seq(915)), at_end: false };
     let asked = open.update(conversation::Message::Looked(view));
-    open.failed(&Request::Older(CONVERSATION.into(), Seq(901), PAGE));
+    let failure = Failure { message: "the daemon is away".to_owned(), kind: None };
+    open.failed(&Request::Older(CONVERSATION.into(), Seq(901), PAGE), &failure);
     assert_eq!(open.update(conversation::Message::Looked(view)), asked);
 }
 

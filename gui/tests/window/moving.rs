@@ -80,6 +80,7 @@ fn the_head_of_a_call_that_is_opened_stays_in_view() {
     call.result = Some(ToolResult::success(lines.join("\n"), None));
     let later = (101..=106).map(|n| preset::call(n, "read", &format!("file {n}")));
     let mut person = ended(std::iter::once(call).chain(later).collect());
+    person.unfolds();
     let before = person.finds("seq 300").unwrap();
     person.clicks("seq 300");
     assert!(person.finds("Read all").is_some(), "it is open");

@@ -2,7 +2,7 @@
 //! if no widget takes them, to the window's own keys. Focus, scroll positions and pictures are kept between events. The clock is
 //! simulated.
 
-use crate::preset::NOW;
+use crate::preset::{NOW, TASK};
 use abide_client::{
     Home, Update,
     protocol::{ConversationId, Timestamp, notification::Snapshot},
@@ -161,6 +161,7 @@ impl Person {
                     | Request::Older(..)
                     | Request::Between(..)
                     | Request::MarkRead(..)
+                    | Request::Changes(..)
                     | Request::Archived { .. }
             )
         };
@@ -502,6 +503,11 @@ impl Person {
         let there = self.finds(text);
         assert!(there.is_some(), "{text:?} is not shown");
         self.clicks_at(there.unwrap().center());
+    }
+
+    /// Shows the steps of the task, which has ended; or folds them.
+    pub(crate) fn unfolds(&mut self) {
+        self.tell(Message::Thread(abide_gui::screen::conversation::Message::StepsToggled(TASK)));
     }
 
     pub(crate) fn clicks_at(&mut self, at: Point) {

@@ -159,6 +159,7 @@ fn a_text_of_a_phase_can_be_closed_if_it_has_more_than_a_line() {
 #[test]
 fn the_answer_is_stronger_than_what_led_to_it() {
     let mut person = before(Status::Completed, None, answered());
+    person.unfolds();
     let tokens = *theme::tokens(&person.app.theme());
     let ink = |person: &mut Person, text: &str| {
         let at = person.finds(text).unwrap();
@@ -172,6 +173,7 @@ fn the_answer_is_stronger_than_what_led_to_it() {
     snapshot.messages.truncate(4);
     snapshot.messages.push(says(12, ANSWER));
     let mut person = before(Status::Completed, None, snapshot);
+    person.unfolds();
     assert_eq!(person.finds_all(ANSWER).len(), 1);
     assert_eq!(ink(&mut person, ANSWER), Some(tokens.text));
     assert_eq!(heads(&person), ["reason", "act", "observe", "STEP 2", "reason"]);
@@ -211,6 +213,7 @@ fn a_phase_whose_call_is_tried_again_has_no_head_yet() {
     let mut later = answered();
     later.events.push(event(9, EventKind::Restarted));
     person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(later))]));
+    person.unfolds();
     assert_eq!(person.finds_all("STEP 2").len(), 1);
 }
 

@@ -47,7 +47,7 @@ fn a_streaming_reply_is_shown_and_can_be_stopped() {
             "Writing",
             "Stop",
             "Pause",
-            "step 5 of 50",
+            "step 5",
             "1 min 33 s",
             "22k tokens · $0.09",
         ],
@@ -127,7 +127,8 @@ fn reasoning_is_folded_until_it_is_opened() {
 
 #[test]
 fn each_end_names_its_reason() {
-    shows(&preset::ended(EndReason::Completed), &["Completed", "5 steps · 1 min 33 s · 22k tokens · $0.09"]);
+    shows(&preset::ended(EndReason::Completed), &["Worked 1 min 33 s · 5 steps · 22k tokens · $0.09 +"]);
+    lacks(&preset::ended(EndReason::Completed), &["Completed", "step 5"]);
     shows(&preset::ended(EndReason::StepLimit), &["Step limit reached"]);
     shows(&preset::ended(EndReason::Error), &["Error", "The provider refused the key."]);
     lacks(&preset::ended(EndReason::Stopped), &["Stop", "Completed", "Thinking"]);
@@ -138,7 +139,8 @@ fn a_lost_connection_is_shown_and_the_conversation_stays() {
     let window = preset::disconnected();
     shows(
         &window,
-        &["Start it", "Completed", "I'll run it 50 times first, so that I know what I'm looking at."][..2],
+        &["Start it", "1 file edited", "I'll run it 50 times first, so that I know what I'm looking at."]
+            [..2],
     );
 }
 

@@ -191,6 +191,7 @@ fn a_selection_across_a_call_highlights_the_call() {
         preset::said(5, Role::Agent, "It is built."),
     ];
     let mut person = before(Status::Completed, Snapshot { messages, calls, ..preset::empty() });
+    person.unfolds();
     let (from, to) = (shown(&mut person, "I begin."), shown(&mut person, "It is built."));
     let ground = theme::tokens(&person.app.theme()).marked;
     let painted = |person: &mut Person, text: &str| {

@@ -65,7 +65,7 @@ fn told(person: &mut Person, from: UndoFrom, reply: TaskChangesReply) {
 #[test]
 fn an_undo_names_what_it_keeps_and_asks() {
     for confirm in
-        [|person: &mut Person| person.clicks("Take back"), |person: &mut Person| person.named(Named::Enter)]
+        [|person: &mut Person| person.clicks("Undo"), |person: &mut Person| person.named(Named::Enter)]
     {
         let mut person =
             before(vec![file("src/a.rs", false), file("b\u{202e}.rs", true), file("c.rs", false)]);
@@ -73,12 +73,16 @@ fn an_undo_names_what_it_keeps_and_asks() {
             person.finds("3 files changed: src/a.rs (+2 −1), b\\u{202e}.rs (+2 −1), c.rs (+2 −1)").is_some()
         );
         person.clicks("Undo…");
-        let asked = "Take back what the task changed in 2 files? b\\u{202e}.rs was changed since by somebody else: kept.";
+        let asked =
+            "Undo what the task changed in 2 files? b\\u{202e}.rs was changed since by somebody else: kept.";
         assert!(person.finds(asked).is_some());
-        assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false)), "it asks first");
+        assert!(
+            !person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, Vec::new())),
+            "it asks first"
+        );
         person.wait(1000);
         confirm(&mut person);
-        assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false)));
+        assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, Vec::new())));
         assert!(person.finds(asked).is_none());
     }
 }
@@ -92,13 +96,13 @@ fn the_keyboard_shows_asks_and_confirms() {
     changes(&mut person);
     assert!(person.sent().contains(&Request::Changes(TASK, UndoFrom::Start)));
     changes(&mut person);
-    assert!(person.finds("Take back").is_none(), "nothing is shown yet");
+    assert!(!person.texts().iter().any(|text| text.starts_with("Undo what")), "nothing is shown yet");
     told(&mut person, UndoFrom::Start, TaskChangesReply { files: vec![file("a", false)], ..reply() });
     changes(&mut person);
-    assert!(person.finds("Take back what the task changed in 1 file?").is_some());
+    assert!(person.finds("Undo what the task changed in 1 file?").is_some());
     person.wait(1000);
     person.named(Named::Enter);
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false)));
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, Vec::new())));
 }
 
 #[test]
@@ -106,8 +110,8 @@ fn nothing_is_taken_back_that_was_not_confirmed_or_is_not_there() {
     let mut person = before(vec![file("a", false)]);
     person.clicks("Undo…");
     person.named(Named::Escape);
-    assert!(person.finds("Take back").is_none());
-    assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false)));
+    assert!(!person.texts().iter().any(|text| text.starts_with("Undo what")));
+    assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, Vec::new())));
 
     let mut person = before(vec![file("a", true)]);
     assert!(
@@ -139,19 +143,19 @@ fn a_later_step_and_the_last_undo_are_taken_back_only_when_they_are_shown() {
     assert!(person.finds("Undo…").is_none());
     told(&mut person, step, TaskChangesReply { files: vec![file("b", false)], ..reply() });
     person.clicks("Undo…");
-    assert!(person.finds("Take back what the task changed from step 3 on, in 1 file?").is_some());
+    assert!(person.finds("Undo what the task changed from step 3 on, in 1 file?").is_some());
     person.wait(1000);
-    person.clicks("Take back");
-    assert!(person.sent().contains(&Request::Undo(TASK, step, false)));
+    person.clicks("Undo");
+    assert!(person.sent().contains(&Request::Undo(TASK, step, false, Vec::new())));
 
     let mut person = before(vec![file("a", false)]);
     person.clicks("the last undo");
     told(&mut person, UndoFrom::LastUndo, TaskChangesReply { files: vec![file("b", false)], ..reply() });
-    person.clicks("Bring back…");
-    assert!(person.finds("Bring back what the last undo took from 1 file?").is_some());
+    person.clicks("Redo…");
+    assert!(person.finds("Redo what the last undo took from 1 file?").is_some());
     person.wait(1000);
     person.named(Named::Enter);
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::LastUndo, false)));
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::LastUndo, false, Vec::new())));
 }
 
 /// A person may look at what a task has changed while the next one begins.
@@ -170,11 +174,12 @@ fn what_changed_while_a_command_ran_is_taken_back_by_a_button_of_its_own() {
     let perhaps = || ChangedFile { perhaps_yours: true, ..file("built.rs", true) };
     let mut person = before(vec![file("src/a.rs", false), perhaps()]);
     person.clicks("Undo…");
-    let asked = "Take back what the task changed in 1 file? 1 more file changed while a command ran and is perhaps yours.";
+    let asked =
+        "Undo what the task changed in 1 file? 1 more file changed while a command ran and is perhaps yours.";
     assert!(person.finds(asked).is_some());
     person.wait(1000);
     person.clicks("All of it");
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, true)));
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, true, Vec::new())));
 
     // Enter takes back what is certain, and there is nothing of that.
     let mut person = before(vec![perhaps()]);
@@ -182,6 +187,6 @@ fn what_changed_while_a_command_ran_is_taken_back_by_a_button_of_its_own() {
     person.wait(1000);
     person.named(Named::Enter);
     assert!(!person.sent().iter().any(|request| matches!(request, Request::Undo(..))));
-    person.clicks("Take back");
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, true)));
+    person.clicks("Undo");
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, true, Vec::new())));
 }

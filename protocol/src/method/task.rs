@@ -217,6 +217,9 @@ pub struct TaskChangesParams {
     /// An undo restores also files that have changed while a command ran, whoever changed them.
     #[serde(default)]
     pub all: bool,
+    /// An undo restores these files only, as [`ChangedFile::path`] names them; empty: all. Ignored when changes are asked for.
+    #[serde(default)]
+    pub files: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -122,7 +122,7 @@ async fn all_of_it_is_shown_and_taken_back_but_for_a_person_s_edit() {
     assert_eq!(repository.text("a.txt").unwrap(), "a\nby the tool\n");
     assert_eq!(repository.of_the_person(), before);
     let history = cli.ok(&["show", &id, "--history"]).await;
-    assert!(history.contains("you took back the changes from step 3 on"), "{history}");
+    assert!(history.contains("you undid the changes from step 3 on"), "{history}");
 
     // The next task is told.
     let params = StartTaskParams { conversation_id: Some(task.conversation_id), ..world.task("all") };
@@ -148,7 +148,7 @@ async fn a_task_at_work_is_refused_and_a_paused_one_is_not() {
     let task = world.run("live", script).await;
     world.model.wait_for_requests("the second request", "live", |all| all.len() == 2).await;
     let params =
-        || TaskChangesParams { task_id: task.task_id.to_string(), step: None, redo: false, all: true };
+        || TaskChangesParams { task_id: task.task_id.to_string(), step: None, redo: false, all: true, files: Vec::new() };
     let refused = world.client.call::<UndoTask>(params()).await.unwrap_err();
     let refused = refused.daemon().unwrap();
     assert_eq!(refused.kind(), ErrorKind::TaskRunning);

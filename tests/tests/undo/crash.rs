@@ -72,7 +72,7 @@ async fn an_undo_that_was_cut_off_goes_on_at_the_next_start() {
         wait::wait_until("the undo to be over", async || {
             cli.ok(&["show", &id, "--history"])
                 .await
-                .contains("you took back the task's changes: 4 files restored")
+                .contains("you undid the task's changes: 4 files restored")
         })
         .await;
         assert_eq!(repository.text("a.txt").unwrap(), "a\n", "{point:?}");

@@ -33,7 +33,7 @@ async fn a_task_s_changes_are_shown_and_taken_back() {
     window.keep_picture("changes").await;
     window.take_back().await;
     // What changed while the command ran is perhaps the person's.
-    window.reads("you took back the task's changes: 1 file restored, 2 kept").await;
+    window.reads("you undid the task's changes: 1 file restored, 2 kept").await;
     assert_eq!(repository.text("a.txt").unwrap(), "a\n");
     assert_eq!(repository.text("b.txt").unwrap(), "b\nmore\n");
     window.keep_picture("undone").await;

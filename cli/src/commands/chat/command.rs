@@ -105,7 +105,13 @@ impl Chat {
     /// Shows what the newest task has changed in files.
     async fn diff(&mut self) -> Result<(), CommandError> {
         let Some(task) = self.latest().await? else { return Ok(screen::note(NO_TASK)?) };
-        let params = TaskChangesParams { task_id: task.id.to_string(), step: None, redo: false, all: false };
+        let params = TaskChangesParams {
+            task_id: task.id.to_string(),
+            step: None,
+            redo: false,
+            all: false,
+            files: Vec::new(),
+        };
         let found = diff::of_task(&mut self.daemon, params).await?;
         Ok(screen::print(&changes::all(&found))?)
     }

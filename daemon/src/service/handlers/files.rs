@@ -44,7 +44,8 @@ pub(super) async fn undo(
     let undo = clock::mint().record_id();
     // It is watched before it begins, so that its end is not missed.
     let end = service.hub.end_of_undo(undo);
-    let command = Command::Undo(UndoBegun { undo, undone, from, all: params.all, by: Some(caller.by()) });
+    let (all, files) = (params.all, params.files.clone());
+    let command = Command::Undo(UndoBegun { undo, undone, from, all, files, by: Some(caller.by()) });
     service.sessions.command(conversation, command).await?;
     match end.come().await {
         Ok(UndoResult::Done(UndoneFiles { restored, kept, notes, .. })) => {

@@ -2,16 +2,20 @@
 
 use super::{Conversation, Message, diff, undo};
 use crate::{
-    effect::Effect,
+    daemon::Failure,
+    effect::{Effect, Reading},
+    request::Request,
     theme::{space, style},
     widget::{Element, Look, beside, code, one_line, press::Press, secondary, word},
     words,
 };
 use abide_client::{
     protocol::{
-        Seq, TaskId,
+        ErrorKind, Seq, TaskId,
+        checkpoint::{ChangedFile, UndoFrom},
         inbox::Preview,
         message::{CallOutcome, CallView},
+        method::task::TaskChangesReply,
     },
     text::visible_line,
     view::{ConversationView, Entry},
@@ -35,6 +39,8 @@ pub(super) struct Changes {
     /// The calls that were counted.
     calls: Vec<Seq>,
     of: HashMap<TaskId, Vec<File>>,
+    /// What the daemon says of a task that has ended, or why there is no undo; `None`: it was asked.
+    told: HashMap<TaskId, Option<Result<TaskChangesReply, String>>>,
     /// Tasks whose files are shown, and files whose diffs are shown.
     shown: HashSet<TaskId>,
     open: HashSet<(TaskId, String)>,
@@ -88,6 +94,28 @@ impl Changes {
         }
     }
 
+    /// The daemon has said what the task has changed, or that it cannot.
+    pub(super) fn tell(&mut self, task: TaskId, told: Result<TaskChangesReply, &Failure>) {
+        match told {
+            Ok(reply) => self.told.insert(task, Some(Ok(reply))),
+            Err(Failure { kind: Some(ErrorKind::IllegalState), message }) => {
+                let why = message.rsplit_once("could be made: ").map_or(&**message, |(_, why)| why);
+                self.told.insert(task, Some(Err(why.to_owned())))
+            }
+            // It can be asked again.
+            Err(_) => self.told.remove(&task),
+        };
+    }
+
+    fn told(&self, task: TaskId) -> Option<&Result<TaskChangesReply, String>> {
+        self.told.get(&task).and_then(Option::as_ref)
+    }
+
+    /// The whole diff, if it is known.
+    pub(super) fn diff(&self, task: TaskId) -> Option<Reading> {
+        self.told(task).and_then(|told| told.as_ref().ok()).map(undo::diff_of)
+    }
+
     pub(super) fn toggle(&mut self, task: TaskId) {
         if !self.shown.remove(&task) {
             self.shown.insert(task);
@@ -123,6 +151,15 @@ fn sum(a: Counts, b: Counts) -> Counts {
     }
 }
 
+/// The lines of these files; of a file that is no text there are none.
+fn sum_of(files: &[ChangedFile]) -> Counts {
+    let count = |lines: Option<u64>| lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(0);
+    files.iter().fold(Counts { added: 0, removed: 0, is_least: false }, |all, file| {
+        let (added, removed) = (count(file.added), count(file.removed));
+        sum(all, Counts { added, removed, is_least: false })
+    })
+}
+
 /// `+91`, `−300`, each in its colour.
 fn said<'a>(counts: Counts) -> impl Iterator<Item = Element<'a, Message>> {
     let (added, removed) = counts.words();
@@ -131,32 +168,79 @@ fn said<'a>(counts: Counts) -> impl Iterator<Item = Element<'a, Message>> {
 }
 
 impl Conversation {
-    /// A task's changed files, if any: a line, and each file on demand.
-    fn changes(&self, task: TaskId, look: Look) -> Option<Element<'_, Message>> {
-        let Some(files) = self.changes.of.get(&task).filter(|files| !files.is_empty()) else {
-            let has_ended = self.task(task).is_some_and(|task| task.ended_at.is_some());
-            let all = self.others(task).filter(|_| has_ended).and_then(|_| self.all_changes(task))?;
-            return Some(all.padding([2.0, 0.0]).into());
-        };
+    /// The bar of a task's changes, if there are any: how many files and lines, what can be done with them, and each file on demand.
+    pub(super) fn changes(&self, task: TaskId, look: Look) -> Option<Element<'_, Message>> {
+        let edited: &[File] = self.changes.of.get(&task).map_or(&[], Vec::as_slice);
+        let told = self.changes.told(task);
+        let reply = told
+            .and_then(|told| told.as_ref().ok())
+            .filter(|reply| !reply.files.is_empty() || reply.can_redo);
+        let has_ended = self.task(task).is_some_and(|task| task.ended_at.is_some());
+        let others = self.others(task);
+        if edited.is_empty() && reply.is_none() && (others.is_none() || !has_ended || told.is_some()) {
+            return None;
+        }
         let is_shown = self.changes.shown.contains(&task);
-        // Not "changed": what commands have changed only git knows, when it is asked.
-        // If one edit's difference is unknown, there is no sum.
-        let all = files.iter().map(|file| file.counts).reduce(|a, b| Some(sum(a?, b?))).flatten();
-        let head = format!("{} edited", words::counted(files.len() as u64, "file"));
         let toggle = word(if is_shown { "Hide" } else { "Show" }, Message::ChangesToggled(task));
-        let head = row![beside(head)].extend(all.into_iter().flat_map(said)).push(toggle);
-        let rest = self.others(task).map(|others| {
-            row![beside(format!("{others} may have changed more"))]
-                .extend(self.all_changes(task).map(Element::from))
-                .spacing(space::S)
-                .align_y(Center)
-        });
-        let mut content = column![head.spacing(space::S).align_y(Center)].push(rest).spacing(space::XS);
+        let (head, lines) = match reply {
+            Some(reply) => {
+                let files = words::counted(reply.files.len() as u64, "file");
+                (format!("{files} changed"), Some(sum_of(&reply.files)))
+            }
+            // What commands have changed only git knows. If one edit's difference is unknown, there is no sum.
+            None => {
+                let all = edited.iter().map(|file| file.counts).reduce(|a, b| Some(sum(a?, b?))).flatten();
+                (format!("{} edited", words::counted(edited.len() as u64, "file")), all)
+            }
+        };
+        let mut bar = row![].spacing(space::S).align_y(Center);
+        if reply.is_some() || !edited.is_empty() {
+            let has_files = reply.is_none_or(|reply| !reply.files.is_empty());
+            bar = bar
+                .push(beside(head))
+                .extend(lines.into_iter().flat_map(said))
+                .push(has_files.then_some(toggle));
+        }
+        bar = match reply {
+            Some(reply) => {
+                let undo = |label, from| word(label, Message::Undo(undo::Message::UndoOf(task, from, None)));
+                let review = word("Review", Message::Undo(undo::Message::Reviewed(task)));
+                bar.push((!reply.files.is_empty()).then_some(review))
+                    .push(reply.files.iter().any(undo::is_offered).then(|| undo("Undo", UndoFrom::Start)))
+                    .push(reply.can_redo.then(|| undo("Redo", UndoFrom::LastUndo)))
+            }
+            None => {
+                let is_there = told.is_none() && (has_ended || others.is_some());
+                bar.push(is_there.then(|| self.review(task)).flatten())
+            }
+        };
+        let note = match told {
+            Some(Err(why)) => Some(format!("No undo here: {}", visible_line(why))),
+            Some(Ok(_)) => None,
+            None if edited.is_empty() => None,
+            None => others.map(|others| format!("{others} may have changed more")),
+        };
+        let mut content = column![bar.wrap()].push(note.map(secondary)).spacing(space::XS);
         if is_shown {
-            let rows = files.iter().take(MAX_FILES).map(|file| self.file(task, file, look));
+            let rows: Vec<Element<'_, Message>> = match reply {
+                Some(reply) => reply
+                    .files
+                    .iter()
+                    .take(MAX_FILES)
+                    .map(|file| {
+                        let edits = edited.iter().find(|edited| edited.path == file.path);
+                        self.changed_file(task, file, edits, look)
+                    })
+                    .collect(),
+                None => edited
+                    .iter()
+                    .take(MAX_FILES)
+                    .map(|file| self.file(task, file, file.words(), None, look))
+                    .collect(),
+            };
             let list = Column::with_children(rows).spacing(space::XS);
             content = content.push(container(list).padding(space::S).width(Fill).style(style::tool));
-            let more = files.len().saturating_sub(MAX_FILES);
+            let more = reply.map_or(edited.len(), |reply| reply.files.len()).saturating_sub(MAX_FILES);
             if more > 0 {
                 content = content.push(secondary(format!("… {}", words::counted(more as u64, "more file"))));
             }
@@ -164,10 +248,26 @@ impl Conversation {
         Some(content.into())
     }
 
+    /// Asks the daemon what the last task has changed, once it has ended: only git knows what commands did, and whether there is an undo.
+    /// `is_old`: what it has said no longer holds.
+    pub(super) fn ask_for_changes(&mut self, is_old: bool) -> Option<Effect> {
+        let id = self.changed_by()?;
+        if is_old {
+            self.changes.told.clear();
+        }
+        let has_any = self.changes.of.contains_key(&id) || self.others(id).is_some();
+        let has_ended = self.task(id).is_some_and(|task| task.status.has_ended());
+        let is_due = has_ended && has_any && !self.changes.told.contains_key(&id);
+        is_due.then(|| {
+            self.changes.told.insert(id, None);
+            Effect::Ask(Request::Changes(id, UndoFrom::Start))
+        })
+    }
+
     /// Shows all that the task has changed, as git finds it, if that can be asked for: of a root task.
-    fn all_changes(&self, task: TaskId) -> Option<Press<'_, Message>> {
+    fn review(&self, task: TaskId) -> Option<Press<'_, Message>> {
         let is_root = self.sub_task.is_none() && self.task(task).is_some_and(|task| task.depth == 0);
-        is_root.then(|| word("All changes", Message::Undo(undo::Message::ChangesOf(task))))
+        is_root.then(|| word("Review", Message::Undo(undo::Message::ChangesOf(task))))
     }
 
     /// What may have changed files of the task's folder, beside its edits.
@@ -188,26 +288,49 @@ impl Conversation {
         }
     }
 
-    /// The last line of a task, below its changes.
-    pub(super) fn below_changes<'a>(
+    /// A file as git finds it; `edits`: the task's edits of it.
+    fn changed_file<'a>(
         &'a self,
         task: TaskId,
-        last: Element<'a, Message>,
+        file: &'a ChangedFile,
+        edits: Option<&'a File>,
         look: Look,
     ) -> Element<'a, Message> {
-        match self.changes(task, look) {
-            None => last,
-            Some(changes) => column![changes, last].spacing(space::S).into(),
+        let path = &file.path;
+        let counts = said(sum_of(std::slice::from_ref(file))).collect();
+        let undo = if undo::is_offered(file) {
+            let undo = undo::Message::UndoOf(task, UndoFrom::Start, Some(path.clone()));
+            word("Undo", Message::Undo(undo)).into()
+        } else {
+            beside("changed since by somebody else").into()
+        };
+        match edits {
+            Some(edits) => self.file(task, edits, counts, Some(undo), look),
+            None => row![one_line(code(visible_line(path).into_owned()))]
+                .extend(counts)
+                .push(word("Edit", Message::FileEdited(path.clone())))
+                .push(undo)
+                .spacing(space::S)
+                .align_y(Center)
+                .into(),
         }
     }
 
-    fn file<'a>(&'a self, task: TaskId, file: &'a File, look: Look) -> Element<'a, Message> {
+    fn file<'a>(
+        &'a self,
+        task: TaskId,
+        file: &'a File,
+        counts: Vec<Element<'a, Message>>,
+        undo: Option<Element<'a, Message>>,
+        look: Look,
+    ) -> Element<'a, Message> {
         let is_open = self.changes.open.contains(&(task, file.path.clone()));
         let diff = if is_open { "Hide diff" } else { "Diff" };
         let head = row![one_line(code(visible_line(&file.path).into_owned()))]
-            .extend(file.words())
+            .extend(counts)
             .push(word(diff, Message::FileToggled(task, file.path.clone())))
             .push(word("Edit", Message::FileEdited(file.path.clone())))
+            .push(undo)
             .spacing(space::S)
             .align_y(Center);
         if !is_open {

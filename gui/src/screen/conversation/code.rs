@@ -1,4 +1,5 @@
-//! A block of code, in parts with separate layouts: while a long one streams, only its last part is laid out again.
+//! A block of code, in parts with separate layouts: while a long one streams, only its last part is laid out again, and parts that have
+//! not been in view are not laid out.
 
 use crate::{
     syntax::{self, Language},
@@ -19,7 +20,7 @@ pub(super) fn view<'a, Message: 'a>(
     language: Option<&'static Language>,
     tokens: &'static Tokens,
 ) -> Element<'a, Message> {
-    let part = |range: Range<usize>| {
+    let part = |range: Range<usize>, is_deferred: bool| {
         let text = source.get(range.clone()).unwrap_or_default();
         let part: Passage<'a, Message> = match language {
             None => passage::code(text),
@@ -27,9 +28,10 @@ pub(super) fn view<'a, Message: 'a>(
                 syntax::spans_within(source, range.clone(), language, tokens)
             }),
         };
-        part.wrapping(Wrapping::None).into()
+        part.wrapping(Wrapping::None).deferred(is_deferred).into()
     };
-    Column::with_children(parts(source).map(part)).into()
+    let is_long = parts(source).nth(1).is_some();
+    Column::with_children(parts(source).map(|range| part(range, is_long))).into()
 }
 
 /// The parts, without the line breaks between them. None ends with an empty line, which would have no height.

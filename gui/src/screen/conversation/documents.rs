@@ -10,7 +10,7 @@ use crate::emoji::drawable;
 use abide_client::{
     protocol::{
         Seq, TaskId,
-        message::{Message, Role},
+        message::{Message, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
         task::AgentTask,
     },
@@ -22,6 +22,8 @@ use std::collections::{HashMap, HashSet};
 
 /// How many messages that are not shown stay parsed.
 const KEEP: usize = 400;
+/// A longer reply is shown block by block, each a row of its own, in bytes.
+const LONG: usize = 8 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Documents {
@@ -57,7 +59,7 @@ impl Live {
         let mut end = String::new();
         let mut last = 0;
         for line in came.split_inclusive('\n') {
-            let mut linker = self.linker;
+            let mut linker = self.linker.clone();
             linker.line(&drawable(visible(line)), &mut end);
             if line.ends_with('\n') {
                 (self.linker, last) = (linker, end.len());
@@ -84,6 +86,24 @@ impl Documents {
     #[must_use]
     pub(super) fn of(&self, seq: Seq) -> Option<&Content> {
         self.recorded.get(&seq)
+    }
+
+    /// How many rows show this reply, if it is a long one that has been parsed.
+    #[must_use]
+    pub(super) fn rows_of(&self, message: &Message) -> Option<usize> {
+        let document = self.recorded.get(&message.seq).filter(|_| is_long(message))?;
+        Some(document.items().len()).filter(|rows| *rows > 1)
+    }
+
+    /// Parses the long replies, whose rows are their blocks.
+    pub(super) fn parse_long(&mut self, view: &ConversationView) {
+        for entry in view.timeline() {
+            if let Entry::Message(message) = entry
+                && is_long(message)
+            {
+                self.recorded.entry(message.seq).or_insert_with(|| document(&message.text));
+            }
+        }
     }
 
     #[must_use]
@@ -169,7 +189,7 @@ impl Documents {
     /// Parses the messages that will be shown.
     pub(super) fn parse(&mut self, view: &ConversationView, shown: impl Iterator<Item = Seq>) {
         if self.recorded.len() > KEEP {
-            self.recorded.clear();
+            self.recorded.retain(|seq, _| matches!(view.entry(*seq), Some(Entry::Message(m)) if is_long(m)));
         }
         for seq in shown {
             if let Some(Entry::Message(message)) = view.entry(seq)
@@ -187,10 +207,20 @@ pub(super) const fn is_document(message: &Message) -> bool {
     matches!(message.role, Role::Agent)
 }
 
+fn is_long(message: &Message) -> bool {
+    message.text.len() > LONG && message.kind == MessageKind::Text && is_document(message)
+}
+
+/// The source of a model's text.
+#[must_use]
+pub(super) fn source(text: &str) -> String {
+    linked(&drawable(visible(text)))
+}
+
 /// A model's text, parsed for drawing.
 #[must_use]
 pub(in crate::screen) fn document(text: &str) -> Content {
-    Content::parse(&linked(&drawable(visible(text))))
+    Content::parse(&source(text))
 }
 
 #[cfg(test)]

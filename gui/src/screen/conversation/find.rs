@@ -1,9 +1,10 @@
 //! The search within a conversation. The daemon searches all messages, including those that are not loaded; the window steps from match
 //! to match, newest first.
 
-use super::{Conversation, Goal, Message, Row, marks::Phrases};
+use super::{Conversation, Goal, Message, Row, documents::source, marks::Phrases};
 use crate::{
     effect::{Effect, field},
+    rendered,
     request::Request,
     theme::{size, space, style},
     widget::{
@@ -16,9 +17,12 @@ use crate::{
         wrap::{Inner, Wrap, wrapped},
     },
 };
-use abide_client::protocol::{
-    Seq,
-    method::search::{MessageHit, SearchReply},
+use abide_client::{
+    protocol::{
+        Seq,
+        method::search::{MessageHit, SearchReply},
+    },
+    view::Entry,
 };
 use iced::{
     Center, Event, Fill,
@@ -51,11 +55,19 @@ pub(super) struct Find {
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) seq: Seq,
+    /// The row of it: a long reply has one for each block.
+    block: usize,
     /// Their matches are marked in it.
     phrases: Phrases,
     wanted: Wanted,
     /// The match at which the list is, once the message is shown.
     place: Option<Marked<Row>>,
+}
+
+impl Found {
+    pub(super) fn row(&self) -> Row {
+        if self.block == 0 { Row::Entry(self.seq) } else { Row::Block(self.seq, self.block) }
+    }
 }
 
 impl Find {
@@ -148,11 +160,18 @@ impl Conversation {
             && let Some(next) = at.checked_add_signed(-by).filter(|next| by != 0 && *next < of)
         {
             found.wanted = Wanted::At(next);
-            let row = Row::Entry(found.seq);
+            let row = found.row();
             self.went = self.went.wrapping_add(1);
             let window = self.rows.get(self.window.clone()).unwrap_or_default();
             self.goal = (!window.contains(&row)).then_some(Goal::Row(row));
             return self.seek();
+        }
+        if let Some(block) = self.found.as_ref().filter(|_| by != 0).and_then(|found| {
+            let blocks = self.blocks_with(found.seq, &found.phrases);
+            let mut others = blocks.into_iter();
+            if by > 0 { others.rfind(|n| *n < found.block) } else { others.find(|n| *n > found.block) }
+        }) {
+            return self.go_to_block(block, if by < 0 { Wanted::First } else { Wanted::Last });
         }
         let Some(find) = &mut self.find else { return Vec::new() };
         let Some(count) = isize::try_from(find.hits.len()).ok().filter(|count| *count > 0) else {
@@ -166,14 +185,49 @@ impl Conversation {
 
     /// Goes to that match of the message, once it is loaded.
     pub(super) fn go_to_found(&mut self, seq: Seq, phrases: Phrases, wanted: Wanted) -> Vec<Effect> {
-        self.found = Some(Found { seq, phrases, wanted, place: None });
+        self.found = Some(Found { seq, block: 0, phrases, wanted, place: None });
         self.went = self.went.wrapping_add(1);
         self.goal = Some(Goal::Row(Row::Entry(seq)));
+        let effects = self.seek();
+        self.find_block();
+        effects
+    }
+
+    /// Goes on to the block of a long reply that has the match, once the reply is loaded.
+    pub(super) fn find_block(&mut self) {
+        let Some(found) = self.found.as_ref().filter(|found| found.block == 0 && found.place.is_none())
+        else {
+            return;
+        };
+        let blocks = self.blocks_with(found.seq, &found.phrases);
+        let block = if found.wanted == Wanted::First { blocks.first() } else { blocks.last() };
+        if let Some(block) = block.copied().filter(|block| *block > 0) {
+            let wanted = found.wanted;
+            drop(self.go_to_block(block, wanted));
+        }
+    }
+
+    fn go_to_block(&mut self, block: usize, wanted: Wanted) -> Vec<Effect> {
+        let Some(found) = &mut self.found else { return Vec::new() };
+        (found.block, found.wanted, found.place) = (block, wanted, None);
+        self.goal = Some(Goal::Row(found.row()));
+        self.went = self.went.wrapping_add(1);
         self.seek()
     }
 
+    /// The blocks of a long reply with a match; none if it is not long.
+    fn blocks_with(&self, seq: Seq, phrases: &Phrases) -> Vec<usize> {
+        let Some(Entry::Message(message)) = self.view.entry(seq) else { return Vec::new() };
+        if self.documents.rows_of(message).is_none() {
+            return Vec::new();
+        }
+        let blocks = rendered::blocks(&source(&message.text));
+        let found = blocks.iter().enumerate().filter(|(_, block)| !phrases.find(block).is_empty());
+        found.map(|(n, _)| n).collect()
+    }
+
     pub(super) fn be_at(&mut self, place: Marked<Row>) -> Vec<Effect> {
-        if let Some(found) = self.found.as_mut().filter(|found| Row::Entry(found.seq) == place.row) {
+        if let Some(found) = self.found.as_mut().filter(|found| found.row() == place.row) {
             found.place = Some(place);
         }
         Vec::new()
@@ -181,9 +235,10 @@ impl Conversation {
 
     /// The matches that the list marks.
     pub(super) fn marking(&self) -> Option<Marking<'_, Row, Message>> {
-        let Found { seq, phrases, wanted, .. } = self.found.as_ref()?;
+        let found = self.found.as_ref()?;
+        let Found { phrases, wanted, .. } = found;
         Some(Marking {
-            row: Row::Entry(*seq),
+            row: found.row(),
             find: Box::new(move |text: &str| phrases.find(text)),
             wanted: *wanted,
             act: self.went,

@@ -9,6 +9,7 @@ use super::{
     Conversation, Gap, Goal, Row,
     projection::{current_task, now, rows},
     thought::thoughts,
+    worked::fold,
 };
 use crate::{
     effect::Effect,
@@ -22,6 +23,7 @@ use abide_client::{
     Update,
     protocol::{
         Seq,
+        event::EventKind,
         inbox::PendingId,
         message::{CallView, Role},
     },
@@ -31,7 +33,7 @@ use abide_client::{
 /// How many rows are built at the end while it is followed, and otherwise on either side of the visible ones.
 const NEAR: usize = 40;
 /// How many entries are kept while the end is followed.
-const KEEP: usize = 2000;
+pub(super) const KEEP: usize = 2000;
 /// How many messages a snapshot has.
 const SNAPSHOT: usize = 100;
 
@@ -41,6 +43,7 @@ impl Conversation {
         let mut changes = Vec::new();
         let mut effects = Vec::new();
         let picked = self.picked_in_words();
+        let worked = self.current().filter(|task| !task.status.has_ended()).map(|task| task.id);
         for update in updates {
             let is_first = matches!(update, Update::Snapshot(_));
             changes.extend(self.view.apply(update));
@@ -73,6 +76,11 @@ impl Conversation {
             self.view.keep_last(KEEP);
             self.gap = self.view.timeline().next().map(|oldest| Gap::from_start(oldest.seq()));
         }
+        let has_ended = |id| self.task(id).is_some_and(|task| task.status.has_ended());
+        if let Some(id) = worked.filter(|id| !self.at_end() && has_ended(*id)) {
+            // The person is reading its steps.
+            self.unfolded.insert(id, true);
+        }
         if changes.iter().any(moves_rows) {
             self.project();
         } else {
@@ -82,6 +90,12 @@ impl Conversation {
         if self.goal.is_some() && !changes.is_empty() {
             effects.extend(self.seek());
         }
+        let is_old = |change: &Change| match change {
+            Change::Added(seq) => self.is_undo(*seq),
+            change => matches!(change, Change::Reset),
+        };
+        let is_old = changes.iter().any(is_old);
+        effects.extend(self.ask_for_changes(is_old));
         if let Some(unread) = seen.filter(|_| is_news) {
             effects.extend(self.read(unread));
         }
@@ -131,6 +145,10 @@ impl Conversation {
         matches!(self.view.entry(seq), Some(Entry::Message(m)) if m.role != Role::User)
     }
 
+    fn is_undo(&self, seq: Seq) -> bool {
+        matches!(self.view.entry(seq), Some(Entry::Event(event)) if matches!(event.kind, EventKind::Undone(_)))
+    }
+
     /// Marks all messages as read, if some are unread.
     pub fn read(&mut self, unread: u64) -> Option<Effect> {
         if self.sub_task.is_some() {
@@ -147,13 +165,35 @@ impl Conversation {
     pub(super) fn project(&mut self) {
         self.thoughts = thoughts(&self.view, |id| self.task(id));
         let of = self.sub_task;
-        let missing = self.gap.map(|gap| gap.after);
-        (self.rows, self.heads) = rows(&self.view, of, &self.earlier, &self.thoughts, missing);
+        (self.rows, self.heads) = self.unfolded_rows();
+        let mut settled = std::mem::take(&mut self.rows);
+        fold(&mut settled, &self.view, |task| self.shows_steps(task));
+        self.documents.parse_long(&self.view);
+        self.rows = settled.into_iter().flat_map(|row| self.blocks(row)).collect();
         self.settled = self.rows.len();
         self.rows.extend(now(&self.view, of, &self.heads, |item| self.documents.blocks(item)));
         self.keep_selection();
         self.changes.follow(&self.view);
         self.reframe();
+    }
+
+    /// The row, and those of the further blocks of a long reply.
+    fn blocks(&self, row: Row) -> impl Iterator<Item = Row> + use<> {
+        let blocks = match row {
+            Row::Entry(seq) if !self.thoughts.contains(&seq) => match self.view.entry(seq) {
+                Some(Entry::Message(message)) => self.documents.rows_of(message).map(|rows| (seq, rows)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let more = blocks.into_iter().flat_map(|(seq, rows)| (1..rows).map(move |n| Row::Block(seq, n)));
+        std::iter::once(row).chain(more)
+    }
+
+    /// The rows with the steps of all tasks, and the heads that are due.
+    pub(super) fn unfolded_rows(&self) -> (Vec<Row>, Vec<Row>) {
+        let missing = self.gap.map(|gap| gap.after);
+        rows(&self.view, self.sub_task, &self.earlier, &self.thoughts, missing)
     }
 
     /// Follows a streaming reply, which moves no other rows.
@@ -186,7 +226,10 @@ impl Conversation {
             _ => count.saturating_sub(NEAR)..count,
         };
         let shown = self.rows.get(self.window.clone()).unwrap_or_default();
-        let seqs = shown.iter().filter_map(|row| if let Row::Entry(seq) = row { Some(*seq) } else { None });
+        let seqs = shown.iter().filter_map(|row| match row {
+            Row::Entry(seq) | Row::Block(seq, _) => Some(*seq),
+            _ => None,
+        });
         self.documents.parse(&self.view, seqs);
         let ends = shown.iter().filter_map(|row| if let Row::End(id) = row { Some(*id) } else { None });
         for id in ends {

@@ -46,6 +46,9 @@ impl Conversation {
             return vec![further];
         }
         let Some(goal) = self.goal else { return Vec::new() };
+        if let Goal::Row(row) = goal {
+            self.unfold_to(row);
+        }
         let is_under_way = self.gap.is_some_and(|gap| gap.is_loading && goal.is_in(gap));
         if !is_under_way {
             if self.goal_row().is_none() && !self.rows.is_empty() {

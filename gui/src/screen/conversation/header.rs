@@ -127,7 +127,7 @@ impl Conversation {
     }
 }
 
-/// Step, time, tokens and money.
+/// The step of a task at work, time, tokens and money.
 fn numbers(task: Option<&AgentTask>, paused: Option<Timestamp>, look: Look) -> Vec<String> {
     let Some(task) = task else { return Vec::new() };
     let waits = task.pending.iter().map(abide_client::protocol::inbox::Pending::asked_at).min();
@@ -142,5 +142,6 @@ fn numbers(task: Option<&AgentTask>, paused: Option<Timestamp>, look: Look) -> V
             None => words::duration(task.worked(look.now).max(1000)),
         }),
     };
-    [Some(words::step(task)), time, words::usage(&task.usage_of_all())].into_iter().flatten().collect()
+    let step = (task.step_count > 0 && !task.status.has_ended()).then(|| words::step(task));
+    [step, time, words::usage(&task.usage_of_all())].into_iter().flatten().collect()
 }

@@ -1,10 +1,15 @@
-//! Prepares Markdown for the parser: bare addresses become links, and text that looks like HTML, which the parser would drop,
-//! stays text.
+//! Prepares Markdown for the parser: bare addresses become links, text that looks like HTML, which the parser would drop, stays text,
+//! and what would be one very large block becomes several, since only whole blocks are laid out.
+
+/// A paragraph that is longer is continued as another one, in bytes.
+const LONG: usize = 4096;
+/// A table with more rows is continued as another one, with the same head.
+const ROWS: usize = 40;
 
 /// The text with `<…>` around each bare address, and a backslash before each `<` that begins no link.
 #[must_use]
 pub(super) fn linked(markdown: &str) -> String {
-    if !markdown.contains("://") && !markdown.contains('<') {
+    if markdown.len() <= LONG && !markdown.contains("://") && !markdown.contains('<') {
         return markdown.to_owned();
     }
     let mut linked = String::with_capacity(markdown.len() + 16);
@@ -15,10 +20,22 @@ pub(super) fn linked(markdown: &str) -> String {
     linked
 }
 
-/// Processes line by line and tracks code blocks.
-#[derive(Debug, Clone, Copy, Default)]
+/// Processes line by line and tracks code blocks, and how large the paragraph or the table is.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Linker {
     fence: Option<char>,
+    /// Of the paragraph, in bytes.
+    length: usize,
+    /// The last line, if it may be the head of a table.
+    before: String,
+    table: Option<Table>,
+}
+
+/// A table under way.
+#[derive(Debug, Clone)]
+struct Table {
+    head: String,
+    rows: usize,
 }
 
 impl Linker {
@@ -34,8 +51,72 @@ impl Linker {
             (Some(open), Some(mark)) if open == mark => self.fence = None,
             _ => {}
         }
-        if is_code { linked.push_str(line) } else { in_line(line, linked) }
+        if is_code {
+            linked.push_str(line);
+            (self.length, self.table) = (0, None);
+            self.before.clear();
+            return;
+        }
+        self.in_table(line, linked);
+        let is_prose = line.len() == begun.len()
+            && !begun.starts_with(|c: char| c.is_ascii_digit() || "|>-*+#=".contains(c));
+        if !is_prose || self.table.is_some() {
+            self.length = 0;
+            in_line(line, linked);
+            return;
+        }
+        if self.length > LONG {
+            linked.push('\n');
+            self.length = 0;
+        }
+        let mut rest = line;
+        while let Some(end) = end_of_part(rest, LONG.saturating_sub(self.length)) {
+            let (part, more) = rest.split_at(end);
+            in_line(part, linked);
+            linked.push_str("\n\n");
+            (rest, self.length) = (more, 0);
+        }
+        self.length += rest.len();
+        in_line(rest, linked);
     }
+
+    /// Begins the table anew if it has very many rows.
+    fn in_table(&mut self, line: &str, linked: &mut String) {
+        let is_rule = line.contains('-') && line.trim().chars().all(|c| "|-: ".contains(c));
+        match &mut self.table {
+            _ if !line.contains('|') => self.table = None,
+            None if is_rule && self.before.contains('|') => {
+                self.table = Some(Table { head: format!("{}{line}", self.before), rows: 0 });
+            }
+            Some(table) if table.rows == ROWS => {
+                linked.push('\n');
+                linked.push_str(&table.head);
+                table.rows = 1;
+            }
+            Some(table) => table.rows += 1,
+            None => {}
+        }
+        self.before.clear();
+        if line.len() < LONG && line.contains('|') {
+            self.before.push_str(line);
+        }
+    }
+}
+
+/// Where this line of a paragraph is cut, which may take so many bytes more: after a space that stands in no code, if there is one.
+fn end_of_part(line: &str, room: usize) -> Option<usize> {
+    let least = line.ceil_char_boundary(room);
+    let most = line.ceil_char_boundary(room + LONG);
+    if least >= line.len() {
+        return None;
+    }
+    let mut is_in_code = line[..least].matches('`').count() % 2 == 1;
+    let mut spaces = line[least..most].char_indices().filter(|(_, c)| {
+        is_in_code ^= *c == '`';
+        *c == ' ' && !is_in_code
+    });
+    let end = spaces.next().map(|(at, _)| least + at + 1).or((most < line.len()).then_some(most))?;
+    (end < line.trim_end().len()).then_some(end)
 }
 
 fn in_line(line: &str, linked: &mut String) {
@@ -126,6 +207,27 @@ mod tests {
             ("```\n<p>\n```\n    <p>", "```\n<p>\n```\n    <p>"),
         ] {
             assert_eq!(linked(markdown), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_very_large_becomes_several_blocks() {
+        let sentence = "It is so, and `not otherwise at all`. ";
+        let table = format!("| a | b |\n|---|---|\n{}", "| 1 | 2 |\n".repeat(3 * ROWS));
+        for (markdown, blocks, lost) in [
+            (sentence.repeat(1000), 9, ""),
+            (format!("{}\n", sentence.trim_end()).repeat(1000), 10, ""),
+            ("x".repeat(40_000), 5, ""),
+            (table, 3, "| a | b |\n|---|---|\n"),
+            (sentence.repeat(50), 1, ""),
+            (format!("```\n{}```\n", sentence.repeat(1000)), 1, ""),
+        ] {
+            let split = linked(&markdown);
+            let parts: Vec<&str> = split.split("\n\n").filter(|part| !part.trim().is_empty()).collect();
+            assert_eq!(parts.len(), blocks, "{}", &markdown[..40]);
+            let bare = |text: &str| text.replace('\n', "");
+            assert_eq!(bare(&split).len(), bare(&markdown).len() + (blocks - 1) * bare(lost).len());
+            assert!(parts.iter().all(|part| part.matches('`').count() % 2 == 0), "code is not cut");
         }
     }
 

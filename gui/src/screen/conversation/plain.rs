@@ -18,10 +18,13 @@ use abide_client::{
 };
 
 impl Conversation {
-    /// All loaded rows as text.
+    /// All loaded rows as text, with all steps.
     #[must_use]
     pub fn as_text(&self) -> String {
-        let parts: Vec<String> = self.rows.iter().filter_map(|row| self.row_as_text(*row)).collect();
+        let now = self.rows.get(self.settled..).unwrap_or_default();
+        let (rows, _) = self.unfolded_rows();
+        let rows = rows.iter().chain(now);
+        let parts: Vec<String> = rows.filter_map(|row| self.row_as_text(*row)).collect();
         parts.join("\n\n") + "\n"
     }
 
@@ -57,8 +60,8 @@ impl Conversation {
                     }
                 }
             }
-            // The first live row has all of the text.
-            Row::Live(_, 1..) => return None,
+            // The first row has all of the text.
+            Row::Live(_, 1..) | Row::Block(..) => return None,
             Row::Live(item, _) => {
                 let text = self.fold().live_item(item)?.stream(DeltaKind::Text).map(Stream::text)?;
                 format!("Agent:\n{}", visible(&text))
@@ -67,6 +70,7 @@ impl Conversation {
                 let task = self.task(id)?;
                 end(task, self.has_said_summary(id, task))
             }
+            Row::Worked(id) => self.worked_words(id),
             Row::Indicator(_) => return None,
         };
         Some(part)

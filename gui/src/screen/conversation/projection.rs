@@ -41,6 +41,10 @@ pub enum Row {
     Card(PendingId),
     /// A sub-task, where it began.
     Child(TaskId),
+    /// A further block of a long reply, counted from 1: its entry shows the first.
+    Block(Seq, usize),
+    /// The steps of an ended task, folded or above them.
+    Worked(TaskId),
     /// How a task ended.
     End(TaskId),
     /// A block of live output, counted from 0: earlier blocks stay the same while the last one grows.

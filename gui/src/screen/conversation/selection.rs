@@ -1,6 +1,6 @@
 //! The selection in the timeline, and its text: from the model, since most rows are not built.
 
-use super::{Conversation, Message, Row};
+use super::{Conversation, Message, Row, documents::source};
 use crate::{
     effect::Effect,
     font::JOINER,
@@ -93,6 +93,9 @@ impl Conversation {
     fn words_of(&self, row: Row) -> Option<String> {
         match row {
             Row::Entry(seq) => match self.view.entry(seq)? {
+                Entry::Message(m) if self.documents.rows_of(m).is_some() => {
+                    rendered::block(&source(&m.text), 0)
+                }
                 Entry::Message(m) if m.role == Role::Agent && m.kind != MessageKind::Question => {
                     Some(self.folded(m).unwrap_or_else(|| rendered::text(&visible(&m.text))))
                 }
@@ -102,6 +105,10 @@ impl Conversation {
                     Some(format!("{} {}", visible(&call.tool), visible(what)))
                 }
                 _ => self.row_as_text(row),
+            },
+            Row::Block(seq, block) => match self.view.entry(seq)? {
+                Entry::Message(message) => rendered::block(&source(&message.text), block),
+                _ => None,
             },
             Row::Live(item, block) => {
                 self.documents.live_source(item).and_then(|source| rendered::block(source, block))

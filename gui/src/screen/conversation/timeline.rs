@@ -1,6 +1,9 @@
 //! Draws the rows of the timeline.
 
-use super::{Conversation, Gap, Message, Row, again::is_prompt, call, markdown, thought::is_thinking};
+use super::{
+    Conversation, Found, Gap, Message, Row, again::is_prompt, call, markdown, thought::is_thinking,
+    worked::numbers,
+};
 use crate::{
     effect::field,
     emoji::drawable,
@@ -54,7 +57,7 @@ impl Conversation {
     ) -> Element<'a, Message> {
         let window = self.window.clone();
         let rows = self.rows.get(window.clone()).unwrap_or_default();
-        let found = self.found.as_ref().map(|found| Row::Entry(found.seq));
+        let found = self.found.as_ref().map(Found::row);
         let parts = self.selected_parts();
         let built = rows.iter().map(|&row| {
             let is_selected = parts.get(&row).is_some_and(|part| *part == (0..usize::MAX));
@@ -142,14 +145,21 @@ impl Conversation {
                 Some(task) => self.child(task, look),
                 None => gap().into(),
             },
+            Row::Worked(id) => self.worked(id),
+            Row::Block(seq, n) => match self.view.entry(seq) {
+                Some(Entry::Message(message)) => self.block(message, n, look),
+                _ => gap().into(),
+            },
             Row::End(id) => self.task(id).map_or_else(
                 || gap().into(),
                 |task| {
                     let summary = self.documents.summary(id).filter(|_| !self.has_said_summary(id, task));
-                    let end = end(task, summary, look);
-                    let end =
-                        Column::new().push(end).push(self.again_button(task, guard, look)).spacing(space::S);
-                    self.below_changes(id, end.into(), look)
+                    let parts = [
+                        end(task, summary, self.has_steps(id), look),
+                        self.changes(id, look),
+                        self.again_button(task, guard, look),
+                    ];
+                    Column::with_children(parts.into_iter().flatten()).spacing(space::S).into()
                 },
             ),
             Row::Live(item, block) => {
@@ -163,7 +173,10 @@ impl Conversation {
             }
             Row::Indicator(id) => self.task(id).map_or_else(
                 || gap().into(),
-                |task| self.below_changes(id, self.indicator(task, look), look),
+                |task| {
+                    let parts = [self.changes(id, look), Some(self.indicator(task, look))];
+                    Column::with_children(parts.into_iter().flatten()).spacing(space::S).into()
+                },
             ),
         }
     }
@@ -268,11 +281,14 @@ impl Conversation {
                 Column::with_children(parts.into_iter().flatten()).into()
             }
             (Role::Agent, kind) => {
-                let document: Element<'a, Message> = match self.documents.of(message.seq) {
-                    Some(document) => markdown::view(document, look.tokens).map(Message::Document),
-                    None => prose(visible(&message.text)).into(),
+                let document = match (self.documents.rows_of(message), self.documents.of(message.seq)) {
+                    (Some(_), _) => self.block(message, 0, look),
+                    (None, Some(document)) => {
+                        let document = markdown::view(document, look.tokens).map(Message::Document);
+                        copyable(document, &message.text)
+                    }
+                    (None, None) => copyable(prose(visible(&message.text)).into(), &message.text),
                 };
-                let document = copyable(document, &message.text);
                 let cut = (kind == MessageKind::Partial).then(|| secondary("cut off").into());
                 let parts = [self.reasoning(message), Some(document), cut];
                 Column::with_children(parts.into_iter().flatten()).into()
@@ -282,6 +298,15 @@ impl Conversation {
 }
 
 impl Conversation {
+    /// A block of a long reply; the last one has the button that copies all of it.
+    fn block<'a>(&'a self, message: &'a message::Message, block: usize, look: Look) -> Element<'a, Message> {
+        let document = self.documents.of(message.seq);
+        let shown = document.and_then(|document| markdown::block(document, block, look.tokens));
+        let shown = shown.map_or_else(|| gap().into(), |shown| shown.map(Message::Document));
+        let is_last = document.is_some_and(|document| document.items().len() == block + 1);
+        if is_last { copyable(shown, &message.text) } else { shown }
+    }
+
     /// A model's reasoning: one quiet word, the text on demand.
     fn reasoning<'a>(&'a self, message: &'a message::Message) -> Option<Element<'a, Message>> {
         let thought = message.reasoning.as_deref().map(str::trim).filter(|thought| !thought.is_empty())?;
@@ -325,30 +350,40 @@ impl Conversation {
     }
 }
 
-/// The badge of an ended task: its end and its numbers.
-fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Element<'a, Message> {
+/// How the task ended, its error, and the summary that nothing else shows. A task that is complete needs no word of that below its answer,
+/// and its numbers are on the line of its steps, if it has one.
+fn end<'a>(
+    task: &'a AgentTask,
+    summary: Option<&'a Content>,
+    has_steps: bool,
+    look: Look,
+) -> Option<Element<'a, Message>> {
     let latest = LatestTask::from(task);
-    let ink: fn(&iced::Theme) -> text::Style = if latest.is_whole() { style::ok } else { style::bad };
-    let took = task.ended_at.map(|ended| words::duration(task.worked(ended)));
-    let steps = (task.step_count > 0).then(|| words::counted(u64::from(task.step_count), "step"));
-    let numbers: Vec<String> =
-        [steps, took, words::usage(&task.usage_of_all())].into_iter().flatten().collect();
-    let head = row![
-        passage::secondary(words::sentence(latest.words())).font(font::STRONG).style(ink),
-        passage::secondary(numbers.join(" · ")),
-        rule::horizontal(1).style(style::line),
-    ]
-    .spacing(space::M)
-    .align_y(Center);
-    let mut content = column![head].spacing(space::XS);
-    if let Some(error) = &task.error_message {
-        let error = container(prose(visible(error))).padding(space::M).width(Fill).style(style::bad_card);
-        content = content.push(error);
-    }
-    if let (Some(document), Some(text)) = (summary, &task.summary) {
-        content = content.push(copyable(markdown::view(document, look.tokens).map(Message::Document), text));
-    }
-    content.into()
+    let ink: fn(&iced::Theme) -> text::Style = match task.status {
+        _ if latest.is_whole() => style::ok,
+        // A person wanted that.
+        Status::Cancelled => style::muted,
+        _ => style::bad,
+    };
+    let head = (!has_steps || !latest.is_whole()).then(|| {
+        let numbers: Vec<String> = if has_steps { Vec::new() } else { numbers(task).collect() };
+        row![
+            passage::secondary(words::sentence(latest.words())).font(font::STRONG).style(ink),
+            passage::secondary(numbers.join(" · ")),
+            rule::horizontal(1).style(style::line),
+        ]
+        .spacing(space::M)
+        .align_y(Center)
+        .into()
+    });
+    let error = task.error_message.as_ref().map(|error| {
+        container(prose(visible(error))).padding(space::M).width(Fill).style(style::bad_card).into()
+    });
+    let summary = summary
+        .zip(task.summary.as_ref())
+        .map(|(document, text)| copyable(markdown::view(document, look.tokens).map(Message::Document), text));
+    let parts: Vec<Element<'a, Message>> = [summary, head, error].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| Column::with_children(parts).spacing(space::XS).into())
 }
 
 /// With a button below it to copy all of it, while the pointer is over it.

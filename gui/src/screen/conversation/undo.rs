@@ -1,7 +1,8 @@
-//! What a root task has changed in files, and taking it back: in the place of the menu.
+//! What a root task has changed in files, and its undo: in the place of the menu.
 
 use super::{Conversation, Menu, Message as Above};
 use crate::{
+    daemon::Failure,
     effect::{Effect, Form, Reading},
     request::Request,
     theme::{space, style},
@@ -36,7 +37,9 @@ pub(super) struct Shown {
     changes: Option<Box<TaskChangesReply>>,
     /// `changes` is of another beginning; the daemon has not said yet what it is from `from` on.
     is_old: bool,
-    /// It is asked whether to take it back.
+    /// Only this file.
+    only: Option<String>,
+    /// It is asked whether to undo it.
     asks: bool,
     place: Place,
 }
@@ -55,11 +58,15 @@ pub enum Message {
     ChangesPressed,
     /// The same of another root task.
     ChangesOf(TaskId),
+    /// Opens the whole diff of its changes, which is known.
+    Reviewed(TaskId),
     /// Asks for what it is from there on.
     FromPressed(UndoFrom),
     /// Opens the diff of it.
     DiffPressed,
     UndoPressed,
+    /// Asks whether to undo what a task has changed from there on, or only in this file.
+    UndoOf(TaskId, UndoFrom, Option<String>),
     Confirmed,
     /// The same, with what changed while a command ran.
     AllConfirmed,
@@ -68,13 +75,20 @@ pub enum Message {
 impl Conversation {
     pub(super) fn handle_undo(&mut self, message: &Message) -> Vec<Effect> {
         match message {
-            Message::ChangesPressed => {
-                self.changed_by().map(|task| self.show_changes(task, UndoFrom::Start)).unwrap_or_default()
+            Message::ChangesPressed => self
+                .changed_by()
+                .map(|task| self.show_changes(task, UndoFrom::Start, None))
+                .unwrap_or_default(),
+            Message::ChangesOf(task) => self.show_changes(*task, UndoFrom::Start, None),
+            Message::Reviewed(task) => self.changes.diff(*task).map(Effect::Read).into_iter().collect(),
+            Message::UndoOf(task, from, only) => {
+                let mut effects = self.show_changes(*task, *from, only.clone());
+                effects.extend(self.ask_to_undo());
+                effects
             }
-            Message::ChangesOf(task) => self.show_changes(*task, UndoFrom::Start),
             // The conversation may have begun another task since.
             Message::FromPressed(from) => match self.menu {
-                Menu::Changes(Shown { task, .. }) => self.show_changes(task, *from),
+                Menu::Changes(Shown { task, .. }) => self.show_changes(task, *from, None),
                 _ => Vec::new(),
             },
             Message::DiffPressed => self.read_changes(),
@@ -89,7 +103,7 @@ impl Conversation {
         self.sub_task.is_none().then(|| self.current()).flatten().map(|task| task.id)
     }
 
-    fn show_changes(&mut self, task: TaskId, from: UndoFrom) -> Vec<Effect> {
+    fn show_changes(&mut self, task: TaskId, from: UndoFrom, only: Option<String>) -> Vec<Effect> {
         let changes = match std::mem::replace(&mut self.menu, Menu::Closed) {
             Menu::Changes(Shown { task: of, changes, .. }) if of == task => changes,
             _ => None,
@@ -101,22 +115,30 @@ impl Conversation {
             true if others.any(|other| other.depth == 0) => Place::Last,
             true => Place::Only,
         };
-        self.menu = Menu::Changes(Shown { task, from, changes, is_old, asks: false, place });
+        self.menu = Menu::Changes(Shown { task, from, changes, is_old, only, asks: false, place });
         vec![Effect::Ask(Request::Changes(task, from))]
     }
 
     /// The daemon has said what a task has changed.
     pub(super) fn know_changes(&mut self, of: TaskId, from: UndoFrom, reply: &TaskChangesReply) {
+        if from == UndoFrom::Start {
+            self.changes.tell(of, Ok(reply.clone()));
+        }
         if let Menu::Changes(shown) = &mut self.menu
             && (shown.task, shown.from) == (of, from)
         {
-            shown.changes = Some(Box::new(reply.clone()));
+            let mut changes = reply.clone();
+            if let Some(only) = &shown.only {
+                changes.files.retain(|file| file.path == *only);
+            }
+            shown.changes = Some(Box::new(changes));
             shown.is_old = false;
         }
     }
 
     /// The daemon cannot say what a task has changed.
-    pub(super) fn changes_failed(&mut self, of: TaskId) {
+    pub(super) fn changes_failed(&mut self, of: TaskId, failure: &Failure) {
+        self.changes.tell(of, Err(failure));
         if matches!(&self.menu, Menu::Changes(shown) if shown.task == of) {
             self.menu = Menu::Closed;
         }
@@ -127,36 +149,35 @@ impl Conversation {
         let Menu::Changes(Shown { changes: Some(changes), is_old: false, .. }) = &self.menu else {
             return Vec::new();
         };
-        let cut = if changes.cut { "\nThe rest of the diff is left out.\n" } else { "" };
-        let text = format!("{}{cut}", changes.diff);
-        let title = format!("Changed: {}", words::counted(changes.files.len() as u64, "file"));
-        vec![Effect::Read(Reading { title, text, form: Form::Diff })]
+        vec![Effect::Read(diff_of(changes))]
     }
 
-    /// Asks whether to take it back. Enter answers that, so no field may have it.
+    /// Asks whether to undo it. Enter answers that, so no field may have it.
     fn ask_to_undo(&mut self) -> Vec<Effect> {
-        if let Menu::Changes(shown) = &mut self.menu
-            && !shown.is_old
-        {
+        if let Menu::Changes(shown) = &mut self.menu {
             shown.asks = true;
         }
         vec![Effect::Unfocus]
     }
 
     fn undo(&mut self, all: bool) -> Vec<Effect> {
-        let Menu::Changes(Shown { task, from, changes: Some(changes), asks: true, .. }) = &self.menu else {
+        let Menu::Changes(Shown {
+            task, from, changes: Some(changes), asks: true, is_old: false, only, ..
+        }) = &self.menu
+        else {
             return Vec::new();
         };
         let (task, from) = (*task, *from);
-        // Enter takes back what is certain; there may be nothing of that.
+        // Enter undoes what is certain; there may be nothing of that.
         if !all && changes.files.iter().all(|file| file.kept) {
             return Vec::new();
         }
+        let only = only.iter().cloned().collect();
         self.menu = Menu::Closed;
-        vec![Effect::Ask(Request::Undo(task, from, all))]
+        vec![Effect::Ask(Request::Undo(task, from, all, only))]
     }
 
-    /// Whether something is shown that can be taken back.
+    /// Whether something is shown that can be undone.
     pub(super) fn can_undo(&self) -> bool {
         match &self.menu {
             Menu::Changes(Shown { changes: Some(changes), is_old: false, asks: false, .. }) => {
@@ -166,7 +187,7 @@ impl Conversation {
         }
     }
 
-    /// Whether it is asked to take a task's changes back.
+    /// Whether it is asked to undo a task's changes.
     pub(super) const fn is_undoing(&self) -> bool {
         matches!(self.menu, Menu::Changes(Shown { asks: true, .. }))
     }
@@ -181,12 +202,13 @@ impl Shown {
         };
         let Some(changes) = &self.changes else { return waiting().into() };
         if self.is_old {
-            return column![waiting()].push(self.beginnings(changes)).spacing(space::XS).into();
+            let beginnings = (!self.asks).then(|| self.beginnings(changes));
+            return column![waiting()].push(beginnings).spacing(space::XS).into();
         }
         let restored = changes.files.iter().filter(|file| !file.kept).count() as u64;
         let perhaps = changes.files.iter().filter(|file| file.kept && file.perhaps_yours).count() as u64;
         let (said, buttons, beginnings) = if self.asks {
-            let verb = if self.from == UndoFrom::LastUndo { "Bring back" } else { "Take back" };
+            let verb = verb(self.from);
             let undo = action(verb, Some(key("↵").style(style::key_bad)));
             let undo = (restored > 0).then(|| {
                 small(undo).style(style::danger).on_press(Above::Undo(Message::Confirmed)).passed_by().into()
@@ -201,11 +223,11 @@ impl Shown {
             let keep =
                 small(action("Keep", Some(key("Esc")))).style(style::quiet).on_press(Above::MenuClosed);
             let buttons = row![].extend(undo).extend(all).push(keep);
-            (question(self.from, changes, restored, perhaps), buttons, None)
+            (question(self, changes, restored, perhaps), buttons, None)
         } else {
             let diff = (!changes.files.is_empty())
                 .then(|| word("Show diff", Above::Undo(Message::DiffPressed)).into());
-            let undo = if self.from == UndoFrom::LastUndo { "Bring back…" } else { "Undo…" };
+            let undo = format!("{}…", verb(self.from));
             let undo = (restored + perhaps > 0).then(|| word(undo, Above::Undo(Message::UndoPressed)).into());
             let buttons = row![].extend(diff).extend(undo).push(word("Close", Above::MenuClosed));
             (summary(self, &changes.files), buttons, Some(self.beginnings(changes)))
@@ -219,7 +241,7 @@ impl Shown {
         column![told].extend(beginnings).spacing(space::XS).into()
     }
 
-    /// From where on changes can be shown and taken back, if there is a choice.
+    /// From where on changes can be shown and undone, if there is a choice.
     fn beginnings(&self, changes: &TaskChangesReply) -> Element<'static, Above> {
         let steps = changes.steps.get(1..).unwrap_or_default();
         let newest = steps.iter().skip(steps.len().saturating_sub(STEPS));
@@ -265,18 +287,38 @@ fn summary(shown: &Shown, files: &[ChangedFile]) -> String {
     format!("{} changed{by}: {}", words::counted(files.len() as u64, "file"), named.join(", "))
 }
 
-/// Whether a file can be taken back.
-const fn is_offered(file: &ChangedFile) -> bool {
+/// `Undo`, or `Redo` of an undo.
+const fn verb(from: UndoFrom) -> &'static str {
+    match from {
+        UndoFrom::LastUndo => "Redo",
+        UndoFrom::Start | UndoFrom::Step(_) => "Undo",
+    }
+}
+
+/// The whole diff, to be read on its own.
+pub(super) fn diff_of(changes: &TaskChangesReply) -> Reading {
+    let cut = if changes.cut { "\nThe rest of the diff is left out.\n" } else { "" };
+    let text = format!("{}{cut}", changes.diff);
+    let title = format!("Changed: {}", words::counted(changes.files.len() as u64, "file"));
+    Reading { title, text, form: Form::Diff }
+}
+
+/// Whether a file can be undone.
+pub(super) const fn is_offered(file: &ChangedFile) -> bool {
     !file.kept || file.perhaps_yours
 }
 
-fn question(from: UndoFrom, changes: &TaskChangesReply, restored: u64, perhaps: u64) -> String {
+fn question(shown: &Shown, changes: &TaskChangesReply, restored: u64, perhaps: u64) -> String {
     let kept: Vec<_> = changes.files.iter().filter(|file| !is_offered(file)).collect();
-    let files = words::counted(if restored > 0 { restored } else { perhaps }, "file");
-    let mut said = match from {
-        UndoFrom::Start => format!("Take back what the task changed in {files}?"),
-        UndoFrom::Step(step) => format!("Take back what the task changed from step {step} on, in {files}?"),
-        UndoFrom::LastUndo => format!("Bring back what the last undo took from {files}?"),
+    let files = match &shown.only {
+        Some(only) => visible_line(only).into_owned(),
+        None => words::counted(if restored > 0 { restored } else { perhaps }, "file"),
+    };
+    let mut said = match shown.from {
+        _ if restored + perhaps == 0 => "There is nothing to undo any more.".to_owned(),
+        UndoFrom::Start => format!("Undo what the task changed in {files}?"),
+        UndoFrom::Step(step) => format!("Undo what the task changed from step {step} on, in {files}?"),
+        UndoFrom::LastUndo => format!("Redo what the last undo took from {files}?"),
     };
     if perhaps > 0 && restored > 0 {
         let (files, is) = (words::counted(perhaps, "more file"), if perhaps == 1 { "is" } else { "are" });

@@ -149,3 +149,23 @@ impl Operation for Sideways {
         Outcome::None
     }
 }
+
+/// Tells the texts within this part of the list that they are in view.
+pub(super) struct Shown(pub(super) Rectangle);
+
+impl Operation for Shown {
+    fn traverse(&mut self, operate: &mut dyn FnMut(&mut dyn Operation)) {
+        operate(self);
+    }
+
+    fn custom(&mut self, _id: Option<&Id>, bounds: Rectangle, state: &mut dyn Any) {
+        let is_seen = bounds.y < self.0.y + self.0.height && bounds.y + bounds.height > self.0.y;
+        if let Some(passage) = state.downcast_mut::<passage::State>().filter(|_| is_seen) {
+            passage.show();
+        }
+    }
+
+    fn finish(&self) -> Outcome<()> {
+        Outcome::None
+    }
+}

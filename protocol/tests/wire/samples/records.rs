@@ -316,6 +316,7 @@ fn files() -> Vec<(&'static str, Body)> {
                 undone: id(0x20),
                 from: UndoFrom::LastUndo,
                 all: true,
+                files: vec!["src/main.rs".to_owned()],
                 by: by("abide"),
             }),
         ),

@@ -38,6 +38,8 @@ pub struct UndoOrder {
     pub from: usize,
     /// Also what has changed while a command ran.
     pub all: bool,
+    /// These files only, as [`ChangedFile::path`](abide_protocol::checkpoint::ChangedFile::path) names them; empty: all.
+    pub files: Vec<String>,
 }
 
 impl Checkpoints {
@@ -50,10 +52,15 @@ impl Checkpoints {
         let repository = self.repository(place, Some(&undo.chain.base))?;
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
-        let UndoOrder { conversation, task, undo, chain, from, all } = undo;
+        let UndoOrder { conversation, task, undo, chain, from, all, files } = undo;
+        let planned = |now: &str| {
+            let mut planned = repository.plan(chain, *from, now)?;
+            planned.retain(|file| files.is_empty() || files.contains(&name(&file.path)));
+            Ok::<_, NoCheckpoint>(planned)
+        };
         let mut began = repository.mark()?;
         let mut now = repository.current_tree(&mut index, false)?;
-        let opened = repository.open_up(&repository.plan(chain, *from, &now)?, *all);
+        let opened = repository.open_up(&planned(&now)?, *all);
         if !opened.is_empty() {
             began = repository.mark()?;
             now = repository.current_tree(&mut index, false)?;
@@ -77,7 +84,7 @@ impl Checkpoints {
             }
         };
         pass(Point::UndoBegun);
-        let mut planned = repository.plan(chain, *from, &before.tree)?;
+        let mut planned = planned(&before.tree)?;
         // Only the mode of these was changed since.
         planned
             .iter_mut()
@@ -116,7 +123,8 @@ impl Checkpoints {
         kept.extend(not_restored);
         let beginning = repository.beginning(&chain.base)?;
         let inner = repository.inner_repositories(beginning.at)?;
-        kept.extend(inner.iter().map(|path| KeptFile::because(name(path), INNER)));
+        let inner = inner.iter().filter(|_| files.is_empty());
+        kept.extend(inner.map(|path| KeptFile::because(name(path), INNER)));
         kept.sort_by(|a, b| a.path.cmp(&b.path));
         if kept.len() > MAX_NAMED {
             let more = kept.len() - MAX_NAMED;

@@ -32,6 +32,8 @@ struct Site {
     only_edits: bool,
     /// An undo takes back also what changed while a command ran.
     all: bool,
+    /// An undo takes back these files only; empty: all.
+    files: Vec<String>,
     undos: u32,
 }
 
@@ -75,6 +77,7 @@ impl Site {
             edits: Vec::new(),
             only_edits: false,
             all: true,
+            files: Vec::new(),
             undos: 0,
         }
     }
@@ -179,6 +182,7 @@ impl Site {
             chain: self.chain().clone(),
             from,
             all: self.all,
+            files: self.files.clone(),
         }
     }
 
@@ -248,6 +252,39 @@ fn later() {
     let began = now();
     while now().0 <= began.0 + 30 {
         std::thread::yield_now();
+    }
+}
+
+#[test]
+fn an_undo_of_named_files_leaves_the_others_and_is_taken_back_like_any() {
+    for (named, restored) in
+        [(&["a"][..], ["old", "new"]), (&["a", "b"], ["old", "old"]), (&["none"], ["new", "new"])]
+    {
+        let mut site = Site::repository();
+        site.write("a", "old");
+        site.write("b", "old");
+        site.commit();
+        site.begin();
+        site.step(1, |site| {
+            site.write("a", "new");
+            site.write("b", "new");
+        });
+        site.files = named.iter().map(|name| (*name).to_owned()).collect();
+        let done = site.undo(0);
+        let texts = |site: &Site| ["a", "b"].map(|name| site.text(name).unwrap());
+        assert_eq!(texts(&site), restored, "{named:?}");
+        assert!(done.kept.is_empty(), "{named:?}: what was not asked for is not named");
+        let left = ["a", "b"].iter().zip(restored).filter(|(_, now)| *now == "new").map(|(name, _)| *name);
+        let shown: Vec<String> = site.changed().into_iter().map(|(path, ..)| path).collect();
+        assert_eq!(shown, left.collect::<Vec<_>>(), "{named:?}");
+        site.files.clear();
+        site.undo(0);
+        assert_eq!(texts(&site), ["old", "old"], "{named:?}: the rest");
+        if named == ["a"] {
+            let last = site.chain().links.len() - 1;
+            site.undo(last);
+            assert_eq!(texts(&site), ["old", "new"], "its reverse");
+        }
     }
 }
 

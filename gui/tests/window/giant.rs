@@ -1,0 +1,70 @@
+//! A reply of 300 KB costs no more than what is in view of it.
+
+use crate::{
+    person::Person,
+    preset::{self, CONVERSATION},
+};
+use abide_client::protocol::{Seq, message::Role, notification::Snapshot, task::Status};
+use abide_gui::screen::conversation::Row;
+use std::time::Instant;
+
+/// 300 KB: long paragraphs, one paragraph, a block of code, a table.
+fn replies() -> [(&'static str, String); 4] {
+    let sentence = "The session reads the clock twice, and `expiry` is compared with **the first** of both. ";
+    let paragraph = sentence.repeat(60);
+    let code: String =
+        (0..6000).map(|n| format!("    let value_{n} = compute(\"{n}\", {n} + 1);\n")).collect();
+    let row = "| src/session.rs | the clock is read twice | mended |\n";
+    [
+        ("paragraphs", format!("{paragraph}\n\n").repeat(60)),
+        ("paragraph", sentence.repeat(3600)),
+        ("code", format!("See:\n\n```rust\n{code}```\n")),
+        ("table", format!("| file | why | state |\n|---|---|---|\n{}", row.repeat(5700))),
+    ]
+}
+
+fn before(text: &str) -> Person {
+    let messages = vec![
+        preset::said(1, Role::User, "Tell me all."),
+        preset::said(2, Role::Agent, text),
+        preset::said(3, Role::User, "Thanks."),
+    ];
+    let (overview, conversation) =
+        preset::waits(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person
+}
+
+#[test]
+fn a_very_long_reply_is_shown_in_parts_with_all_of_its_text() {
+    for (name, text) in replies() {
+        let mut person = before(&text);
+        let rows = person.app.conversation().unwrap().rows();
+        let blocks = rows.iter().filter(|row| matches!(row, Row::Block(Seq(2), _))).count();
+        assert!(if name == "code" { blocks == 1 } else { blocks >= 50 }, "{name}: {blocks}");
+        let shown: usize = person.texts().iter().map(String::len).sum();
+        assert!(name == "code" || shown < 200_000, "{name}: {shown} bytes are built");
+        assert!(person.app.conversation().unwrap().as_text().len() > 270_000, "{name}");
+        person.wheels(-2000.0);
+    }
+}
+
+/// Prints measurements: `cargo test -p abide-gui --release --test window giant -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures, and asserts nothing"]
+fn figures() {
+    for (name, text) in replies() {
+        let begun = Instant::now();
+        let mut person = before(&text);
+        let opened = begun.elapsed();
+        let mut most = std::time::Duration::ZERO;
+        for _ in 0..40 {
+            let begun = Instant::now();
+            person.wheels(10.0);
+            person.redraw();
+            most = most.max(begun.elapsed());
+        }
+        println!("{name}: {} KB opened in {opened:?}, a page at most {most:?}", text.len() / 1024);
+    }
+}
