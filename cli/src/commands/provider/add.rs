@@ -6,7 +6,7 @@ use super::{
     hinted, known,
 };
 use crate::{
-    args::{APIS, AddArgs},
+    args::AddArgs,
     commands::key,
     connection::Daemon,
     error::CommandError,
@@ -21,7 +21,7 @@ use abide_client::{
             config::GetConfigParams,
             daemon::{CheckProviderReply, ListModelsReply, SetKeyParams},
         },
-        provider::{ProviderEntry, is_provider_name},
+        provider::{APIS, ProviderEntry, is_provider_name},
     },
     provider::{Draft, may_have_no_list, usual_model, wants_key, whole_name},
 };

@@ -2,7 +2,7 @@
 
 use super::{add::checked_name, draft::Facts};
 use crate::{
-    args::{APIS, AddArgs},
+    args::AddArgs,
     commands::key,
     connection::Daemon,
     error::CommandError,
@@ -22,7 +22,7 @@ use abide_client::{
             config::ModelChoice,
             daemon::{CheckModelReply, CheckProviderParams, CheckProviderReply, ListModelsReply},
         },
-        provider::{KNOWN, KeyState, KnownProvider, ProviderEntry, ProviderInfo},
+        provider::{APIS, KNOWN, KeyState, KnownProvider, ProviderEntry, ProviderInfo},
     },
     provider::{Draft, may_have_no_list, own_name, usual_model, wants_key, whole_name},
 };

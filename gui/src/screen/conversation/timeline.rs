@@ -13,7 +13,7 @@ use crate::{
     },
     theme::{size, space, style},
     widget::{
-        Element, Look, divider, dot,
+        Element, Look, action, divider, dot,
         elide::elided,
         flash::flashing,
         list::List,
@@ -342,8 +342,14 @@ fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Ele
     .align_y(Center);
     let mut content = column![head].spacing(space::XS);
     if let Some(error) = &task.error_message {
-        let error = container(prose(visible(error))).padding(space::M).width(Fill).style(style::bad_card);
-        content = content.push(error);
+        let words = prose(visible(&words::here(error)).into_owned());
+        // The key may be missing or refused.
+        let set_up = words::key_wanted(error).map(|provider| {
+            let button = action("Set the key…", None).style(style::secondary);
+            button.on_press(Message::SetUpPressed(provider.to_owned())).into()
+        });
+        let error = column![words].extend(set_up).spacing(space::S);
+        content = content.push(container(error).padding(space::M).width(Fill).style(style::bad_card));
     }
     if let (Some(document), Some(text)) = (summary, &task.summary) {
         content = content.push(copyable(markdown::view(document, look.tokens).map(Message::Document), text));
@@ -366,7 +372,7 @@ pub(super) fn failed(event: &Event, times: u32) -> String {
         // The task's end, which is the next row, shows why.
         return format!("the model failed{times}");
     }
-    let reason = words::clause(&words::first_line(&failed.message, words::WHOLE));
+    let reason = words::clause(&words::first_line(&words::here(&failed.message), words::WHOLE));
     format!("the model failed{times}: {}", visible_line(&reason))
 }
 
