@@ -117,7 +117,6 @@ pub mod field {
     /// The fields of the form that sets one up.
     pub const KEY: &str = "key";
     pub const ADDRESS: &str = "address";
-    pub const NAME: &str = "name";
     pub const MODEL: &str = "model";
     /// The button that has opened the form in the settings.
     pub const FORM_BUTTON: &str = "form-button";

@@ -189,7 +189,7 @@ pub mod space {
     /// The width of the field of a search within a text.
     pub const FIND: f32 = 180.0;
     /// The width of a card that offers a provider.
-    pub const OFFER: f32 = 176.0;
+    pub const OFFER: f32 = 131.0;
     /// The width of the names of a form's fields.
     pub const FORM: f32 = 56.0;
     /// The width of the tree beside the timeline, and the height of its lines; below, that of its lines above the timeline.

@@ -231,11 +231,12 @@ impl Screen {
         };
         let composer = self.composer.view(self.stance(), &about, look).map(Message::Composer);
         let folders = self.folders(conversations, look);
-        let words = Column::new().extend(self.heading(look)).push(self.provider(catalog));
+        let is_set_up = catalog.has_only_demo();
+        let has_heading = !look.is_low && (!is_set_up || look.half >= space::HALF);
+        let words = Column::new().extend(has_heading.then(|| heading(look))).push(self.provider(catalog));
         let words = words.spacing(space::S).max_width(space::COLUMN);
         // In a low window the input comes first, unless a model is to be set up. Else it begins in the middle, whatever is above and
         // below it: where there is room for all, nothing moves while a person types.
-        let is_set_up = catalog.has_only_demo();
         let page = if is_set_up {
             column![words, gap().height(space::L), composer, folders]
         } else if look.is_low {
@@ -248,17 +249,6 @@ impl Screen {
         let page = scrolls(centred(page, 0.0));
         let page = if look.is_low || is_set_up { page } else { page.anchor_bottom() };
         container(page).height(Fill).padding(look.margin()).into()
-    }
-
-    /// In a low window the hint of the field says the same, and it would be cut.
-    fn heading<'a>(&self, look: Look) -> Option<Element<'a, Message>> {
-        let heading = text("What shall the agent do?").size(size::TITLE + 5.0).font(font::STRONG);
-        let said = elided(look.said.unwrap_or_default(), size::SECONDARY, font::PROSE).style(style::muted);
-        let heading = row![heading, said].spacing(space::M).align_y(Center);
-        let words = prose(
-            "Say what you want done. The agent works on when you close this window, and asks you when it needs to.",
-        );
-        (!look.is_low).then(|| column![heading, words.style(style::muted)].spacing(space::S).into())
     }
 
     /// Folders to pick from.
@@ -333,4 +323,16 @@ impl Screen {
             problems.into_iter().filter(|_| self.shows_problems).map(|words| secondary(words).into());
         column![model.wrap(), Column::with_children(problems)].spacing(space::S).into()
     }
+}
+
+/// In a low window the hint of the field says the same, and it would be cut.
+fn heading<'a>(look: Look) -> Element<'a, Message> {
+    let heading = text("What shall the agent do?").size(size::TITLE + 5.0).font(font::STRONG);
+    let said = elided(look.said.unwrap_or_default(), size::SECONDARY, font::PROSE).style(style::muted);
+    let words = prose(
+        "Say what you want done. The agent works on when you close this window, and asks you when it needs to.",
+    );
+    column![row![heading, said].spacing(space::M).align_y(Center), words.style(style::muted)]
+        .spacing(space::S)
+        .into()
 }

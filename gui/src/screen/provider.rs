@@ -36,8 +36,6 @@ pub struct Form {
     known: Option<&'static KnownProvider>,
     /// Of one that is there; its name cannot be changed.
     there: Option<String>,
-    /// As typed; if empty, the address gives it.
-    name: String,
     api: String,
     base_url: String,
     key: String,
@@ -85,7 +83,6 @@ pub enum Message {
     AddPressed,
     /// `None`: one that is not known by name.
     Chosen(Option<&'static KnownProvider>),
-    NameTyped(String),
     AddressTyped(String),
     ApiPicked(&'static str),
     KeyTyped(String),
@@ -216,7 +213,6 @@ impl Form {
         Self {
             known,
             there: None,
-            name: known.map(|known| known.name.to_owned()).unwrap_or_default(),
             api: known.map_or(APIS[0], |known| known.api).to_owned(),
             base_url: known.map(|known| known.base_url.to_owned()).unwrap_or_default(),
             key: String::new(),
@@ -232,8 +228,7 @@ impl Form {
     fn name(&self) -> String {
         match &self.there {
             Some(there) => there.clone(),
-            None if self.name.trim().is_empty() => name_at(self.base_url.trim()),
-            None => self.name.trim().to_owned(),
+            None => name_at(self.base_url.trim()),
         }
     }
 
@@ -275,7 +270,6 @@ impl Form {
             return Vec::new();
         }
         match message {
-            Message::NameTyped(name) => self.name = name,
             Message::AddressTyped(address) => {
                 if let Some(known) = KnownProvider::at(address.trim()) {
                     known.api.clone_into(&mut self.api);
@@ -313,12 +307,9 @@ impl Form {
     /// What is missing or wrong before anybody is asked.
     fn fault(&self) -> Option<(String, &'static str)> {
         let address = self.base_url.trim();
-        if !address.starts_with("http://") && !address.starts_with("https://") {
+        let is_address = address.starts_with("http://") || address.starts_with("https://");
+        if !is_address || !is_provider_name(&self.name()) {
             return Some(("Give its address, such as https://llm.example/v1.".to_owned(), field::ADDRESS));
-        }
-        if !is_provider_name(&self.name()) {
-            let words = "Give it a name of 1 to 64 of the characters a-z A-Z 0-9 - _ . without blanks.";
-            return Some((words.to_owned(), field::NAME));
         }
         match key::read(&self.key) {
             Err(KeyFault::Empty) if wants_key(address) && !self.has_key => {

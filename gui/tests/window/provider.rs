@@ -155,7 +155,7 @@ fn a_prompt_that_waits_goes_once_and_only_if_it_was_sent() {
 fn what_can_be_set_up_has_a_card() {
     for (providers, shown) in [
         (vec![], vec!["Anthropic", "OpenAI", "OpenRouter", "Another URL", "Look again"]),
-        (vec![found("ollama")], vec!["Anthropic", "Ollama", "runs here, without a model yet", "Another URL"]),
+        (vec![found("ollama")], vec!["Anthropic", "Ollama", "has no model yet", "Another URL"]),
     ] {
         let mut person = without_a_model(providers);
         for (width, height) in [(1280.0, 800.0), (640.0, 420.0)] {

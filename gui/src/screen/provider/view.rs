@@ -5,7 +5,7 @@ use crate::{
     effect::field,
     font,
     theme::{size, space, style},
-    widget::{Element, action, beside, field::field, pill::pill, press::press, prose, secondary, word},
+    widget::{Element, action, beside, field::field, press::press, prose, secondary, word},
     words,
 };
 use abide_client::{
@@ -18,7 +18,7 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{Column, Row, column, pick_list, row, text},
+    widget::{Column, Row, column, row, text},
 };
 
 /// The vendors that have a card.
@@ -39,17 +39,13 @@ impl Setup {
 }
 
 fn cards<'a>(models: &ListModelsReply, can_close: bool) -> Element<'a, Message> {
-    let vendors =
-        KNOWN.iter().filter(|known| CARDS.contains(&known.name)).map(|known| (known, "with a key".into()));
+    let vendors = KNOWN.iter().filter(|known| CARDS.contains(&known.name)).map(|known| (known, "with a key"));
     let found = KNOWN.iter().filter(|known| known.is_local()).filter_map(|known| {
         let there = models.providers.iter().find(|there| there.name == known.name)?;
-        let what = match there.models.len() {
-            0 => "runs here, without a model yet".to_owned(),
-            all => format!("runs here, {}", words::counted(all as u64, "model")),
-        };
+        let what = if there.models.is_empty() { "has no model yet" } else { "on this computer" };
         Some((known, what))
     });
-    let all: Vec<(&'static KnownProvider, String)> = vendors.chain(found).collect();
+    let all: Vec<(&'static KnownProvider, &str)> = vendors.chain(found).collect();
     let is_here = all.iter().any(|(known, _)| known.is_local());
     let card = |title, what, message| {
         let words = column![text(title).size(size::PROSE).font(font::MEDIUM), secondary(what)];
@@ -64,7 +60,7 @@ fn cards<'a>(models: &ListModelsReply, can_close: bool) -> Element<'a, Message> 
         let card = card(known.title, what, Message::Chosen(Some(known)));
         if Some(known.name) == first { card.id(field::PROVIDER) } else { card }.into()
     });
-    let other = card(ANOTHER, "any compatible server".to_owned(), Message::Chosen(None));
+    let other = card(ANOTHER, "any address", Message::Chosen(None));
     let cards = Row::with_children(cards).push(other).spacing(space::S).wrap().vertical_spacing(space::S);
     let look = (!is_here).then(|| {
         let words = beside("A model on this computer (Ollama, llama-server) is found when it runs.");
@@ -94,27 +90,16 @@ impl Form {
     }
 
     fn address(&self) -> Element<'_, Message> {
-        let address =
-            field("https://llm.example/v1", SHAPE, &self.base_url, Message::AddressTyped, |input| {
-                input.id(field::ADDRESS).on_submit(Message::TestPressed)
-            });
-        let api = APIS.into_iter().find(|api| *api == self.api);
-        let api = pill(pick_list(APIS, api, Message::ApiPicked), self.api.clone());
-        let name = self.there.is_none().then(|| {
-            let hint = match self.name() {
-                name if self.name.is_empty() && !name.is_empty() => name,
-                _ => "its name, as in NAME/MODEL".to_owned(),
-            };
-            let name = field(hint, SHAPE, &self.name, Message::NameTyped, |input| {
-                input.id(field::NAME).on_submit(Message::TestPressed)
-            });
-            line("Name", name)
+        let hint = "https://llm.example/v1";
+        let address = field(hint, SHAPE, &self.base_url, Message::AddressTyped, |input| {
+            input.id(field::ADDRESS).on_submit(Message::TestPressed)
         });
-        Column::new()
-            .push(line("Address", row![address, api].spacing(space::S).align_y(Center).into()))
-            .extend(name)
-            .spacing(space::S)
-            .into()
+        let apis = APIS.map(|api| {
+            let style = if api == self.api { style::chosen } else { style::quiet };
+            word(api, Message::ApiPicked(api)).style(style).into()
+        });
+        let apis = Row::new().extend(apis).spacing(space::XS).wrap().into();
+        column![line("Address", address), line("API", apis)].spacing(space::S).into()
     }
 
     /// Where a key is made, as words: nothing here opens a browser.
