@@ -20,7 +20,7 @@ pub(crate) use self::{
     },
     elsewhere::elsewhere,
     person::{AnswerArgs, DecideArgs, RejectArgs},
-    provider::{APIS, AddArgs, ProviderCommand},
+    provider::{AddArgs, ProviderCommand},
     task::{
         AgentArgs, ChangesArgs, ChatArgs, DemoArgs, FilesArgs, InterveneArgs, LiveTasksArgs, OutputArgs,
         PsArgs, RunArgs, ShowArgs, TreeArgs, UndoArgs, WaitArgs, WatchArgs,

@@ -481,11 +481,11 @@ impl App {
             Message::Inbox(inbox::Message::Opened(id)) => self.show_with_row(id),
             Message::Inbox(inbox::Message::TaskOpened(id, task)) => self.show_task(id, task),
             Message::Settings(message) => {
-                let effects = self.preferences.update(message);
+                let effects = self.preferences.update(message, self.catalog.models.as_ref());
                 self.perform(effects)
             }
             Message::Fresh(message) => {
-                let effects = self.fresh.update(message);
+                let effects = self.fresh.update(message, &self.catalog);
                 self.perform(effects)
             }
             Message::Reader(reader::Message::ClosePressed) => self.close_reader(),
@@ -652,7 +652,7 @@ impl App {
             self.drop_left(&left);
         }
         match result {
-            Ok(Answer::Models(models)) => self.know_models(models),
+            Ok(Answer::Models(models)) => return self.know_models(models),
             Ok(Answer::Presets(presets)) => self.know_presets(*presets),
             Ok(Answer::Workspace(folder, here)) => drop(self.catalog.workspaces.insert(folder, here)),
             Ok(Answer::Found(found)) if matches!(request, Request::Search(_)) => {
@@ -684,6 +684,9 @@ impl App {
             Ok(answer) => {
                 if let Answer::Config(config) = &answer {
                     self.config = config.file.clone();
+                    if let Some(models) = &mut self.catalog.models {
+                        models.default = config.default.clone();
+                    }
                 }
                 let grown = match &answer {
                     Answer::Rules(page) => self.sidebar.know_rules(&page.rules),
@@ -696,9 +699,7 @@ impl App {
                 if answer == Answer::TooLate {
                     self.notice = Some("Somebody else was first: what they said counts.".to_owned());
                 }
-                let mut effects = self.preferences.answered(request, &answer);
-                // The person may have gone on to another page.
-                effects.retain(|effect| self.page == Page::Settings || !matches!(effect, Effect::Focus(_)));
+                let mut effects = self.set_up_answered(request, &answer);
                 effects.extend(grown);
                 let open = self.open.iter_mut().chain(&mut self.behind);
                 effects.extend(open.flat_map(|open| open.answered(request, &answer)));
@@ -732,7 +733,7 @@ impl App {
                 if is_courtesy {
                     tracing::debug!(%failure, "a request without consequence failed");
                 } else {
-                    self.notice = Some(failure.message.clone());
+                    self.notice = Some(words::here(&failure.message).into_owned());
                 }
                 if matches!(request, Request::SubTasks(_)) {
                     self.sought = None;
@@ -744,6 +745,7 @@ impl App {
                 self.fresh.composer.failed();
                 self.cards.failed(request);
                 self.preferences.failed(request);
+                self.fresh.setup.failed(request);
                 for open in self.open.iter_mut().chain(&mut self.behind) {
                     open.failed(request, &failure);
                 }

@@ -28,7 +28,16 @@ pub struct Presets {
     pub tools: Vec<ToolSpec>,
 }
 
+/// The built-in model, which plays a script.
+pub const DEMO_MODEL: &str = "demo/demo";
+
 impl Catalog {
+    /// Whether the daemon has listed the models, and has none but the scripted one for a task that names none.
+    #[must_use]
+    pub fn has_only_demo(&self) -> bool {
+        self.models.as_ref().is_some_and(|models| models.default.model == DEMO_MODEL)
+    }
+
     /// The mode of a task for which nothing names one.
     #[must_use]
     pub fn default_mode(&self) -> Mode {

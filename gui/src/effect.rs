@@ -46,6 +46,8 @@ pub enum Effect {
     Choose(Choice),
     /// Opens the palette with personas, templates and tools.
     ChooseSetup,
+    /// Goes to the form that sets up this provider.
+    SetUp(String),
     /// Opens a file of the workspace in the person's editor.
     EditFile(PathBuf),
     /// The draft has changed.
@@ -111,9 +113,14 @@ pub mod field {
     pub const LISTED_TITLE: &str = "listed-title";
     pub const PALETTE: &str = "palette";
     pub const READER: &str = "reader";
+    /// The first card of a provider.
+    pub const PROVIDER: &str = "provider";
+    /// The fields of the form that sets one up.
     pub const KEY: &str = "key";
-    /// The button that opens [`KEY`], of the provider whose key was typed last.
-    pub const KEY_BUTTON: &str = "key-button";
+    pub const ADDRESS: &str = "address";
+    pub const MODEL: &str = "model";
+    /// The button that has opened the form in the settings.
+    pub const FORM_BUTTON: &str = "form-button";
     pub const FIND: &str = "find";
     /// The search field in the conversation.
     pub const FIND_HERE: &str = "find-here";

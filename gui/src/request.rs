@@ -4,38 +4,41 @@ use crate::{
     catalog::Presets,
     daemon::{Daemon, Failure},
 };
-use abide_client::environment::for_tasks;
-use abide_client::protocol::{
-    ApprovalId, ConversationId, ErrorKind, QuestionId, Seq, TaskId,
-    checkpoint::UndoFrom,
-    inbox::Decision,
-    method::{
-        AgentTree, ArchiveConversation, CheckModel, DecideApproval, DeleteConversation, Focus, ForgetRule,
-        GetConfig, GetConversation, GetWorkspace, Intervene, ListConversations, ListMessages, ListModels,
-        ListPersonas, ListRules, ListTasks, ListTemplates, ListTools, MarkRead, PauseTask, ResumeTask,
-        Search, SetKey, StartTask, Status, StopTask, TaskChanges, UndoTask, UpdateConfig, UpdateConversation,
-        UpdateDaemon, UserResponse,
-        catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
-        config::{ConfigReply, GetConfigParams, UpdateConfigParams},
-        conversation::{
-            ArchiveConversationParams, ConversationParams, FocusParams, ListConversationsParams,
-            ListConversationsReply, ListMessagesParams, ListMessagesReply, MarkReadParams,
-            UpdateConversationParams,
+use abide_client::{
+    environment::for_tasks,
+    protocol::{
+        ApprovalId, ConversationId, ErrorKind, QuestionId, Seq, TaskId,
+        checkpoint::UndoFrom,
+        inbox::Decision,
+        method::{
+            AgentTree, ArchiveConversation, CheckModel, CheckProvider, DecideApproval, DeleteConversation,
+            Focus, ForgetRule, GetConfig, GetConversation, GetWorkspace, Intervene, ListConversations,
+            ListMessages, ListModels, ListPersonas, ListRules, ListTasks, ListTemplates, ListTools, MarkRead,
+            PauseTask, ResumeTask, Search, SetKey, StartTask, Status, StopTask, TaskChanges, UndoTask,
+            UpdateConfig, UpdateConversation, UpdateDaemon, UserResponse,
+            catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
+            config::{ConfigReply, GetConfigParams, UpdateConfigParams},
+            conversation::{
+                ArchiveConversationParams, ConversationParams, FocusParams, ListConversationsParams,
+                ListConversationsReply, ListMessagesParams, ListMessagesReply, MarkReadParams,
+                UpdateConversationParams,
+            },
+            daemon::{
+                CheckModelParams, CheckModelReply, CheckProviderParams, CheckProviderReply, ListModelsParams,
+                ListModelsReply, SandboxStatus, SetKeyParams, StatusParams, UpdateDaemonParams,
+            },
+            inbox::{DecideApprovalParams, UserResponseParams},
+            rule::{ForgetRuleParams, ListRulesParams, ListRulesReply},
+            search::{SearchParams, SearchReply},
+            task::{
+                AgentTreeParams, InterveneParams, ListTasksParams, StartTaskParams, StartTaskReply,
+                TaskChangesParams, TaskChangesReply, TaskParams,
+            },
+            workspace::{GetWorkspaceParams, WorkspaceReply},
         },
-        daemon::{
-            CheckModelParams, CheckModelReply, ListModelsParams, ListModelsReply, SandboxStatus,
-            SetKeyParams, StatusParams, UpdateDaemonParams,
-        },
-        inbox::{DecideApprovalParams, UserResponseParams},
-        rule::{ForgetRuleParams, ListRulesParams, ListRulesReply},
-        search::{SearchParams, SearchReply},
-        task::{
-            AgentTreeParams, InterveneParams, ListTasksParams, StartTaskParams, StartTaskReply,
-            TaskChangesParams, TaskChangesReply, TaskParams,
-        },
-        workspace::{GetWorkspaceParams, WorkspaceReply},
+        task::AgentTask,
     },
-    task::AgentTask,
+    provider::{Draft, removal},
 };
 use futures_util::future::BoxFuture;
 use std::{fmt, sync::Arc};
@@ -103,10 +106,14 @@ pub enum Request {
     /// The rules older than this one; with `None` the newest.
     Rules(Option<Seq>),
     ForgetRule(String),
-    /// Stores a provider's key; `None` removes it.
-    SetKey(String, Option<Key>),
     /// Tests whether a provider answers.
     Check(String),
+    /// Tests one that is being set up.
+    CheckProvider(Box<CheckProviderParams>),
+    /// Stores one: its key, then what the configuration has of it.
+    SetUp(Box<Draft>),
+    /// Removes it from the configuration, then its key.
+    RemoveProvider(String),
 }
 
 /// Whose messages are wanted: those of a conversation's root tasks, or those of one of its sub-tasks.
@@ -146,22 +153,6 @@ impl Intervention {
     }
 }
 
-/// A provider's key; it is not shown in logs.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
-
-impl From<String> for Key {
-    fn from(key: String) -> Self {
-        Self(key)
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key")
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// Done; the fold shows the result.
@@ -182,6 +173,7 @@ pub enum Answer {
     Sandbox(SandboxStatus),
     Rules(ListRulesReply),
     Checked(CheckModelReply),
+    ProviderChecked(CheckProviderReply),
 }
 
 /// The receiver of requests.
@@ -250,9 +242,10 @@ impl Daemon {
             Request::Changes(id, from) => {
                 Ok(Answer::Changes(Box::new(self.call::<TaskChanges>(changes_of(id, from)).await?)))
             }
-            Request::Undo(id, from, all, files) => {
-                self.call::<UndoTask>(TaskChangesParams { all, files, ..changes_of(id, from) }).await.map(done)
-            }
+            Request::Undo(id, from, all, files) => self
+                .call::<UndoTask>(TaskChangesParams { all, files, ..changes_of(id, from) })
+                .await
+                .map(done),
             Request::Update(params) => self.call::<UpdateConversation>(params).await.map(done),
             Request::Archived { cursor, limit } => {
                 let params = ListConversationsParams { archived: true, cursor, limit: Some(limit) };
@@ -295,10 +288,11 @@ impl Daemon {
             Request::ForgetRule(rule_id) => {
                 self.call::<ForgetRule>(ForgetRuleParams { rule_id }).await.map(done)
             }
-            Request::SetKey(provider, key) => {
-                let params = SetKeyParams { provider, key: key.map(|Key(key)| key) };
-                self.call::<SetKey>(params).await.map(done)
+            Request::CheckProvider(params) => {
+                Ok(Answer::ProviderChecked(self.call::<CheckProvider>(*params).await?))
             }
+            Request::SetUp(draft) => self.set_up(*draft).await,
+            Request::RemoveProvider(name) => self.remove_provider(name).await,
             Request::Check(model) => {
                 Ok(Answer::Checked(self.call::<CheckModel>(CheckModelParams { model }).await?))
             }
@@ -312,6 +306,31 @@ impl Daemon {
                 Ok(Answer::Models(self.call::<ListModels>(ListModelsParams::default()).await?))
             }
         }
+    }
+
+    async fn set_up(self, draft: Draft) -> Result<Answer, Failure> {
+        let stored = match draft.set_key() {
+            Some(key) => Some(self.clone().call::<SetKey>(key).await?),
+            None => None,
+        };
+        let changed = self.clone().call::<UpdateConfig>(draft.change()).await;
+        if changed.is_err() && stored.is_some_and(|stored| !stored.had_key) {
+            // The error that matters is the first one.
+            drop(self.call::<SetKey>(SetKeyParams { provider: draft.entry.name, key: None }).await);
+        }
+        Ok(Answer::Config(changed?))
+    }
+
+    async fn remove_provider(self, name: String) -> Result<Answer, Failure> {
+        let config = self.clone().call::<GetConfig>(GetConfigParams::default()).await?;
+        let config = match self.clone().call::<UpdateConfig>(removal(&name, &config.model)).await {
+            Ok(changed) => changed,
+            // One that is built in has no entry, but may have a key.
+            Err(failure) if failure.kind == Some(ErrorKind::NotFound) => config,
+            Err(failure) => return Err(failure),
+        };
+        self.call::<SetKey>(SetKeyParams { provider: name, key: None }).await?;
+        Ok(Answer::Config(config))
     }
 
     async fn presets(self) -> Result<Answer, Failure> {

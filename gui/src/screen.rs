@@ -8,6 +8,7 @@ pub mod help;
 pub mod inbox;
 pub mod palette;
 pub mod pending;
+pub mod provider;
 pub mod reader;
 pub mod settings;
 pub mod sidebar;

@@ -188,6 +188,10 @@ pub mod space {
     pub const ARROW: f32 = 24.0;
     /// The width of the field of a search within a text.
     pub const FIND: f32 = 180.0;
+    /// The width of a card that offers a provider.
+    pub const OFFER: f32 = 131.0;
+    /// The width of the names of a form's fields.
+    pub const FORM: f32 = 56.0;
     /// The width of the tree beside the timeline, and the height of its lines; below, that of its lines above the timeline.
     pub const TREE: f32 = 300.0;
     pub const TREE_LINE: f32 = 44.0;

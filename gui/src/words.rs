@@ -157,6 +157,24 @@ fn tries_again(retry: &Retry) -> String {
     format!("attempt {} of {}: {}", retry.attempt, retry.of, visible_line(&reason))
 }
 
+/// A message of the daemon without what it says to type at a terminal, where this window has a button or a field for that.
+#[must_use]
+pub fn here(message: &str) -> Cow<'_, str> {
+    const TYPED: [&str; 4] = ["`abide key set", "`abide models`", "`abide provider", "`abide config edit`"];
+    let is_here = |clause: &&str| !TYPED.iter().any(|typed| clause.contains(typed));
+    if is_here(&message) {
+        return message.into();
+    }
+    let kept: Vec<&str> = message.split("; ").filter(is_here).collect();
+    if kept.is_empty() { message.into() } else { kept.join("; ").into() }
+}
+
+/// The provider whose key such a message wants.
+#[must_use]
+pub fn key_wanted(message: &str) -> Option<&str> {
+    Some(message.split_once("`abide key set ")?.1.split_once('`')?.0)
+}
+
 /// Starts it with a capital letter.
 #[must_use]
 pub fn sentence(words: &str) -> String {

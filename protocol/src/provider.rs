@@ -25,6 +25,9 @@ pub struct ProviderInfo {
     pub problem: Option<String>,
 }
 
+/// The APIs of providers with an address, the most usual first.
+pub const APIS: [&str; 3] = ["openai-chat", "openai-responses", "anthropic"];
+
 /// A provider's table `[providers.NAME]` in the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,5 +1,6 @@
 use super::word::word;
 use crate::complete::{Kind, known_providers};
+use abide_client::protocol::provider::APIS;
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 
 #[derive(Debug, Subcommand)]
@@ -51,6 +52,3 @@ pub(crate) struct AddArgs {
     #[arg(long)]
     pub(crate) default: bool,
 }
-
-/// The APIs of providers with an address.
-pub(crate) const APIS: [&str; 3] = ["openai-chat", "openai-responses", "anthropic"];

@@ -11,13 +11,16 @@ use crate::{
     exit::Exit,
     output::{json, models, provider, screen, text},
 };
-use abide_client::protocol::{
-    ErrorKind,
-    method::{
-        GetConfig, ListModels, SetKey, UpdateConfig,
-        config::{GetConfigParams, ModelChoice, ProviderChange, UpdateConfigParams},
-        daemon::{ListModelsParams, ListModelsReply, SetKeyParams},
+use abide_client::{
+    protocol::{
+        ErrorKind,
+        method::{
+            GetConfig, ListModels, SetKey, UpdateConfig,
+            config::GetConfigParams,
+            daemon::{ListModelsParams, ListModelsReply, SetKeyParams},
+        },
     },
+    provider::removal,
 };
 use serde_json::json;
 
@@ -49,13 +52,8 @@ async fn list(json: bool) -> Result<Exit, CommandError> {
 async fn remove(name: String, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
     let config = daemon.call::<GetConfig>(GetConfigParams::default()).await?;
-    let own = format!("{name}/");
-    let is_default = matches!(&config.model, ModelChoice::Named(model) if model.starts_with(&own));
-    let params = UpdateConfigParams {
-        model: is_default.then_some(ModelChoice::Automatic),
-        notifications: None,
-        provider: Some(ProviderChange::Remove(name.clone())),
-    };
+    let params = removal(&name, &config.model);
+    let is_default = params.model.is_some();
     let changed = match daemon.call::<UpdateConfig>(params).await {
         Ok(changed) => Some(changed),
         // One that is built in has no entry, but may have a key.

@@ -44,6 +44,7 @@ pub(crate) fn task() -> AgentTask {
         depth: 0,
         tree: None,
         data: None,
+        approvals: abide_client::protocol::task::Approvals::Ask,
     }
 }
 

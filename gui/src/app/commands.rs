@@ -8,7 +8,7 @@ use crate::{
     screen::{
         composer::{self, Stance},
         conversation::{self, intervene},
-        fresh, palette, pending, settings,
+        fresh, palette, pending, provider, settings,
     },
     theme::SCALES,
 };
@@ -116,8 +116,8 @@ impl App {
                 return self.perform_one(Effect::Back);
             }
             Command::Escape if self.page == Page::Settings => {
-                let back = if self.preferences.is_typing() {
-                    settings::Message::KeyCancelled
+                let back = if self.preferences.setup.is_open() {
+                    settings::Message::Setup(provider::Message::Cancelled)
                 } else {
                     settings::Message::Closed
                 };
@@ -144,7 +144,7 @@ impl App {
         }
     }
 
-    fn show_settings(&mut self) -> Task<Message> {
+    pub(super) fn show_settings(&mut self) -> Task<Message> {
         self.page = Page::Settings;
         self.cover = Cover::Nothing;
         let effects = self.preferences.opened();
@@ -158,6 +158,8 @@ impl App {
             Page::Conversation if self.is_below() && is_over => return self.command(command),
             Page::Conversation if self.is_below() => (to_sub_task, field::INTERVENTION),
             Page::Conversation if self.open.is_some() => (to_composer, field::COMPOSER),
+            // It would be meant for the form.
+            Page::Fresh if self.fresh.setup.is_open() => return self.command(command),
             Page::Fresh => (to_new_composer, field::COMPOSER),
             Page::Conversation | Page::Inbox | Page::Settings => return self.command(command),
         };
@@ -189,7 +191,7 @@ impl App {
             }
             Page::Fresh => {
                 let meant = self.fresh.command(command);
-                meant.map(|message| self.fresh.update(message))
+                meant.map(|message| self.fresh.update(message, &self.catalog))
             }
         };
         self.perform(effects.unwrap_or_default())

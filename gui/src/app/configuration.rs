@@ -1,13 +1,13 @@
-//! Whether the daemon refuses the newest text of its configuration.
+//! The daemon's configuration: whether it refuses the newest text of it, and the models that it sets up.
 //!
 //! The daemon reads the file when it is asked for the configuration, and sends no notification. The window asks when something may have
 //! changed: it is connected, it has the keyboard again (the person may have been in an editor), a task was started; and again and again
 //! while the text is refused and the window ticks.
 
-use super::{App, Message};
+use super::{App, Message, Page};
 use crate::{
     effect::Effect,
-    request::Request,
+    request::{Answer, Request},
     widget::{Element, word},
 };
 use abide_client::text::visible_line;
@@ -31,6 +31,38 @@ impl App {
         let why = visible_line(&refused.message);
         let words = format!("The configuration is refused: {why}. What was read before stays in force.");
         Some((words, word("Open the file", Message::ConfigPressed).into()))
+    }
+
+    /// Goes to the form that sets up this provider, in the settings.
+    pub(super) fn open_form(&mut self, provider: &str) -> Task<Message> {
+        let effects = self.preferences.edit(provider, self.catalog.models.as_ref());
+        let shown = self.show_settings();
+        Task::batch([shown, self.perform(effects)])
+    }
+
+    /// A request of the settings or of a form was answered.
+    pub(super) fn set_up_answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
+        let mut effects = self.preferences.answered(request, answer);
+        // The person may have gone on to another page.
+        let focuses = |effect: &Effect| matches!(effect, Effect::Focus(_) | Effect::FocusText(_));
+        effects.retain(|effect| self.page == Page::Settings || !focuses(effect));
+        let mut of_fresh = self.fresh.setup.answered(request, answer);
+        of_fresh.retain(|effect| self.page == Page::Fresh || !focuses(effect));
+        if matches!(answer, Answer::Config(_)) {
+            of_fresh.extend(self.waiting_prompt());
+        }
+        effects.extend(of_fresh);
+        effects
+    }
+
+    /// The prompt of a new conversation that has waited for a model, if there is one now.
+    fn waiting_prompt(&mut self) -> Vec<Effect> {
+        if self.open.is_some() { Vec::new() } else { self.fresh.models_known(&self.catalog) }
+    }
+
+    pub(super) fn send_waiting(&mut self) -> Task<Message> {
+        let effects = self.waiting_prompt();
+        self.perform(effects)
     }
 
     pub(super) fn open_config(&mut self) -> Task<Message> {

@@ -66,6 +66,7 @@ impl App {
             Effect::GoTo(id, seq, task, query) => self.go_to(Sought { conversation: id, task, seq, query }),
             Effect::Choose(choice) => Self::choose_file(choice),
             Effect::ChooseSetup => self.choose_setup(),
+            Effect::SetUp(provider) => self.open_form(&provider),
             Effect::EditFile(file) => Self::edit_file(file),
             Effect::New => self.leave(),
             Effect::Afresh(afresh) => {

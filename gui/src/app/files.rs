@@ -40,7 +40,7 @@ impl App {
             (Err(words), ..) => Err(words),
             (Ok(Dropped::Folder(folder)), Page::Fresh, _) => {
                 self.file_taken();
-                let effects = self.fresh.update(fresh::Message::FolderPressed(folder));
+                let effects = self.fresh.update(fresh::Message::FolderPressed(folder), &self.catalog);
                 return self.perform(effects);
             }
             (Ok(Dropped::Folder(_)), ..) => {

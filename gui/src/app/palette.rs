@@ -78,9 +78,10 @@ impl App {
     }
 
     /// The daemon has listed the models.
-    pub(super) fn know_models(&mut self, models: ListModelsReply) {
+    pub(super) fn know_models(&mut self, models: ListModelsReply) -> Task<Message> {
         self.catalog.models = Some(models);
         self.renew_palette();
+        self.send_waiting()
     }
 
     /// The daemon has listed personas, templates and tools.

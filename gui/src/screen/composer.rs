@@ -12,7 +12,7 @@ pub use setup::{Change, Offered, Setup};
 pub use view::{ANSWER, MAX_MODEL, STOP, STOPS};
 
 use crate::{
-    catalog::{Catalog, Presets},
+    catalog::{Catalog, DEMO_MODEL, Presets},
     effect::{Afresh, Effect, field},
     guard::Deed,
     picker::Choice,
@@ -231,6 +231,7 @@ impl fmt::Display for ModelChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default(None) => f.write_str("default model"),
+            Self::Default(Some(model)) if model == DEMO_MODEL => f.write_str("no model yet"),
             Self::Default(Some(model)) => write!(f, "{model} (default)"),
             Self::Named(model) => f.write_str(model),
         }

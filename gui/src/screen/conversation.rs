@@ -221,6 +221,8 @@ pub enum Message {
     DiffRead(CallId),
     /// Starts a new task that goes on where the last one ended.
     AgainPressed,
+    /// Goes to the form that sets up this provider.
+    SetUpPressed(String),
     /// Begins a new conversation with this prompt.
     EditAgainPressed(Seq),
     ArchivePressed,
@@ -425,6 +427,7 @@ impl Conversation {
             Message::ResultRead(id) => self.read_call(id, call::result_of),
             Message::DiffRead(id) => self.read_call(id, call::diff_of),
             Message::AgainPressed => self.begin_again(),
+            Message::SetUpPressed(provider) => vec![Effect::SetUp(provider)],
             Message::EditAgainPressed(seq) => self.edit_again(seq),
             Message::ArchivePressed => self.archive(),
             Message::DeletePressed => {

@@ -3,23 +3,31 @@
 pub mod folders;
 
 use crate::{
-    catalog::Catalog,
+    catalog::{Catalog, DEMO_MODEL},
     effect::{Afresh, Effect, field},
     font,
     keymap::Command,
     picker::Choice,
     request::Request,
-    screen::composer::{self, About, Composer, Stance},
+    screen::{
+        composer::{self, About, Composer, Stance},
+        provider,
+    },
     theme::{size, space, style},
     widget::{
-        Element, Look, action, beside, centred::centred, code, elide::elided, key, prose, scrolls, secondary,
-        word,
+        Element, Look, action, beside, centred::centred, elide::elided, escape::escape_from, key, prose,
+        scrolls, secondary, word,
     },
     words,
 };
 use abide_client::{
     environment::for_tasks,
-    protocol::{conversation::Conversation, method::task::StartTaskParams, task::Mode},
+    protocol::{
+        conversation::Conversation,
+        method::{daemon::ListModelsReply, task::StartTaskParams},
+        provider::KeyState,
+        task::Mode,
+    },
     text::visible_line,
 };
 use iced::{
@@ -28,8 +36,6 @@ use iced::{
 };
 use std::collections::HashSet;
 
-/// The built-in model, which plays a script.
-const DEMO_MODEL: &str = "demo/demo";
 /// The most characters of an offered folder.
 const MAX_FOLDER: usize = 48;
 const DEMO_PROMPT: &str = "Show me what you can do.";
@@ -42,6 +48,10 @@ pub struct Screen {
     folders: Found,
     /// Whether the problems of providers are shown.
     pub shows_problems: bool,
+    /// Sets up a model, while there is none but the demo.
+    pub setup: provider::Setup,
+    /// The prompt was sent while there was no model: it goes as soon as there is one.
+    waits: bool,
 }
 
 /// Folders that begin with the typed text.
@@ -56,8 +66,9 @@ struct Found {
 #[derive(Debug, Clone)]
 pub enum Message {
     Composer(composer::Message),
-    /// Plays the demo in this mode.
-    DemoPressed(Mode),
+    Setup(provider::Message),
+    /// Plays the demo, in the chosen mode.
+    DemoPressed,
     ProblemsToggled,
     /// Moves the keyboard to this field.
     Wanted(&'static str),
@@ -77,16 +88,53 @@ impl Screen {
     /// Prepares a new conversation.
     pub fn begin(&mut self, afresh: Afresh) {
         self.folders = Found::default();
+        self.waits = false;
         self.composer.begin(afresh);
     }
 
-    pub fn update(&mut self, message: Message) -> Vec<Effect> {
+    /// Whether a task would be played by the demo although nobody chose it.
+    fn lacks_model(&self, catalog: &Catalog) -> bool {
+        let is_chosen = self.composer.chosen().model.is_some();
+        catalog.has_only_demo() && !is_chosen && self.composer.model_of_persona(&catalog.presets).is_none()
+    }
+
+    /// Whether the prompt goes as soon as there is a model.
+    fn waits(&self) -> bool {
+        self.waits && !self.composer.draft().is_empty()
+    }
+
+    /// The models were listed: a prompt that has waited for one goes.
+    pub fn models_known(&mut self, catalog: &Catalog) -> Vec<Effect> {
+        if !self.waits() || !self.is_connected || catalog.models.is_none() || self.lacks_model(catalog) {
+            return Vec::new();
+        }
+        self.update(Message::Composer(composer::Message::Submitted), catalog)
+    }
+
+    pub fn update(&mut self, message: Message, catalog: &Catalog) -> Vec<Effect> {
         let stance = self.stance();
         // Once the person does something else, a late completion must not move the caret to the folder's field.
         self.folders.is_wanted &= matches!(message, Message::FoldersFound(..));
         match message {
             Message::Composer(composer::Message::WorkspaceChanged(typed)) => self.work_in(typed),
-            Message::Composer(message) => self.composer.update(message, stance, None),
+            Message::Composer(composer::Message::Submitted) if self.lacks_model(catalog) => {
+                self.waits = !self.composer.draft().is_empty();
+                if self.waits { vec![self.setup.wanted()] } else { Vec::new() }
+            }
+            Message::Composer(message) => {
+                self.waits &= !matches!(message, composer::Message::Submitted);
+                let replaces = matches!(message, composer::Message::FolderFocused(true));
+                let mut effects = self.composer.update(message, stance, None);
+                // What is typed takes the place of the folder that is there.
+                effects.extend(replaces.then_some(Effect::FocusText(field::FOLDER)));
+                effects
+            }
+            Message::Setup(message) => {
+                let is_cancelled = matches!(message, provider::Message::Cancelled);
+                let mut effects = self.setup.update(message);
+                effects.extend(is_cancelled.then_some(Effect::Focus(field::COMPOSER)));
+                effects
+            }
             Message::ProblemsToggled => {
                 self.shows_problems = !self.shows_problems;
                 Vec::new()
@@ -110,9 +158,10 @@ impl Screen {
                 self.folders.is_wanted = self.folders.is_searching;
                 self.complete_folder()
             }
-            Message::DemoPressed(mode) => vec![Effect::Ask(Request::Start(Box::new(StartTaskParams {
+            Message::DemoPressed if !catalog.has_only_demo() => Vec::new(),
+            Message::DemoPressed => vec![Effect::Ask(Request::Start(Box::new(StartTaskParams {
                 message: DEMO_PROMPT.to_owned(),
-                mode: Some(mode),
+                mode: Some(self.composer.chosen().mode.unwrap_or(Mode::Agent)),
                 model: Some(DEMO_MODEL.to_owned()),
                 client_message_id: Some(abide_client::request_id()),
                 environment: for_tasks().variables.clone(),
@@ -125,7 +174,7 @@ impl Screen {
     #[must_use]
     pub fn command(&self, command: Command) -> Option<Message> {
         Some(match command {
-            Command::Demo => Message::DemoPressed(Mode::Agent),
+            Command::Demo => Message::DemoPressed,
             Command::FocusInput => Message::Wanted(field::COMPOSER),
             Command::Folder => Message::Wanted(field::FOLDER),
             Command::Setup => Message::Composer(composer::Message::SetupPressed),
@@ -180,27 +229,17 @@ impl Screen {
             escape_stops: false,
             is_stop_armed: false,
         };
-        // In a low window the hint of the field says the same, and the heading would be cut.
-        let heading = text("What shall the agent do?").size(size::TITLE + 5.0).font(font::STRONG);
-        let said = elided(look.said.unwrap_or_default(), size::SECONDARY, font::PROSE).style(style::muted);
-        let heading = row![heading, said].spacing(space::M).align_y(Center);
-        let heading = (!look.is_low).then(|| heading.into());
-        let words = column![
-            prose(
-                "Say what you want done. The task belongs to the daemon: it goes on when you close this window, \
-                 and it asks you when it needs to."
-            )
-            .style(style::muted),
-            gap().height(space::XS),
-            self.provider(catalog),
-        ];
-        let words = Column::new().extend(heading).push(words.spacing(space::S));
-        let words = words.spacing(space::S).max_width(space::COLUMN);
         let composer = self.composer.view(self.stance(), &about, look).map(Message::Composer);
         let folders = self.folders(conversations, look);
-        // In a low window the input comes first. Else it begins in the middle, whatever is above and below it: where there is room for
-        // all, nothing moves while a person types.
-        let page = if look.is_low {
+        let is_set_up = catalog.has_only_demo();
+        let has_heading = !look.is_low && (!is_set_up || look.half >= space::HALF);
+        let words = Column::new().extend(has_heading.then(|| heading(look))).push(self.provider(catalog));
+        let words = words.spacing(space::S).max_width(space::COLUMN);
+        // In a low window the input comes first, unless a model is to be set up. Else it begins in the middle, whatever is above and
+        // below it: where there is room for all, nothing moves while a person types.
+        let page = if is_set_up {
+            column![words, gap().height(space::L), composer, folders]
+        } else if look.is_low {
             column![composer, folders, gap().height(space::S), words]
         } else {
             // (A row drops what has no width.)
@@ -208,7 +247,7 @@ impl Screen {
             column![row![words, least].align_y(Bottom), gap().height(space::XL), composer, folders]
         };
         let page = scrolls(centred(page, 0.0));
-        let page = if look.is_low { page } else { page.anchor_bottom() };
+        let page = if look.is_low || is_set_up { page } else { page.anchor_bottom() };
         container(page).height(Fill).padding(look.margin()).into()
     }
 
@@ -229,62 +268,71 @@ impl Screen {
         container(row.wrap().vertical_spacing(space::XS)).padding([space::S, space::M]).into()
     }
 
-    /// Whether a model is available, and what to do if not.
-    fn provider<'a>(&self, catalog: &'a Catalog) -> Element<'a, Message> {
-        let shows_problems = self.shows_problems;
-        let demo = || {
-            let name = key("Ctrl ⇧ D");
-            let play = action("Play the demo", Some(name)).style(style::secondary);
-            let play = play.on_press(Message::DemoPressed(Mode::Agent));
-            // The script plays these too.
-            let others =
-                [("in mode ROA", Mode::Roa), ("in mode Plan", Mode::Plan), ("in mode Tree", Mode::Tree)];
-            let others = others.map(|(words, mode)| word(words, Message::DemoPressed(mode)).into());
-            row![play].extend(others).spacing(space::S).align_y(Center).wrap().vertical_spacing(space::XS)
-        };
+    /// Which model there is, and what sets one up if there is none.
+    fn provider<'a>(&'a self, catalog: &'a Catalog) -> Element<'a, Message> {
         match &catalog.models {
             None => secondary("Asking the daemon which models there are…").into(),
-            Some(models) if models.default.model == DEMO_MODEL => container(
-                column![
-                    prose("No model is configured yet.").font(font::MEDIUM),
-                    secondary("Store a key for the daemon:"),
-                    code("abide key set anthropic"),
-                    secondary("or start a model on this computer (Ollama, llama-server): the daemon finds it."),
-                    secondary(
-                        "Until then the built-in demo shows what there is: it is a script, and needs no network."
-                    ),
-                    demo(),
-                ]
-                .spacing(space::S),
-            )
-            .padding(space::L)
-            .width(Fill)
-            .style(style::card)
-            .into(),
-            Some(models) => {
-                let problems = models.providers.iter().filter_map(|p| {
-                    let problem = p.problem.as_ref()?;
-                    // Most problems begin with the provider's name.
-                    let is_named = problem.starts_with(&format!("{}:", p.name));
-                    Some(if is_named { problem.clone() } else { format!("{}: {problem}", p.name) })
-                });
-                let problems: Vec<String> = problems.collect();
-                let model = match (self.composer.chosen().model, self.composer.model_of_persona(&catalog.presets)) {
-                    (Some(model), _) => format!("Model: {model}"),
-                    (None, Some((persona, model))) => format!("Model: {model} (of the persona {persona})"),
-                    (None, None) => format!("Model: {} ({})", models.default.model, models.default.why),
-                };
-                let model = beside(model);
-                let mut model = Row::new().push(model).spacing(space::XS).align_y(Center);
-                if !problems.is_empty() {
-                    let words =
-                        format!("{} unavailable {}", problems.len(), if shows_problems { "−" } else { "+" });
-                    model = model.push(word(words, Message::ProblemsToggled));
-                }
-                let problems =
-                    problems.into_iter().filter(|_| shows_problems).map(|words| secondary(words).into());
-                column![model.wrap(), Column::with_children(problems), demo()].spacing(space::S).into()
-            }
+            Some(models) if catalog.has_only_demo() => self.set_up(models),
+            Some(models) => self.model(models, catalog),
         }
     }
+
+    fn set_up<'a>(&'a self, models: &'a ListModelsReply) -> Element<'a, Message> {
+        let waits = self.waits();
+        let words = if waits {
+            "Your prompt waits for a model: choose where it comes from."
+        } else {
+            "Choose where the model comes from."
+        };
+        let setup = self.setup.view(models, false).map(Message::Setup);
+        let demo = || {
+            let play =
+                action("Try a scripted demo", Some(key("Ctrl ⇧ D"))).padding([4.0, 0.0]).style(style::quiet);
+            let play = play.on_press(Message::DemoPressed);
+            row![play, beside("no model, no key")].spacing(space::XS).align_y(Center).wrap().into()
+        };
+        let demo = (!self.setup.is_open()).then(demo);
+        let content = column![prose(words).font(font::MEDIUM), setup].extend(demo).spacing(space::S);
+        let card = container(content).padding(space::L).width(Fill);
+        let card = card.style(if waits { style::needs_you_card } else { style::card });
+        escape_from(card, Message::Setup(provider::Message::Cancelled))
+    }
+
+    fn model<'a>(&'a self, models: &ListModelsReply, catalog: &Catalog) -> Element<'a, Message> {
+        // Nobody misses those that were never set up.
+        let wanted = models.providers.iter().filter(|p| p.key != KeyState::Missing);
+        let problems = wanted.filter_map(|p| {
+            let problem = words::here(p.problem.as_ref()?).into_owned();
+            // Most problems begin with the provider's name.
+            let is_named = problem.starts_with(&format!("{}:", p.name));
+            Some(if is_named { problem } else { format!("{}: {problem}", p.name) })
+        });
+        let problems: Vec<String> = problems.collect();
+        let model = match (self.composer.chosen().model, self.composer.model_of_persona(&catalog.presets)) {
+            (Some(model), _) => format!("Model: {model}"),
+            (None, Some((persona, model))) => format!("Model: {model} (of the persona {persona})"),
+            (None, None) => format!("Model: {} ({})", models.default.model, models.default.why),
+        };
+        let mut model = Row::new().push(beside(model)).spacing(space::XS).align_y(Center);
+        if !problems.is_empty() {
+            let sign = if self.shows_problems { "−" } else { "+" };
+            model =
+                model.push(word(format!("{} unavailable {sign}", problems.len()), Message::ProblemsToggled));
+        }
+        let problems =
+            problems.into_iter().filter(|_| self.shows_problems).map(|words| secondary(words).into());
+        column![model.wrap(), Column::with_children(problems)].spacing(space::S).into()
+    }
+}
+
+/// In a low window the hint of the field says the same, and it would be cut.
+fn heading<'a>(look: Look) -> Element<'a, Message> {
+    let heading = text("What shall the agent do?").size(size::TITLE + 5.0).font(font::STRONG);
+    let said = elided(look.said.unwrap_or_default(), size::SECONDARY, font::PROSE).style(style::muted);
+    let words = prose(
+        "Say what you want done. The agent works on when you close this window, and asks you when it needs to.",
+    );
+    column![row![heading, said].spacing(space::M).align_y(Center), words.style(style::muted)]
+        .spacing(space::S)
+        .into()
 }

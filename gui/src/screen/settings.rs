@@ -1,22 +1,24 @@
-//! The settings page: providers and their keys, the model, remembered rules, notifications, the look. All but the look, which is
-//! this window's own, is requested from the daemon by the same methods as on the command line.
+//! The settings page: providers and their keys, the model, what asks, limits, remembered rules, notifications, the look. All but the
+//! look, which is this window's own, is requested from the daemon by the same methods as on the command line.
 
 mod view;
 
 use crate::{
     effect::{Effect, field},
     local_state::ThemeChoice,
-    request::{Answer, Key, Request},
+    request::{Answer, Request},
+    screen::provider,
 };
 use abide_client::protocol::{
     Seq,
     method::{
         config::{ConfigReply, ModelChoice, UpdateConfigParams},
-        daemon::{CheckModelReply, SandboxStatus},
-        rule::RememberedRule,
+        daemon::{CheckModelReply, ListModelsReply, SandboxStatus},
+        rule::{PolicyRule, RememberedRule},
     },
+    provider::KnownProvider,
 };
-use std::{collections::HashMap, fmt};
+use std::{collections::HashMap, fmt, path::PathBuf};
 
 /// The page's state; the app has the providers.
 #[derive(Debug, Default)]
@@ -25,9 +27,12 @@ pub struct Screen {
     config: Option<ConfigReply>,
     rules: Option<Rules>,
     sandbox: Option<SandboxStatus>,
-    typing: Option<Typing>,
-    /// The provider whose key was typed last. Its button gets the keyboard when the key was stored or removed, or the typing cancelled.
-    key_of: Option<String>,
+    /// The form for a provider.
+    pub setup: provider::Setup,
+    /// The provider whose form was opened last; empty for a new one. Its button gets the keyboard when the form closes.
+    form_of: Option<String>,
+    /// The default model, as it is being typed.
+    model: String,
     /// By provider.
     checks: HashMap<String, Check>,
 }
@@ -35,22 +40,10 @@ pub struct Screen {
 #[derive(Debug)]
 struct Rules {
     known: Vec<RememberedRule>,
+    /// Those of the configuration.
+    policy: Vec<PolicyRule>,
     /// There is a page before this.
     before: Option<Seq>,
-}
-
-/// A provider's key being typed.
-struct Typing {
-    provider: String,
-    key: String,
-    is_under_way: bool,
-}
-
-/// Does not show the key.
-impl fmt::Debug for Typing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Typing").field("provider", &self.provider).finish_non_exhaustive()
-    }
 }
 
 /// The test of a provider.
@@ -60,29 +53,23 @@ enum Check {
     Answered(CheckModelReply),
 }
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub enum Message {
-    KeyPressed(String),
-    KeyTyped(String),
-    KeySubmitted,
-    KeyCancelled,
-    KeyRemoved(String),
+    Setup(provider::Message),
+    /// Opens the form for a provider that is there.
+    EditPressed(String),
     CheckPressed(String),
     ModelPicked(DefaultChoice),
+    ModelTyped(String),
+    ModelSubmitted,
     NotificationsToggled(bool),
     RuleForgotten(String),
     MoreRules,
+    FilePressed,
     ThemePicked(ThemeChoice),
     ScalePicked(f32),
     TrayToggled(bool),
     Closed,
-}
-
-/// Does not show a key.
-impl fmt::Debug for Message {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("settings::Message")
-    }
 }
 
 /// The model of conversations that name none.
@@ -123,43 +110,62 @@ impl Screen {
     /// Requests what the page shows.
     #[must_use]
     pub fn opened(&mut self) -> Vec<Effect> {
-        vec![
-            Effect::Unfocus,
-            Effect::Ask(Request::Config),
-            Effect::Ask(Request::Rules(None)),
-            Effect::Ask(Request::Models),
-            Effect::Ask(Request::Sandbox),
-        ]
+        let mut effects: Vec<Effect> =
+            [Request::Config, Request::Rules(None), Request::Models, Request::Sandbox]
+                .map(Effect::Ask)
+                .into();
+        if !self.setup.is_open() {
+            effects.insert(0, Effect::Unfocus);
+        }
+        effects
     }
 
-    pub fn update(&mut self, message: Message) -> Vec<Effect> {
+    /// Opens the form for the provider of this name: one that is there, or one that is known.
+    pub fn edit(&mut self, name: &str, models: Option<&ListModelsReply>) -> Vec<Effect> {
+        self.form_of = Some(name.to_owned());
+        match models.and_then(|models| models.providers.iter().find(|there| there.name == name)) {
+            Some(there) => self.setup.edit(there),
+            None => self.setup.update(provider::Message::Chosen(KnownProvider::named(name))),
+        }
+    }
+
+    pub fn update(&mut self, message: Message, models: Option<&ListModelsReply>) -> Vec<Effect> {
         match message {
-            Message::KeyPressed(provider) => {
-                self.key_of = Some(provider.clone());
-                self.typing = Some(Typing { provider, key: String::new(), is_under_way: false });
-                vec![Effect::Focus(field::KEY)]
-            }
-            Message::KeyTyped(key) => {
-                if let Some(typing) = self.typing.as_mut().filter(|typing| !typing.is_under_way) {
-                    typing.key = key;
+            Message::EditPressed(name) => self.edit(&name, models),
+            Message::Setup(message) => {
+                match message {
+                    provider::Message::AddPressed => self.form_of = Some(String::new()),
+                    // One that is there is changed, not set up anew.
+                    provider::Message::Chosen(Some(known)) if has(models, known.name) => {
+                        return self.edit(known.name, models);
+                    }
+                    _ => {}
                 }
-                Vec::new()
-            }
-            Message::KeySubmitted => self.store_key(),
-            Message::KeyCancelled => {
-                self.typing = None;
-                vec![Effect::Focus(field::KEY_BUTTON)]
-            }
-            Message::KeyRemoved(provider) => {
-                self.typing = None;
-                self.checks.remove(&provider);
-                vec![Effect::Ask(Request::SetKey(provider, None)), Effect::Focus(field::KEY_BUTTON)]
+                let was_open = self.setup.is_open();
+                let mut effects = self.setup.update(message);
+                if was_open && !self.setup.is_open() {
+                    effects.push(Effect::Focus(field::FORM_BUTTON));
+                }
+                effects
             }
             Message::CheckPressed(provider) => self.check(provider),
             Message::ModelPicked(choice) => Self::change(UpdateConfigParams {
                 model: Some(choice.into()),
                 ..UpdateConfigParams::default()
             }),
+            Message::ModelTyped(model) => {
+                self.model = model;
+                Vec::new()
+            }
+            Message::ModelSubmitted if self.model.trim().is_empty() => Vec::new(),
+            Message::ModelSubmitted => Self::change(UpdateConfigParams {
+                model: Some(ModelChoice::Named(self.model.trim().to_owned())),
+                ..UpdateConfigParams::default()
+            }),
+            Message::FilePressed => {
+                let path = self.config.as_ref().map(|config| PathBuf::from(&config.file.path));
+                path.map(Effect::EditFile).into_iter().collect()
+            }
             Message::NotificationsToggled(wanted) => Self::change(UpdateConfigParams {
                 notifications: Some(wanted),
                 ..UpdateConfigParams::default()
@@ -188,56 +194,41 @@ impl Screen {
         vec![Effect::Ask(Request::Check(provider))]
     }
 
-    fn store_key(&mut self) -> Vec<Effect> {
-        match self.typing.as_mut().filter(|typing| !typing.is_under_way) {
-            Some(typing) if !typing.key.trim().is_empty() => {
-                typing.is_under_way = true;
-                let key = Key::from(typing.key.trim().to_owned());
-                vec![Effect::Ask(Request::SetKey(typing.provider.clone(), Some(key)))]
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// Whether a key is being typed: Escape cancels that.
-    #[must_use]
-    pub const fn is_typing(&self) -> bool {
-        self.typing.is_some()
-    }
-
     /// A request of this page was answered.
     pub fn answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
         match (request, answer) {
             (_, Answer::Config(config)) => {
                 self.config = Some(config.clone());
-                // What starts with the default model shows the new one.
-                if matches!(request, Request::ChangeConfig(_)) {
-                    return vec![Effect::Ask(Request::Models)];
+                let was_open = self.setup.is_open();
+                drop(self.setup.answered(request, answer));
+                let mut effects = Vec::new();
+                match request {
+                    Request::ChangeConfig(_) => self.model.clear(),
+                    // The old test says nothing about the new key.
+                    Request::SetUp(draft) => drop(self.checks.remove(&draft.entry.name)),
+                    Request::RemoveProvider(name) => drop(self.checks.remove(name)),
+                    _ => return effects,
                 }
+                // What starts with the default model shows the new one.
+                effects.push(Effect::Ask(Request::Models));
+                if was_open && !self.setup.is_open() {
+                    effects.push(Effect::Focus(field::FORM_BUTTON));
+                }
+                return effects;
             }
             (_, Answer::Sandbox(sandbox)) => self.sandbox = Some(sandbox.clone()),
             (Request::Rules(before), Answer::Rules(page)) => {
                 let known = self.rules.take().filter(|_| before.is_some()).map(|rules| rules.known);
                 let mut known = known.unwrap_or_default();
                 known.extend(page.rules.iter().cloned());
-                self.rules = Some(Rules { known, before: page.before });
+                self.rules = Some(Rules { known, policy: page.policy.clone(), before: page.before });
             }
             (Request::ForgetRule(id), Answer::Done) => {
                 if let Some(rules) = &mut self.rules {
                     rules.known.retain(|rule| rule.id != *id);
                 }
             }
-            (Request::SetKey(provider, key), Answer::Done) => {
-                let stored = self.typing.take_if(|typing| typing.provider == *provider);
-                let mut effects = vec![Effect::Ask(Request::Models), Effect::Ask(Request::Config)];
-                if key.is_some() {
-                    effects.extend(stored.map(|_| Effect::Focus(field::KEY_BUTTON)));
-                    // The old test says nothing about the new key.
-                    self.checks.remove(provider);
-                    effects.extend(self.check(provider.clone()));
-                }
-                return effects;
-            }
+            (Request::CheckProvider(_), _) => return self.setup.answered(request, answer),
             (Request::Check(provider), Answer::Checked(reply)) => {
                 self.checks.insert(provider.clone(), Check::Answered(reply.clone()));
             }
@@ -250,12 +241,11 @@ impl Screen {
     pub fn failed(&mut self, request: &Request) {
         match request {
             Request::Check(provider) => drop(self.checks.remove(provider)),
-            Request::SetKey(..) => {
-                if let Some(typing) = &mut self.typing {
-                    typing.is_under_way = false;
-                }
-            }
-            _ => {}
+            request => self.setup.failed(request),
         }
     }
+}
+
+fn has(models: Option<&ListModelsReply>, name: &str) -> bool {
+    models.is_some_and(|models| models.providers.iter().any(|there| there.name == name))
 }

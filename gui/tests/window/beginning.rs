@@ -377,23 +377,46 @@ fn gallery() {
 }
 
 #[test]
-fn the_demo_is_played_in_each_mode_that_its_script_has() {
+fn the_demo_is_offered_while_there_is_no_model_and_plays_in_the_chosen_mode() {
     let demo = DefaultModel { model: "demo/demo".to_owned(), why: "no other model".to_owned() };
-    for default in [demo, models().default] {
-        for (words, mode) in [
-            ("Play the demo", Mode::Agent),
-            ("in mode ROA", Mode::Roa),
-            ("in mode Plan", Mode::Plan),
-            ("in mode Tree", Mode::Tree),
-        ] {
-            let mut person = Person::before(preset::empty());
-            let listed = ListModelsReply { default: default.clone(), ..models() };
-            person.tell(Message::Answered(Request::Models, Ok(Answer::Models(listed))));
-            person.clicks(words);
-            let asked = person.asked();
-            let [Request::Start(task)] = &asked[..] else { panic!("{words}: {asked:?}") };
-            assert_eq!((task.mode, task.model.as_deref()), (Some(mode), Some("demo/demo")));
+    for (default, chosen, offered) in [
+        (demo.clone(), None, Some(Mode::Agent)),
+        (demo, Some(Mode::Tree), Some(Mode::Tree)),
+        (models().default, None, None),
+    ] {
+        let mut person = Person::before(preset::empty());
+        let listed = ListModelsReply { default, ..models() };
+        person.tell(Message::Answered(Request::Models, Ok(Answer::Models(listed))));
+        if let Some(mode) = chosen {
+            let picked = composer::Message::ModePicked(ModeChoice(mode));
+            person.tell(Message::Fresh(fresh::Message::Composer(picked)));
         }
+        assert_eq!(person.finds("Try a scripted demo").is_some(), offered.is_some());
+        person.asked();
+        person.press(Key::Character("D".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        let asked = person.asked();
+        let played = asked.iter().find_map(|asked| match asked {
+            Request::Start(task) => Some((task.mode, task.model.as_deref())),
+            _ => None,
+        });
+        assert_eq!(played, offered.map(|mode| (Some(mode), Some("demo/demo"))), "{asked:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_typed_takes_the_place_of_the_one_that_is_there() {
+    let mut person = Person::before(preset::empty());
+    let typed = composer::Message::WorkspaceChanged("/srv/web".to_owned());
+    person.tell(Message::Fresh(fresh::Message::Composer(typed)));
+    for (by_mouse, folder) in [(false, "/srv/api"), (true, "/srv/docs")] {
+        if by_mouse {
+            person.clicks("/srv/api");
+        } else {
+            person.press(Key::Character("F".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        }
+        person.writes(folder);
+        person.named(Named::Enter);
+        assert!(person.finds(folder).is_some(), "by the mouse: {by_mouse}: {:?}", person.texts());
     }
 }
 

@@ -563,7 +563,7 @@ fn the_palette_is_opened_from_the_list_of_keys() {
 /// Tab goes only to what is visible.
 #[test]
 fn pages_that_are_longer_than_the_window_are_scrolled_by_keys() {
-    for (page, end) in [(",", "Remembered decisions"), ("?", "delete the sub-task shown; Enter confirms")] {
+    for (page, end) in [(",", "Configuration"), ("?", "delete the sub-task shown; Enter confirms")] {
         let mut person = before(Status::Thinking, &[]);
         person.named(Named::Escape);
         person.resizes(640.0, 420.0);

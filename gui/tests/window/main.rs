@@ -34,6 +34,7 @@ mod pausing;
 mod person;
 mod phases;
 mod preset;
+mod provider;
 mod reading;
 mod rejecting;
 mod replying;

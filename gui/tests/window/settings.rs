@@ -3,11 +3,11 @@
 use crate::{drawn, person::Person, preset};
 use abide_client::protocol::{
     ConversationId, JsonText,
-    inbox::Rule,
+    inbox::{Rule, RuleEffect},
     method::{
         config::{ConfigReply, ModelChoice, UpdateConfigParams},
         daemon::{CheckModelReply, ConfigStatus, ListModelsReply, SandboxStatus},
-        rule::{ListRulesReply, RememberedRule, RuleOrigin},
+        rule::{ListRulesReply, PolicyRule, RememberedRule, RuleOrigin},
     },
     provider::{DefaultModel, KeyState, ProviderInfo},
     sandbox::SandboxLevel,
@@ -17,10 +17,10 @@ use abide_gui::{
     Message,
     app::Page,
     local_state::{LocalState, ThemeChoice},
-    request::{Answer, Key, Request},
+    request::{Answer, Request},
     screen::settings,
 };
-use iced_test::core::keyboard::key::Named;
+use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
 fn default() -> DefaultModel {
     DefaultModel { model: "demo/demo".into(), why: "built in".into() }
@@ -52,29 +52,8 @@ pub(crate) fn open() -> Person {
     person.control(",");
     let asked = person.sent();
     assert!(asked.contains(&Request::Config) && asked.contains(&Request::Rules(None)), "{asked:?}");
-    let providers = vec![ProviderInfo {
-        name: "anthropic".into(),
-        api: "anthropic".into(),
-        base_url: "https://api.anthropic.com".into(),
-        source: "built in".into(),
-        key: KeyState::Missing,
-        models: vec![
-            "anthropic/some-model".into(),
-            "anthropic/a-model-with-a-long-name-preview-2026-11".into(),
-        ],
-        problem: None,
-    }];
     let told = [
-        (
-            Request::Models,
-            Answer::Models(ListModelsReply {
-                providers,
-                default: default(),
-                limits: Limits::default(),
-                mode: Mode::Auto,
-                steps: Vec::new(),
-            }),
-        ),
+        (Request::Models, Answer::Models(models())),
         (Request::Config, Answer::Config(config())),
         (
             Request::Rules(None),
@@ -87,11 +66,33 @@ pub(crate) fn open() -> Person {
     person
 }
 
+fn models() -> ListModelsReply {
+    let providers = vec![ProviderInfo {
+        name: "anthropic".into(),
+        api: "anthropic".into(),
+        base_url: "https://api.anthropic.com".into(),
+        source: "built in".into(),
+        key: KeyState::Missing,
+        models: vec![
+            "anthropic/some-model".into(),
+            "anthropic/a-model-with-a-long-name-preview-2026-11".into(),
+        ],
+        problem: None,
+    }];
+    ListModelsReply {
+        providers,
+        default: default(),
+        limits: Limits::default(),
+        mode: Mode::Auto,
+        steps: Vec::new(),
+    }
+}
+
 #[test]
 fn control_comma_opens_the_settings_and_escape_leaves_them() {
     let mut person = open();
     assert_eq!(person.app.page(), Page::Settings);
-    assert!(person.finds("Remembered decisions").is_some());
+    assert!(person.finds_bounds("Remembered decisions").is_some());
     person.named(Named::Escape);
     assert_eq!(person.app.page(), Page::Fresh);
     person.clicks("Settings");
@@ -105,52 +106,83 @@ fn what_confines_commands_is_said() {
         let sandbox =
             SandboxStatus { level, why_not: vec!["no `full`: it\u{202e} failed".to_owned()], require };
         person.tell(Message::Answered(Request::Sandbox, Ok(Answer::Sandbox(sandbox))));
-        let lacks = person.finds("`[sandbox] require` is full, so nothing runs unattended here.").is_some();
-        (lacks, person.finds("no `full`: it\\u{202e} failed").is_some())
+        let lacks =
+            person.finds_bounds("`[sandbox] require` is full, so nothing runs unattended here.").is_some();
+        (lacks, person.finds_bounds("no `full`: it\\u{202e} failed").is_some())
     };
     assert_eq!(tell(SandboxLevel::Full, SandboxLevel::Landlock), (false, true));
     assert_eq!(tell(SandboxLevel::Landlock, SandboxLevel::Full), (true, true));
-    assert!(person.finds("landlock: commands are confined, and each asks.").is_some());
+    assert!(person.finds_bounds("Sandbox: landlock. Commands are confined, and each asks.").is_some());
 }
 
 #[test]
-fn a_key_is_stored_by_the_daemon_and_tested_with_one_request() {
+fn a_key_is_saved_and_the_provider_can_be_tested() {
     let mut person = open();
     person.clicks("Set key…");
     person.writes("sk-1234");
     assert!(person.finds("sk-1234").is_none(), "a key is not shown");
-    person.named(Named::Enter);
-    let stored = Request::SetKey("anthropic".into(), Some(Key::from("sk-1234".to_owned())));
+    person.clicks("Save");
+    let asked = person.asked();
+    let [stored @ Request::SetUp(draft)] = &asked[..] else { panic!("{asked:?}") };
     assert!(!format!("{stored:?}").contains("1234"), "a key is in no log");
-    assert_eq!(person.asked(), std::slice::from_ref(&stored));
-    person.named(Named::Enter);
+    assert_eq!((draft.key.as_deref(), &draft.model), (Some("sk-1234"), &None), "the default model stays");
+    person.clicks("Save");
     assert_eq!(person.asked(), [], "the request is under way");
-    person.tell(Message::Answered(stored, Ok(Answer::Done)));
-    let check = Request::Check("anthropic".into());
-    assert_eq!(person.asked(), std::slice::from_ref(&check));
-    let reply = CheckModelReply { model: "anthropic/some-model".into(), took_ms: 840, failure: None };
-    person.tell(Message::Answered(check, Ok(Answer::Checked(reply))));
-    assert!(person.finds("anthropic/some-model answers, in 840 ms.").is_some());
-}
-
-/// Enter on the focused button presses it, so it shows where the keyboard is.
-#[test]
-fn the_keyboard_stays_with_a_provider_whose_key_is_stored_and_tested() {
-    let mut person = open();
-    person.clicks("Set key…");
-    person.writes("sk-1234");
-    person.named(Named::Enter);
-    let stored = person.asked().remove(0);
-    person.tell(Message::Answered(stored, Ok(Answer::Done)));
-    let check = Request::Check("anthropic".into());
-    assert_eq!(person.asked(), std::slice::from_ref(&check));
+    person.tell(Message::Answered(stored.clone(), Ok(Answer::Config(config()))));
+    assert!(person.finds("Save").is_none());
+    // The keyboard is on the button that has opened the form; Test is the next one.
     person.named(Named::Tab);
+    person.named(Named::Enter);
+    let check = Request::Check("anthropic".into());
+    assert_eq!(person.asked(), std::slice::from_ref(&check));
     person.named(Named::Enter);
     assert_eq!(person.asked(), [], "the test is under way");
     let reply = CheckModelReply { model: "anthropic/some-model".into(), took_ms: 840, failure: None };
     person.tell(Message::Answered(check.clone(), Ok(Answer::Checked(reply))));
+    assert!(person.finds("anthropic/some-model answers, in 840 ms.").is_some());
     person.named(Named::Enter);
     assert_eq!(person.asked(), [check], "the keyboard is still on Test");
+}
+
+#[test]
+fn a_provider_is_added_and_removed() {
+    let mut person = open();
+    person.clicks("Add a provider…");
+    person.clicks("Another URL");
+    person.writes("https://llm.example/v1");
+    person.clicks("Save");
+    let asked = person.asked();
+    let [Request::SetUp(draft)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!((&*draft.entry.name, &draft.key), ("llm.example", &None));
+    let mut listed = models();
+    listed.providers[0].source = "config".into();
+    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(listed))));
+    person.tell(Message::Answered(asked[0].clone(), Ok(Answer::Config(config()))));
+    person.clicks("Set key…");
+    person.clicks("Remove");
+    assert_eq!(person.asked(), [Request::RemoveProvider("anthropic".into())]);
+}
+
+#[test]
+fn a_default_model_that_is_in_no_list_is_typed() {
+    let mut person = open();
+    person.clicks("or type one");
+    person.writes("corp/some");
+    person.named(Named::Enter);
+    let model = Some(ModelChoice::Named("corp/some".into()));
+    let change = UpdateConfigParams { model, ..UpdateConfigParams::default() };
+    assert_eq!(person.asked(), [Request::ChangeConfig(change)]);
+}
+
+#[test]
+fn what_asks_and_what_bounds_a_task_is_said() {
+    let mut person = open();
+    let rule = PolicyRule { text: "shell(rm *)".into(), effect: RuleEffect::Deny };
+    let rules = ListRulesReply { rules: vec![], before: None, policy: vec![rule] };
+    person.tell(Message::Answered(Request::Rules(None), Ok(Answer::Rules(rules))));
+    for words in ["shell(rm *)", "deny", "no limit", "50 steps", "Open the configuration file"] {
+        assert!(person.finds_bounds(words).is_some(), "{words}: {:?}", person.texts());
+    }
 }
 
 /// Two providers can have the same model, and a provider two versions of one.
@@ -170,7 +202,7 @@ fn the_first_escape_clears_a_typed_key_and_the_second_leaves() {
     person.writes("sk");
     person.named(Named::Escape);
     assert_eq!(person.app.page(), Page::Settings);
-    assert!(person.finds("Store and test").is_none());
+    assert!(person.finds("Save").is_none());
     person.named(Named::Escape);
     assert_eq!(person.app.page(), Page::Fresh);
     assert_eq!(person.asked(), []);
@@ -187,7 +219,7 @@ fn the_keyboard_stays_with_a_provider_whose_key_is_cancelled() {
             person.named(Named::Escape);
         }
         person.named(Named::Enter);
-        assert!(person.finds("Store and test").is_some(), "by the mouse: {by_mouse}");
+        assert!(person.finds("Save").is_some(), "by the mouse: {by_mouse}");
     }
 }
 
@@ -197,6 +229,7 @@ fn notifications_and_rules_are_set_in_the_daemon() {
     person.clicks("Off");
     let change = UpdateConfigParams { notifications: Some(false), ..UpdateConfigParams::default() };
     assert_eq!(person.asked(), [Request::ChangeConfig(change)]);
+    person.press(Key::Named(Named::End), Modifiers::CTRL);
     person.clicks("Forget");
     let forget = Request::ForgetRule(rule().id);
     assert_eq!(person.asked(), std::slice::from_ref(&forget));
@@ -211,7 +244,7 @@ fn a_rule_of_a_deleted_conversation_is_shown_by_its_id() {
     let rules = ListRulesReply { rules: vec![rule], before: None, policy: Vec::new() };
     person.tell(Message::Answered(Request::Rules(None), Ok(Answer::Rules(rules))));
     let words = "A call is allowed; the conversation that it is from is deleted (beef0071).";
-    assert!(person.finds(words).is_some());
+    assert!(person.finds_bounds(words).is_some());
 }
 
 #[test]
@@ -252,9 +285,12 @@ fn the_placeholder_of_the_key_field_ends_in_an_ellipsis_if_it_is_too_long() {
     for (width, is_cut) in [(1280.0, false), (400.0, true)] {
         let mut person = open();
         person.resizes(width, 800.0);
-        person.clicks("Set key…");
+        let mut listed = models();
+        listed.providers[0].key = KeyState::Present;
+        person.tell(Message::Answered(Request::Models, Ok(Answer::Models(listed))));
+        person.clicks("Edit…");
         let words = drawn::words(&mut person);
-        let hint = words.iter().find(|words| words.starts_with("Paste"));
+        let hint = words.iter().find(|words| words.starts_with("A k") && !words.contains("kept"));
         assert_eq!(hint.map(|hint| hint.ends_with('…')), Some(is_cut), "{width}: {hint:?}");
     }
 }

@@ -10,6 +10,7 @@
 //! * [`environment`]: what of this process's environment its tasks get
 //! * [`choice`]: which of a question's choices a typed answer means
 //! * [`parked`]: until when a task is parked, in local time
+//! * [`provider`]: a provider of models that a person sets up
 //! * [`text`]: makes text of models and tools safe for a terminal
 //!
 //! Invariants: every channel is bounded; dropping the last handle of a [`Client`] or a [`Live`] ends its tasks and its
@@ -36,6 +37,7 @@ pub mod login;
 mod options;
 pub mod parked;
 pub mod program;
+pub mod provider;
 mod replace_file;
 mod request_id;
 mod run_within;

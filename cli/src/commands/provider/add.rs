@@ -2,11 +2,11 @@
 
 use super::{
     ask::{Asking, Left},
-    draft::{Draft, Facts, may_have_no_list, usual_model, wants_key, whole_name},
+    draft::Facts,
     hinted, known,
 };
 use crate::{
-    args::{APIS, AddArgs},
+    args::AddArgs,
     commands::key,
     connection::Daemon,
     error::CommandError,
@@ -14,13 +14,16 @@ use crate::{
     output::{json, provider, screen, text},
     prompt::Terminal,
 };
-use abide_client::protocol::{
-    method::{
-        GetConfig, SetKey, UpdateConfig,
-        config::{GetConfigParams, ModelChoice, ProviderChange, UpdateConfigParams},
-        daemon::{CheckProviderReply, ListModelsReply, SetKeyParams},
+use abide_client::{
+    protocol::{
+        method::{
+            CheckProvider, GetConfig, SetKey, UpdateConfig,
+            config::GetConfigParams,
+            daemon::{CheckProviderReply, ListModelsReply, SetKeyParams},
+        },
+        provider::{APIS, ProviderEntry, is_provider_name},
     },
-    provider::{ProviderEntry, is_provider_name},
+    provider::{Draft, may_have_no_list, usual_model, wants_key, whole_name},
 };
 use serde_json::json;
 
@@ -81,7 +84,7 @@ async fn given(daemon: &mut Daemon, args: AddArgs, there: &ListModelsReply) -> R
     let api = api.unwrap_or_else(|| APIS[0].to_owned());
     let entry = ProviderEntry { name, api, base_url, api_key_env: args.key_env };
     let mut draft = Draft { entry, key, models: Vec::new(), model: None, is_default: args.default };
-    let reply = draft.check(daemon, None).await?;
+    let reply = daemon.call::<CheckProvider>(draft.check(None)).await?;
     match &reply.failure {
         None => draft.models = reply.models,
         Some(failure)
@@ -98,7 +101,7 @@ async fn given(daemon: &mut Daemon, args: AddArgs, there: &ListModelsReply) -> R
         None => None,
     };
     if let Some(model) = &draft.model {
-        let reply = draft.check(daemon, Some(model)).await?;
+        let reply = daemon.call::<CheckProvider>(draft.check(Some(model))).await?;
         if reply.failure.is_some() {
             return Err(failed(&reply));
         }
@@ -117,23 +120,18 @@ fn failed(reply: &CheckProviderReply) -> CommandError {
 }
 
 async fn store(daemon: &mut Daemon, draft: Draft, json: bool) -> Result<Exit, CommandError> {
-    let Draft { entry, key, models, model, is_default } = draft;
-    let name = entry.name.clone();
-    let stored = match key {
+    let stored = match draft.set_key() {
         None => None,
-        key => Some(daemon.call::<SetKey>(SetKeyParams { provider: name.clone(), key }).await?),
+        Some(key) => Some(daemon.call::<SetKey>(key).await?),
     };
-    let params = UpdateConfigParams {
-        model: model.clone().filter(|_| is_default).map(ModelChoice::Named),
-        notifications: None,
-        provider: Some(ProviderChange::Set(entry.clone())),
-    };
-    let config = match daemon.call::<UpdateConfig>(params).await {
+    let change = daemon.call::<UpdateConfig>(draft.change()).await;
+    let Draft { entry, models, model, .. } = draft;
+    let config = match change {
         Ok(config) => config,
         Err(error) => {
             if stored.is_some_and(|stored| !stored.had_key) {
                 // The error that matters is the first one.
-                drop(daemon.call::<SetKey>(SetKeyParams { provider: name, key: None }).await);
+                drop(daemon.call::<SetKey>(SetKeyParams { provider: entry.name, key: None }).await);
             }
             return Err(hinted(error));
         }

@@ -1,11 +1,8 @@
 //! Asks a person at the terminal for what the command line does not say. Nothing is stored meanwhile.
 
-use super::{
-    add::checked_name,
-    draft::{Draft, Facts, may_have_no_list, usual_model, wants_key, whole_name},
-};
+use super::{add::checked_name, draft::Facts};
 use crate::{
-    args::{APIS, AddArgs},
+    args::AddArgs,
     commands::key,
     connection::Daemon,
     error::CommandError,
@@ -18,13 +15,16 @@ use crate::{
     },
     prompt::{Edited, Terminal},
 };
-use abide_client::protocol::{
-    method::{
-        CheckProvider,
-        config::ModelChoice,
-        daemon::{CheckModelReply, CheckProviderParams, CheckProviderReply, ListModelsReply},
+use abide_client::{
+    protocol::{
+        method::{
+            CheckProvider,
+            config::ModelChoice,
+            daemon::{CheckModelReply, CheckProviderParams, CheckProviderReply, ListModelsReply},
+        },
+        provider::{APIS, KNOWN, KeyState, KnownProvider, ProviderEntry, ProviderInfo},
     },
-    provider::{KNOWN, KeyState, KnownProvider, ProviderEntry, ProviderInfo},
+    provider::{Draft, may_have_no_list, own_name, usual_model, wants_key, whole_name},
 };
 use std::{collections::BTreeMap, env, io};
 use tokio::task::JoinSet;
@@ -241,7 +241,7 @@ impl<'a> Asking<'a> {
         loop {
             let words = format!("asking {} for its models…", text::one_line(&draft.entry.name));
             screen::note(&paint(FAINT, &words))?;
-            let reply = draft.check(self.daemon, None).await?;
+            let reply = self.daemon.call::<CheckProvider>(draft.check(None)).await?;
             let Some(failure) = &reply.failure else {
                 draft.models = reply.models;
                 return Ok(true);
@@ -292,7 +292,7 @@ impl<'a> Asking<'a> {
     async fn answers(&mut self, draft: &mut Draft, model: &str) -> Asked<Next> {
         loop {
             screen::note(&paint(FAINT, &format!("asking {} for a word…", text::one_line(model))))?;
-            let reply = draft.check(self.daemon, Some(model)).await?;
+            let reply = self.daemon.call::<CheckProvider>(draft.check(Some(model))).await?;
             if reply.failure.is_none() {
                 let answered =
                     CheckModelReply { model: model.to_owned(), took_ms: reply.took_ms, failure: None };
@@ -314,10 +314,7 @@ impl<'a> Asking<'a> {
             let typed = self.line("It lists no models. Which one shall be tried? name [none]: ").await?;
             return Ok((!typed.is_empty()).then(|| whole_name(provider, &typed, listed)));
         }
-        let own = |model: &str| {
-            let own = model.strip_prefix(&**provider).and_then(|rest| rest.strip_prefix('/'));
-            own.unwrap_or(model).to_owned()
-        };
+        let own = |model: &str| own_name(provider, model).to_owned();
         let mut shown: Vec<&String> = listed.iter().collect();
         let mut default = usual_model(provider, listed).unwrap_or_else(|| listed[0].clone());
         loop {

@@ -1,43 +1,7 @@
-//! A provider that is being set up.
+//! What is known of a provider that is being set up.
 
-use crate::{args::AddArgs, connection::Daemon, error::CommandError};
-use abide_client::protocol::{
-    method::{
-        CheckProvider,
-        daemon::{CheckProviderParams, CheckProviderReply},
-    },
-    provider::{KeyState, KnownProvider, ProviderEntry, ProviderInfo},
-    record::ModelErrorKind,
-};
-
-/// What the command stores in the end.
-pub(super) struct Draft {
-    pub(super) entry: ProviderEntry,
-    /// A key to store.
-    pub(super) key: Option<String>,
-    /// Its models, as far as it lists them.
-    pub(super) models: Vec<String>,
-    /// As `provider/model`.
-    pub(super) model: Option<String>,
-    /// That model becomes the default.
-    pub(super) is_default: bool,
-}
-
-impl Draft {
-    /// Asks the provider for its models, or that model for a few words.
-    pub(super) async fn check(
-        &self,
-        daemon: &mut Daemon,
-        model: Option<&str>,
-    ) -> Result<CheckProviderReply, CommandError> {
-        let params = CheckProviderParams {
-            provider: self.entry.clone(),
-            key: self.key.clone(),
-            model: model.map(str::to_owned),
-        };
-        daemon.call::<CheckProvider>(params).await
-    }
-}
+use crate::args::AddArgs;
+use abide_client::protocol::provider::{KeyState, KnownProvider, ProviderInfo};
 
 /// What is known of a provider before anybody is asked.
 #[derive(Default)]
@@ -64,62 +28,9 @@ impl Facts {
     }
 }
 
-/// Whether the server at this address answers nothing without a key.
-pub(super) fn wants_key(base_url: &str) -> bool {
-    KnownProvider::at(base_url).is_some_and(|known| !known.is_local())
-}
-
-/// Whether the provider may work although it gives no list of its models.
-pub(super) const fn may_have_no_list(kind: ModelErrorKind) -> bool {
-    matches!(kind, ModelErrorKind::NotFound | ModelErrorKind::Malformed)
-}
-
-/// `provider/model` of what a person typed. The provider's own name of a model may begin like that, too.
-pub(super) fn whole_name(provider: &str, typed: &str, listed: &[String]) -> String {
-    let whole = format!("{provider}/{typed}");
-    let is_whole = typed.strip_prefix(provider).is_some_and(|rest| rest.starts_with('/'));
-    if is_whole && !listed.contains(&whole) { typed.to_owned() } else { whole }
-}
-
-/// The model that a person most likely wants, if that is clear.
-pub(super) fn usual_model(provider: &str, listed: &[String]) -> Option<String> {
-    let known = KnownProvider::named(provider).and_then(|known| known.model);
-    let known = known.map(|model| format!("{provider}/{model}")).filter(|model| listed.contains(model));
-    known.or_else(|| match listed {
-        [only] => Some(only.clone()),
-        _ => None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn names(names: &[&str]) -> Vec<String> {
-        names.iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn a_model_is_named_with_or_without_its_provider() {
-        let listed = names(&["openrouter/openrouter/auto", "openrouter/meta/llama"]);
-        for (typed, whole) in [
-            ("meta/llama", "openrouter/meta/llama"),
-            ("openrouter/meta/llama", "openrouter/meta/llama"),
-            ("openrouter/auto", "openrouter/openrouter/auto"),
-            ("other", "openrouter/other"),
-        ] {
-            assert_eq!(whole_name("openrouter", typed, &listed), whole);
-        }
-    }
-
-    #[test]
-    fn the_usual_model_is_one_that_is_there() {
-        let both = names(&["anthropic/claude-next", "anthropic/claude-sonnet-5"]);
-        assert_eq!(usual_model("anthropic", &both).as_deref(), Some("anthropic/claude-sonnet-5"));
-        assert_eq!(usual_model("anthropic", &both[..1]).as_deref(), Some("anthropic/claude-next"));
-        assert_eq!(usual_model("corp", &both), None);
-        assert_eq!(usual_model("corp", &[]), None);
-    }
 
     #[test]
     fn the_command_line_comes_before_the_configuration_and_that_before_what_is_known() {

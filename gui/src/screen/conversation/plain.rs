@@ -90,5 +90,5 @@ fn end(task: &AgentTask, has_said_summary: bool) -> String {
     let head = format!("— {}", words::doing(task));
     let summary = task.summary.as_ref().filter(|_| !has_said_summary);
     let more = summary.or(task.error_message.as_ref());
-    more.map_or_else(|| head.clone(), |more| format!("{head}\n{}", visible(more)))
+    more.map_or_else(|| head.clone(), |more| format!("{head}\n{}", visible(&words::here(more))))
 }

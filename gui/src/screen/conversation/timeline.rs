@@ -16,7 +16,7 @@ use crate::{
     },
     theme::{size, space, style},
     widget::{
-        Element, Look, divider, dot,
+        Element, Look, action, divider, dot,
         elide::elided,
         flash::flashing,
         list::List,
@@ -377,7 +377,14 @@ fn end<'a>(
         .into()
     });
     let error = task.error_message.as_ref().map(|error| {
-        container(prose(visible(error))).padding(space::M).width(Fill).style(style::bad_card).into()
+        let words = prose(visible(&words::here(error)).into_owned());
+        // The key may be missing or refused.
+        let set_up = words::key_wanted(error).map(|provider| {
+            let button = action("Set the key…", None).style(style::secondary);
+            button.on_press(Message::SetUpPressed(provider.to_owned())).into()
+        });
+        let error = column![words].extend(set_up).spacing(space::S);
+        container(error).padding(space::M).width(Fill).style(style::bad_card).into()
     });
     let summary = summary
         .zip(task.summary.as_ref())
@@ -401,7 +408,7 @@ pub(super) fn failed(event: &Event, times: u32) -> String {
         // The task's end, which is the next row, shows why.
         return format!("the model failed{times}");
     }
-    let reason = words::clause(&words::first_line(&failed.message, words::WHOLE));
+    let reason = words::clause(&words::first_line(&words::here(&failed.message), words::WHOLE));
     format!("the model failed{times}: {}", visible_line(&reason))
 }
 

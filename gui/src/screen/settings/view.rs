@@ -1,14 +1,15 @@
 //! Draws the page.
 
-use super::{Check, DefaultChoice, Message, Screen, Typing};
+use super::{Check, DefaultChoice, Message, Screen};
 use crate::{
     effect::field,
     font,
     local_state::{Settings, ThemeChoice},
-    screen::composer::MAX_MODEL,
+    screen::{composer::MAX_MODEL, provider},
     theme::{SCALES, size, space, style},
     widget::{
-        Element, Look, action, centred::centred, code, field::field, pill::pill, prose, secondary, word,
+        Element, Look, action, beside, centred::centred, code, field::field, pill::pill, prose, secondary,
+        word,
     },
     words,
 };
@@ -30,6 +31,8 @@ use iced::{
 };
 use std::fmt;
 
+/// The size of the text in a small field, and the room around it.
+const SMALL: (f32, [f32; 2]) = (size::SECONDARY, [4.0, 8.0]);
 /// The most characters of a rule's arguments.
 const MAX_RULE: usize = 300;
 
@@ -48,11 +51,13 @@ impl Screen {
         .align_y(Center);
         let content = column![
             head,
-            section("Models", self.models(models, look)),
-            section("Sandbox", self.sandbox()),
+            section("Models", self.models(models)),
             section("Notifications", self.notifications()),
             section("Look", appearance(settings)),
+            section("Permissions", self.permissions()),
             section("Remembered decisions", self.rules(look)),
+            section("Limits of a task", limits(models)),
+            section("Configuration", self.file()),
             gap().height(space::XL),
         ]
         .spacing(space::XL);
@@ -60,10 +65,30 @@ impl Screen {
         scrollable(centred(page, space::XL)).id(field::SETTINGS).height(Fill).style(style::bars).into()
     }
 
-    fn models<'a>(&'a self, models: Option<&'a ListModelsReply>, look: Look) -> Element<'a, Message> {
+    fn models<'a>(&'a self, models: Option<&'a ListModelsReply>) -> Element<'a, Message> {
         let Some(models) = models else { return secondary("Asking the daemon…").into() };
-        let providers = models.providers.iter().map(|provider| self.provider(provider));
-        let providers = Column::with_children(providers).spacing(space::L);
+        let providers = models.providers.iter().map(|provider| self.provider(provider, models));
+        let is_new = self.setup.is_open() && self.setup.changes().is_none();
+        let add = || {
+            let add = action("Add a provider…", None).style(style::secondary);
+            let add = add.on_press(Message::Setup(provider::Message::AddPressed));
+            row![if self.form_of.as_deref() == Some("") { add.id(field::FORM_BUTTON) } else { add }].into()
+        };
+        let add = if is_new { self.form(models) } else { add() };
+        column![
+            self.default_model(models),
+            rule::horizontal(1).style(style::line),
+            Column::with_children(providers).spacing(space::L),
+            add,
+            secondary(
+                "A key is kept by the daemon: in the system's keyring, else in a file that only you can read."
+            ),
+        ]
+        .spacing(space::M)
+        .into()
+    }
+
+    fn default_model<'a>(&'a self, models: &'a ListModelsReply) -> Element<'a, Message> {
         let chosen = self.config.as_ref().map(|config| DefaultChoice::from(config.model.clone()));
         let known = models.providers.iter().flat_map(|provider| &provider.models);
         let mut choices = vec![DefaultChoice::Automatic];
@@ -75,29 +100,28 @@ impl Screen {
         };
         let choices: Vec<Fitted> = choices.into_iter().map(Fitted).collect();
         let change = change(choices, |Fitted(model)| Message::ModelPicked(model));
-        let default =
-            column![prose("Default model").font(font::MEDIUM), secondary(visible_line(&now).into_owned())];
-        // A picker is as wide as its longest entry.
-        let default: Element<'a, Message> = if look.is_narrow {
-            default.push(change).spacing(space::XS).into()
-        } else {
-            row![default.width(Fill), change].spacing(space::M).align_y(Center).into()
-        };
+        let typed = field("or type one", SMALL, &self.model, Message::ModelTyped, |input| {
+            input.id(field::MODEL).on_submit(Message::ModelSubmitted).width(space::OFFER)
+        });
+        let change =
+            row![change, typed, word("Set", Message::ModelSubmitted)].spacing(space::XS).align_y(Center);
         column![
-            default,
-            rule::horizontal(1).style(style::line),
-            providers,
-            secondary(
-                "Other providers are named in the daemon's configuration. A key is kept by the daemon: in the system's \
-                 keyring, else in a file that only you can read."
-            ),
+            prose("Default model").font(font::MEDIUM),
+            secondary(visible_line(&now).into_owned()),
+            change.wrap()
         ]
-        .spacing(space::M)
+        .spacing(space::XS)
         .into()
     }
 
+    /// The form, or the cards that lead to it.
+    fn form<'a>(&'a self, models: &ListModelsReply) -> Element<'a, Message> {
+        let form = self.setup.view(models, true).map(Message::Setup);
+        container(form).padding(space::M).width(Fill).style(style::tool).into()
+    }
+
     /// A provider: its address, key and test.
-    fn provider<'a>(&'a self, provider: &'a ProviderInfo) -> Element<'a, Message> {
+    fn provider<'a>(&'a self, provider: &'a ProviderInfo, models: &ListModelsReply) -> Element<'a, Message> {
         let name = || provider.name.clone();
         let key = match provider.key {
             KeyState::NotNeeded => "no key needed",
@@ -108,10 +132,10 @@ impl Screen {
         let about = format!("{} · {} · {key}", visible_line(place), provider.source);
         let mut buttons = Row::new().spacing(space::XS).align_y(Center);
         if provider.api != "scripted" {
-            let label = if provider.key == KeyState::Present { "Change key…" } else { "Set key…" };
-            let button = word(label, Message::KeyPressed(name()));
-            let was_typed = self.key_of.as_ref() == Some(&provider.name);
-            buttons = buttons.push(if was_typed { button.id(field::KEY_BUTTON) } else { button });
+            let label = if provider.key == KeyState::Missing { "Set key…" } else { "Edit…" };
+            let button = word(label, Message::EditPressed(name()));
+            let was_open = self.form_of.as_ref() == Some(&provider.name);
+            buttons = buttons.push(if was_open { button.id(field::FORM_BUTTON) } else { button });
         }
         // A press during a test does nothing; a button that could not be pressed would lose the keyboard.
         buttons = buttons.push(word("Test", Message::CheckPressed(name())));
@@ -121,12 +145,8 @@ impl Screen {
         ]
         .spacing(space::M)
         .align_y(Center);
-        let typing = self.typing.as_ref().filter(|typing| typing.provider == provider.name);
-        let parts = [
-            Some(head.into()),
-            typing.map(|typing| key_field(typing, provider.key == KeyState::Present)),
-            self.said(provider),
-        ];
+        let is_changed = self.setup.changes() == Some(&*provider.name);
+        let parts = [Some(head.into()), is_changed.then(|| self.form(models)), self.said(provider)];
         Column::with_children(parts.into_iter().flatten()).spacing(space::S).into()
     }
 
@@ -141,11 +161,47 @@ impl Screen {
                     words::took(reply.took_ms)
                 ))
                 .style(style::ok),
-                Some(failure) => secondary(visible_line(&failure.message).into_owned()).style(style::bad),
+                Some(failure) => {
+                    secondary(visible_line(&words::here(&failure.message)).into_owned()).style(style::bad)
+                }
             },
-            None => secondary(visible_line(provider.problem.as_deref()?).into_owned()),
+            // The line above says so.
+            None if provider.key == KeyState::Missing => return None,
+            None => secondary(visible_line(&words::here(provider.problem.as_deref()?)).into_owned()),
         };
         Some(words.into())
+    }
+
+    /// What asks first: by what confines commands on this machine, and by the configuration's rules.
+    fn permissions(&self) -> Element<'_, Message> {
+        let policy = self.rules.as_ref().map(|rules| &rules.policy[..]);
+        let policy: Element<'_, Message> = match policy {
+            None => secondary("Asking the daemon…").into(),
+            Some([]) => secondary(
+                "Rules of your own, for all folders, stand in `[policy]` of the configuration: what they deny, ask about \
+                 or allow. There are none.",
+            )
+            .into(),
+            Some(rules) => {
+                let rules = rules.iter().map(|rule| {
+                    let effect = rule.effect.name();
+                    let text = code(words::first_line(&visible_line(&rule.text), MAX_RULE)).style(style::muted);
+                    row![beside(effect).width(space::FORM), text].spacing(space::S).align_y(Center).into()
+                });
+                let head = secondary("Rules of the configuration, in `[policy]`, for all folders:");
+                column![head].extend(rules).spacing(space::XS).into()
+            }
+        };
+        column![
+            prose(
+                "What only reads runs by itself. What may change something runs by itself only where the sandbox confines it \
+                 and it can be undone; everything else asks you first."
+            ),
+            self.sandbox(),
+            policy,
+        ]
+        .spacing(space::M)
+        .into()
     }
 
     /// What confines commands on this machine, and why nothing better does.
@@ -155,17 +211,29 @@ impl Screen {
         };
         let about = match level {
             SandboxLevel::Full => {
-                "full: commands and code work in a sandbox. Where what they do can be undone, they do not ask."
+                "Sandbox: full. Commands and code work in it. Where what they do can be undone, they do not ask."
             }
-            SandboxLevel::Landlock => "landlock: commands are confined, and each asks.",
-            SandboxLevel::None => "none: commands can do all that you can, and each asks.",
+            SandboxLevel::Landlock => "Sandbox: landlock. Commands are confined, and each asks.",
+            SandboxLevel::None => "Sandbox: none. Commands can do all that you can, and each asks.",
         };
         let lacks = (level < require).then(|| {
             let words = format!("`[sandbox] require` is {require}, so nothing runs unattended here.");
             secondary(words).style(style::bad).into()
         });
         let reasons = why_not.iter().map(|why| secondary(visible_line(why).into_owned()).into());
-        column![prose(about)].extend(lacks).extend(reasons).spacing(space::S).into()
+        column![secondary(about)].extend(lacks).extend(reasons).spacing(space::S).into()
+    }
+
+    /// All that has no field here is set in the file.
+    fn file(&self) -> Element<'_, Message> {
+        let Some(config) = &self.config else { return secondary("Asking the daemon…").into() };
+        let open = action("Open the configuration file", None).style(style::secondary);
+        column![
+            secondary(format!("What has no field here is set in {}.", visible_line(&config.file.path))),
+            row![open.on_press(Message::FilePressed)],
+        ]
+        .spacing(space::S)
+        .into()
     }
 
     fn notifications(&self) -> Element<'_, Message> {
@@ -260,23 +328,31 @@ fn appearance<'a>(settings: &Settings) -> Element<'a, Message> {
     .into()
 }
 
-fn key_field<'a>(typing: &'a Typing, has_key: bool) -> Element<'a, Message> {
-    let field = field("Paste the key", (size::PROSE, [6.0, 10.0]), &typing.key, Message::KeyTyped, |input| {
-        input.id(field::KEY).secure(true).on_submit(Message::KeySubmitted)
-    });
-    let is_ready = !typing.key.trim().is_empty() && !typing.is_under_way;
-    let store = action("Store and test", None)
-        .style(style::primary)
-        .on_press_maybe(is_ready.then_some(Message::KeySubmitted));
-    let remove = has_key.then(|| {
-        let remove = Message::KeyRemoved(typing.provider.clone());
-        action("Remove", None).style(style::danger).on_press(remove).into()
-    });
-    row![field, store]
-        .extend(remove)
-        .push(action("Cancel", None).style(style::quiet).on_press(Message::KeyCancelled))
-        .spacing(space::S)
-        .align_y(Center)
+/// What bounds a task for which nobody says otherwise.
+fn limits(models: Option<&ListModelsReply>) -> Element<'_, Message> {
+    let Some(ListModelsReply { limits, .. }) = models else {
+        return secondary("Asking the daemon…").into();
+    };
+    let or_none = |is_set: bool, words: String| if is_set { words } else { "no limit".to_owned() };
+    let lines = [
+        ("Steps", or_none(limits.max_steps > 0, words::counted(limits.max_steps.into(), "step"))),
+        (
+            "Time",
+            or_none(
+                limits.max_duration_secs > 0,
+                format!("{} of work", words::duration(limits.max_duration_secs.saturating_mul(1000))),
+            ),
+        ),
+        ("Tokens", or_none(limits.max_tokens > 0, words::tokens(limits.max_tokens))),
+        ("Cost", or_none(limits.max_cost_micros > 0, words::money(limits.max_cost_micros))),
+    ];
+    let lines = lines.map(|(name, value)| row![secondary(name).width(space::KEYS), secondary(value)].into());
+    Column::with_children(lines)
+        .push(secondary(
+            "At its limit of tokens or cost a task pauses and asks. The prompt's own field sets other steps for one task; \
+             `[task]` of the configuration sets these.",
+        ))
+        .spacing(space::XS)
         .into()
 }
 
