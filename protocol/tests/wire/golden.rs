@@ -112,7 +112,7 @@ macro_rules! decode_like {
 
 fn decode_reply(like: &Reply, body: &ReplyBody) -> Reply {
     decode_like!(like, body;
-        StartTask StopTask PauseTask Intervene AgentTree ResumeTask ListTasks ListFiles TaskChanges UndoTask ListWorktrees RemoveWorktree GetTask UserResponse DecideApproval Inbox
+        StartTask StopTask PauseTask Intervene AgentTree ResumeTask ListTasks ListFiles TaskChanges UndoTask ListWorktrees RemoveWorktree GetWorkspace GetTask UserResponse DecideApproval Inbox
         CreateConversation ListConversations GetConversation ListMessages UpdateConversation ArchiveConversation
         DeleteConversation MarkRead Focus Search Subscribe Unsubscribe ListModels Status Shutdown UpdateDaemon SetKey
         ListRules ForgetRule AddRule TestRule CheckModel CheckProvider GetConfig UpdateConfig ListPersonas ListTools ListTemplates

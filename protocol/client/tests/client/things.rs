@@ -124,6 +124,7 @@ pub(crate) fn task(status: Status, steps: u32) -> AgentTask {
         depth: 0,
         tree: None,
         data: None,
+        approvals: abide_protocol::task::Approvals::Ask,
     }
 }
 

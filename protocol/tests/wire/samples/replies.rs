@@ -28,6 +28,7 @@ use abide_protocol::{
             StartTaskReply, TaskChangesReply, TaskFile, TaskHistory, TaskReply, UndoTaskReply,
         },
         usage::{UsageReply, UsageRow},
+        workspace::WorkspaceReply,
         worktree::{ListWorktreesReply, RemoveWorktreeReply, Worktree},
     },
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
@@ -91,6 +92,14 @@ fn tasks() -> Vec<Reply> {
             worktrees: vec![Worktree { task_id: Some(id(0x21)), problem: text("no git"), ..worktree() }],
         }),
         Reply::RemoveWorktree(RemoveWorktreeReply { worktree: worktree() }),
+        Reply::GetWorkspace(WorkspaceReply {
+            is_work_tree: true,
+            branch: text("topic"),
+            no_undo: text("the folder is too large"),
+            edits_ask: true,
+            commands_ask: true,
+            can_allow: true,
+        }),
         Reply::GetTask(GetTaskReply {
             task: things::task(),
             conversation_title: "Tidy up".to_owned(),

@@ -23,6 +23,7 @@ use abide_protocol::{
             ListTasksParams, OwnWorktree, StartTaskParams, TaskChangesParams, TaskParams,
         },
         usage::UsageParams,
+        workspace::GetWorkspaceParams,
         worktree::{ListWorktreesParams, WorktreeParams},
     },
     provider::ProviderEntry,
@@ -127,6 +128,10 @@ fn tasks() -> Vec<Request> {
         }),
         Request::ListWorktrees(ListWorktreesParams { worktree: text("beef0021") }),
         Request::RemoveWorktree(WorktreeParams { worktree: "abide/beef0011".to_owned() }),
+        Request::GetWorkspace(GetWorkspaceParams {
+            workspace: "/home/me/project".to_owned(),
+            path: text("/usr/bin:/bin"),
+        }),
         Request::GetTask(GetTaskParams { task_id: "beef0021".to_owned(), history: true }),
     ]
 }

@@ -14,8 +14,8 @@ use abide_protocol::{
     message::{CallOutcome, CallView, Message, MessageKind, Role},
     record::{InstructionFile, ModelErrorKind, Permission, Record, RecordBody, Trace},
     task::{
-        ActiveCall, AgentTask, CallState, EndReason, Incomplete, Limits, Mode, PauseReason, Phase, Retry,
-        Status, Tree, Work,
+        ActiveCall, AgentTask, Approvals, CallState, EndReason, Incomplete, Limits, Mode, PauseReason, Phase,
+        Retry, Status, Tree, Work,
     },
     transcript::{Risk, ToolResult, Usage},
 };
@@ -183,6 +183,7 @@ pub(crate) fn task() -> AgentTask {
         depth: 1,
         tree: Some(Box::new(Tree { live: 2, ended: 1, waiting: 1, usage: usage() })),
         data: Some(Box::new(JsonText::parse(r#"{"answer":"yes"}"#.to_owned()).expect("JSON"))),
+        approvals: Approvals::AllowEdits,
     }
 }
 

@@ -305,6 +305,7 @@ pub(crate) fn task(conversation: ConversationId, n: u64, status: Status, pending
         depth: 0,
         tree: None,
         data: None,
+        approvals: abide_protocol::task::Approvals::Ask,
     }
 }
 

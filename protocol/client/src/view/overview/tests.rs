@@ -60,6 +60,7 @@ fn task(n: u128, status: Status) -> AgentTask {
         depth: 0,
         tree: None,
         data: None,
+        approvals: abide_protocol::task::Approvals::Ask,
     }
 }
 
