@@ -20,7 +20,8 @@ const CARD: usize = 150_000;
 /// The colours of what has failed and of what is well, and the number of pixels that a line of such words has at least.
 const BAD: u32 = 0xb3_362d;
 const OK: u32 = 0x2a_6e36;
-const WORDS: usize = 10;
+const WORDS: usize = 5;
+const PROMPT: &str = "Say hello [k:first]";
 
 #[tokio::test]
 async fn the_window_starts_the_daemon_and_a_click_plays_the_demo() {
@@ -67,14 +68,16 @@ async fn the_window_starts_the_daemon_and_a_click_plays_the_demo() {
 async fn a_prompt_goes_to_the_provider_that_was_set_up_in_the_window() {
     let name = "a_prompt_goes_to_the_provider_that_was_set_up_in_the_window";
     let Some(screen) = Screen::start(name).await else { return };
-    let daemon = TestDaemon::new(&Config::new());
+    let daemon = TestDaemon::start(&Config::new()).await;
     let model = ModelServer::start().await;
-    model.script_for_all([Turn::say("Hello from a real model.")]);
+    // The test of the model is no conversation of the task's.
+    model.script_for_all([Turn::say("Yes.")]);
+    model.script("first", [Turn::say("Hello from a real model.")]);
     model.require_key("sk-right");
     let window = screen.open(&daemon).await;
     let client = daemon.client().await;
     window.wait_picture("what to do without a model", |p| p.count(RAISED) > CARD).await;
-    window.type_text("Say hello").await;
+    window.type_text(PROMPT).await;
     // To the cards; the fourth is for another address, where the key comes after the three APIs.
     window.press(&["Return", "Tab", "Tab", "Tab", "Return"]).await;
     window.type_text(&model.openai_url()).await;
@@ -93,7 +96,7 @@ async fn a_prompt_goes_to_the_provider_that_was_set_up_in_the_window() {
     let world = World { client, daemon, model };
     // It must be dropped before the daemon.
     let window = window;
-    let task = world.begun("Say hello").await;
+    let task = world.begun(PROMPT).await;
     world.wait_end(task).await;
     window.reads("Hello from a real model.").await;
 }

@@ -144,7 +144,7 @@ impl Form {
         }
         let listed = self.models.as_ref()?.len();
         let words = format!("It answers: {}.", words::counted(listed as u64, "model"));
-        Some(secondary(words).style(style::ok).into())
+        Some(prose(words).style(style::ok).into())
     }
 
     /// Its models, of which those are offered that contain what is typed.
