@@ -605,6 +605,15 @@ impl App {
                     OverviewChange::Conversation(id) if self.awaits_row == Some(id) => {
                         tasks.push(self.reveal_row());
                     }
+                    // What came last is in view: the list may hear of it later than the page.
+                    OverviewChange::Conversation(id)
+                        if self.unread(id) > 0
+                            && self.open.as_ref().is_some_and(|open| {
+                                open.id() == id && open.is_at_end() && self.is_seen(open)
+                            }) =>
+                    {
+                        tasks.push(self.mark_read());
+                    }
                     OverviewChange::Conversation(_) | OverviewChange::Task(_) | OverviewChange::Daemon => {}
                 }
             }

@@ -80,6 +80,8 @@ pub struct Conversation {
     looked: Option<View<Row>>,
     /// The selected text.
     selection: Option<Selection<Row>>,
+    /// The texts of rows within it, as they were shown.
+    selected_texts: HashMap<Row, String>,
     /// The message that was searched for; it is highlighted.
     found: Option<Found>,
     /// How many steps to matches were made: the number of the last one.
@@ -262,6 +264,7 @@ impl Conversation {
             window: 0..0,
             looked: None,
             selection: None,
+            selected_texts: HashMap::new(),
             found: None,
             went: 0,
             find: None,
@@ -303,6 +306,12 @@ impl Conversation {
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.current().is_some_and(|task| !task.status.has_ended())
+    }
+
+    /// Whether the newest rows are in view.
+    #[must_use]
+    pub fn is_at_end(&self) -> bool {
+        self.at_end() && self.goal.is_none()
     }
 
     fn at_end(&self) -> bool {
