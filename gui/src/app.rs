@@ -666,9 +666,12 @@ impl App {
                 return self.perform(effects);
             }
             Ok(Answer::Started(started)) => {
+                let is_fresh = self.fresh.composer.has_sent(request);
                 match self.conversation_mut().filter(|open| open.id() == started.conversation_id) {
                     Some(open) => drop(open.answered(request, &Answer::Started(started))),
-                    None => self.fresh.composer.sent(),
+                    None if is_fresh => self.fresh.composer.sent(),
+                    // A branch of the open conversation.
+                    None => {}
                 }
                 self.notice = started.beside.map(beside).or_else(|| self.notice.take());
                 self.is_dirty = true;

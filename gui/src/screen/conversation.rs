@@ -1,6 +1,7 @@
 //! One conversation: header, timeline, composer.
 
 mod again;
+mod branch;
 mod breadcrumb;
 pub mod call;
 mod changes;
@@ -51,6 +52,7 @@ use abide_client::{
     },
     view::{Connection, ConversationView},
 };
+use branch::Branch;
 use changes::Changes;
 use documents::Documents;
 use find::{Find, Found};
@@ -110,6 +112,7 @@ pub struct Conversation {
     held: (Option<Row>, u32),
     pub composer: Composer,
     intervening: intervene::Field,
+    branch: Branch,
     menu: Menu,
     /// A decision that was made here for always is remembered.
     is_remembered: bool,
@@ -224,8 +227,8 @@ pub enum Message {
     DiffRead(CallId),
     /// Starts a new task that goes on where the last one ended.
     AgainPressed,
-    /// Begins a new conversation with this prompt.
-    EditAgainPressed(Seq),
+    /// Of a branch that is begun here.
+    Branch(branch::Message),
     ArchivePressed,
     DeletePressed,
     DeleteConfirmed,
@@ -243,6 +246,7 @@ impl Message {
             | Self::Undo(undo::Message::Confirmed | undo::Message::AllConfirmed)
             | Self::ArchivePressed
             | Self::AgainPressed
+            | Self::Branch(branch::Message::ModelPressed(..))
             | Self::EndPressed(_) => Some(Deed::AtFoot),
             _ => None,
         }
@@ -282,6 +286,7 @@ impl Conversation {
             held: (None, 0),
             composer: Composer::with_draft(draft),
             intervening: intervene::Field::default(),
+            branch: Branch::default(),
             menu: Menu::Closed,
             is_remembered: false,
         }
@@ -443,7 +448,7 @@ impl Conversation {
             Message::ResultRead(id) => self.read_call(id, call::result_of),
             Message::DiffRead(id) => self.read_call(id, call::diff_of),
             Message::AgainPressed => self.begin_again(),
-            Message::EditAgainPressed(seq) => self.edit_again(seq),
+            Message::Branch(message) => self.branch(message),
             Message::ArchivePressed => self.archive(),
             Message::DeletePressed => {
                 self.menu = Menu::Deleting;
@@ -619,6 +624,7 @@ impl Conversation {
         if self.has_intervened(request) {
             self.failed_to_intervene();
         }
+        self.branch_failed(request);
         if let Request::Changes(of, _) = request {
             self.changes_failed(*of, failure);
         }

@@ -4,7 +4,7 @@ pub mod folders;
 
 use crate::{
     catalog::Catalog,
-    effect::{Afresh, Effect, field},
+    effect::{Effect, field},
     font,
     keymap::Command,
     picker::Choice,
@@ -72,12 +72,6 @@ impl Screen {
     #[must_use]
     pub fn with_composer(composer: Composer) -> Self {
         Self { composer, ..Self::default() }
-    }
-
-    /// Prepares a new conversation.
-    pub fn begin(&mut self, afresh: Afresh) {
-        self.folders = Found::default();
-        self.composer.begin(afresh);
     }
 
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
