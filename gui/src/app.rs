@@ -611,6 +611,15 @@ impl App {
                     OverviewChange::Conversation(id) if self.awaits_row == Some(id) => {
                         tasks.push(self.reveal_row());
                     }
+                    // What came last is in view: the list may hear of it later than the page.
+                    OverviewChange::Conversation(id)
+                        if self.unread(id) > 0
+                            && self.open.as_ref().is_some_and(|open| {
+                                open.id() == id && open.is_at_end() && self.is_seen(open)
+                            }) =>
+                    {
+                        tasks.push(self.mark_read());
+                    }
                     OverviewChange::Conversation(_) | OverviewChange::Task(_) | OverviewChange::Daemon => {}
                 }
             }
@@ -664,9 +673,12 @@ impl App {
                 return self.perform(effects);
             }
             Ok(Answer::Started(started)) => {
+                let is_fresh = self.fresh.composer.has_sent(request);
                 match self.conversation_mut().filter(|open| open.id() == started.conversation_id) {
                     Some(open) => drop(open.answered(request, &Answer::Started(started))),
-                    None => self.fresh.composer.sent(),
+                    None if is_fresh => self.fresh.composer.sent(),
+                    // A branch of the open conversation.
+                    None => {}
                 }
                 self.notice = started.beside.map(beside).or_else(|| self.notice.take());
                 self.is_dirty = true;

@@ -1,7 +1,7 @@
 //! The effects of a message, as data: screens return them, the app performs them.
 
 use crate::{local_state::ThemeChoice, picker::Choice, request::Request};
-use abide_client::protocol::{ConversationId, Seq, TaskId, task::Mode};
+use abide_client::protocol::{ConversationId, Seq, TaskId};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -30,8 +30,6 @@ pub enum Effect {
     GoTo(ConversationId, Seq, Option<TaskId>, String),
     /// Goes to the page for a new conversation.
     New,
-    /// The same, with this as its first content.
-    Afresh(Box<Afresh>),
     /// Scrolls the timeline.
     Scroll(Scroll),
     /// Scrolls the list of conversations so that this part of it is in view.
@@ -76,16 +74,6 @@ pub enum Form {
     Plain,
     /// Opened at its beginning, with its lines coloured.
     Diff,
-}
-
-/// The first content of a new conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Afresh {
-    pub prompt: String,
-    /// As typed by a person; empty for a scratch folder.
-    pub workspace: String,
-    pub mode: Option<Mode>,
-    pub persona: Option<String>,
 }
 
 /// A movement of a page.
@@ -143,4 +131,5 @@ pub mod field {
     pub const PAGE: &str = "page";
     /// The words of an intervention.
     pub const INTERVENTION: &str = "intervention";
+    pub const PROMPT: &str = "prompt";
 }

@@ -69,12 +69,6 @@ impl App {
             Effect::SetUp(provider) => self.open_form(&provider),
             Effect::EditFile(file) => Self::edit_file(file),
             Effect::New => self.leave(),
-            Effect::Afresh(afresh) => {
-                let left = self.leave();
-                self.fresh.begin(*afresh);
-                self.is_dirty = true;
-                left
-            }
             Effect::Theme(theme) => {
                 self.settings.theme = theme;
                 self.local.keep_settings(&self.settings);

@@ -13,7 +13,7 @@ pub use view::{ANSWER, MAX_MODEL, STOP, STOPS};
 
 use crate::{
     catalog::{Catalog, DEMO_MODEL, Presets},
-    effect::{Afresh, Effect, field},
+    effect::{Effect, field},
     guard::Deed,
     picker::Choice,
     request::{Intervention, Request},
@@ -57,8 +57,6 @@ pub struct Composer {
     shows_choices: bool,
     has_caret: bool,
     folder_has_caret: bool,
-    /// The draft whose place another prompt has taken until that is sent, with its choices.
-    aside: Option<(String, Choices)>,
     /// The question that the field is for.
     asked: Option<Asked>,
     /// The request that is under way or has failed: the same text sent again repeats that request.
@@ -336,7 +334,6 @@ impl Composer {
                 let other = if is_back { self.undo.back(&now) } else { self.undo.forth(&now) };
                 if let Some(other) = other {
                     self.show(&other);
-                    self.aside.take_if(|(aside, _)| *aside == other.trim_end());
                 }
                 vec![Effect::Draft]
             }
@@ -424,10 +421,10 @@ impl Composer {
         }
     }
 
-    /// The text and the choices that are stored: the person's own draft, if an earlier prompt has its place.
+    /// The text and the choices that are stored.
     #[must_use]
     pub fn stored(&self) -> (String, Choices) {
-        self.aside.clone().unwrap_or_else(|| (self.draft(), self.chosen()))
+        (self.draft(), self.chosen())
     }
 
     /// Empties the field.
@@ -558,21 +555,6 @@ impl Composer {
         Effect::Ask(Request::Start(Box::new(StartTaskParams { template: None, mode, ..params })))
     }
 
-    /// Prepares a new conversation. The text that was here comes back by Ctrl Z, and when this one is sent.
-    pub fn begin(&mut self, afresh: Afresh) {
-        self.undo.changed(&self.content.text(), &afresh.prompt);
-        let draft = self.draft();
-        if !draft.is_empty() && draft != afresh.prompt && !self.is_sending() {
-            let choices = self.chosen();
-            self.aside.get_or_insert((draft, choices));
-        }
-        self.show(&afresh.prompt);
-        self.workspace = afresh.workspace;
-        self.mode = afresh.mode;
-        // The prompt is what the template made of an earlier one.
-        self.setup = Setup { persona: afresh.persona, ..Setup::default() };
-    }
-
     /// A task for the text. Sent twice because the reply was lost, it starts only once.
     fn task(
         &mut self,
@@ -656,12 +638,6 @@ impl Composer {
         if let Some(sent) = self.sent.take() {
             self.attached.retain(|file| !sent.attached.contains(file));
             self.take_out(&sent.text);
-        }
-        if self.draft().is_empty()
-            && let Some((aside, choices)) = self.aside.take()
-        {
-            self.show(&aside);
-            *self = std::mem::take(self).set_up(&choices);
         }
         self.forget_if_empty();
     }

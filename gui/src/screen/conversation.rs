@@ -1,6 +1,7 @@
 //! One conversation: header, timeline, composer.
 
 mod again;
+mod branch;
 mod breadcrumb;
 pub mod call;
 mod changes;
@@ -51,6 +52,7 @@ use abide_client::{
     },
     view::{Connection, ConversationView},
 };
+use branch::Branch;
 use changes::Changes;
 use documents::Documents;
 use find::{Find, Found};
@@ -80,6 +82,8 @@ pub struct Conversation {
     looked: Option<View<Row>>,
     /// The selected text.
     selection: Option<Selection<Row>>,
+    /// The texts of rows within it, as they were shown.
+    selected_texts: HashMap<Row, String>,
     /// The message that was searched for; it is highlighted.
     found: Option<Found>,
     /// How many steps to matches were made: the number of the last one.
@@ -108,6 +112,7 @@ pub struct Conversation {
     held: (Option<Row>, u32),
     pub composer: Composer,
     intervening: intervene::Field,
+    branch: Branch,
     menu: Menu,
     /// A decision that was made here for always is remembered.
     is_remembered: bool,
@@ -223,8 +228,8 @@ pub enum Message {
     AgainPressed,
     /// Goes to the form that sets up this provider.
     SetUpPressed(String),
-    /// Begins a new conversation with this prompt.
-    EditAgainPressed(Seq),
+    /// Of a branch that is begun here.
+    Branch(branch::Message),
     ArchivePressed,
     DeletePressed,
     DeleteConfirmed,
@@ -242,6 +247,7 @@ impl Message {
             | Self::Undo(undo::Message::Confirmed | undo::Message::AllConfirmed)
             | Self::ArchivePressed
             | Self::AgainPressed
+            | Self::Branch(branch::Message::ModelPressed(..))
             | Self::EndPressed(_) => Some(Deed::AtFoot),
             _ => None,
         }
@@ -263,6 +269,7 @@ impl Conversation {
             window: 0..0,
             looked: None,
             selection: None,
+            selected_texts: HashMap::new(),
             found: None,
             went: 0,
             find: None,
@@ -280,6 +287,7 @@ impl Conversation {
             held: (None, 0),
             composer: Composer::with_draft(draft),
             intervening: intervene::Field::default(),
+            branch: Branch::default(),
             menu: Menu::Closed,
             is_remembered: false,
         }
@@ -304,6 +312,12 @@ impl Conversation {
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.current().is_some_and(|task| !task.status.has_ended())
+    }
+
+    /// Whether the newest rows are in view.
+    #[must_use]
+    pub fn is_at_end(&self) -> bool {
+        self.at_end() && self.goal.is_none()
     }
 
     fn at_end(&self) -> bool {
@@ -428,7 +442,7 @@ impl Conversation {
             Message::DiffRead(id) => self.read_call(id, call::diff_of),
             Message::AgainPressed => self.begin_again(),
             Message::SetUpPressed(provider) => vec![Effect::SetUp(provider)],
-            Message::EditAgainPressed(seq) => self.edit_again(seq),
+            Message::Branch(message) => self.branch(message),
             Message::ArchivePressed => self.archive(),
             Message::DeletePressed => {
                 self.menu = Menu::Deleting;
@@ -601,6 +615,7 @@ impl Conversation {
         if self.has_intervened(request) {
             self.failed_to_intervene();
         }
+        self.branch_failed(request);
         if let Request::Changes(of, _) = request {
             self.changes_failed(*of, failure);
         }

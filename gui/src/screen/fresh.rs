@@ -4,7 +4,7 @@ pub mod folders;
 
 use crate::{
     catalog::{Catalog, DEMO_MODEL},
-    effect::{Afresh, Effect, field},
+    effect::{Effect, field},
     font,
     keymap::Command,
     picker::Choice,
@@ -83,13 +83,6 @@ impl Screen {
     #[must_use]
     pub fn with_composer(composer: Composer) -> Self {
         Self { composer, ..Self::default() }
-    }
-
-    /// Prepares a new conversation.
-    pub fn begin(&mut self, afresh: Afresh) {
-        self.folders = Found::default();
-        self.waits = false;
-        self.composer.begin(afresh);
     }
 
     /// Whether a task would be played by the demo although nobody chose it.

@@ -279,7 +279,34 @@ impl<Key: Copy + Eq + Hash + 'static, Message> List<'_, Key, Message> {
         at: Point,
     ) -> Option<Option<Selection<Key>>> {
         let end = self.end_at(tree, layout, renderer, at)?;
-        tree.state.downcast_mut::<State<Key>>().selecting.reach(end)
+        let mut reached = tree.state.downcast_mut::<State<Key>>().selecting.reach(end)?;
+        if let Some(selection) = &mut reached {
+            selection.between = self.between(tree, layout, renderer, selection);
+        }
+        Some(reached)
+    }
+
+    /// The texts of the built rows between the ends. An end that is not built is beyond the rows on its side, which is not known: then it
+    /// is all rows on both sides of the other one.
+    fn between(
+        &mut self,
+        tree: &mut Tree,
+        layout: Layout<'_>,
+        renderer: &Renderer,
+        selection: &Selection<Key>,
+    ) -> Vec<(Key, String)> {
+        let place = |end: &End<Key>| self.keys.iter().position(|key| *key == end.row);
+        let rows = match (place(&selection.anchor), place(&selection.focus)) {
+            (Some(from), Some(to)) => from.min(to) + 1..from.max(to),
+            _ => 0..self.keys.len(),
+        };
+        let built = self.keys.iter().zip(&mut self.rows).zip(&mut tree.children).zip(layout.children());
+        let texts = built.skip(rows.start).take(rows.len()).map(|(((key, row), state), layout)| {
+            let mut reader = Reader::reading();
+            row.as_widget_mut().operate(state, layout, renderer, &mut reader);
+            (*key, reader.text())
+        });
+        texts.collect()
     }
 
     /// Gives each row its selected part to draw.

@@ -1,17 +1,20 @@
-//! Starting again: *Go on* and *Try again* after an end, and *Edit and send again* of a prompt.
+//! Starting again: *Go on* and *Try again* after an end, and branches from a prompt.
 
 use crate::{
+    beginning::models,
     person::Person,
     preset::{self, CONVERSATION, NOW},
 };
 use abide_client::{
     Update,
     protocol::{
-        ConversationId, Seq, TaskId, Timestamp,
-        event::{Event, EventKind},
+        TaskId, Timestamp,
         inbox::{Pending, Question},
         message::{Message as Said, MessageKind, Role},
-        method::task::StartTaskReply,
+        method::{
+            daemon::ListModelsReply,
+            task::{StartTaskParams, StartTaskReply},
+        },
         notification::Snapshot,
         task::{AgentTask, EndReason, Mode, Status},
     },
@@ -156,8 +159,11 @@ fn an_answer_cannot_be_edited_as_a_prompt() {
     let buttons = person.finds_all("Edit and send again").len();
     assert_eq!(buttons, 1, "only the prompt has the button");
     person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
-    assert!(person.finds("16–19 March").is_none(), "the prompt is in the field, not the answer");
-    assert_eq!(person.app.page(), Page::Fresh);
+    assert!(person.finds("16–19 March").is_some(), "the prompt is edited, not the answer");
+    person.wait(1000);
+    person.asked();
+    person.named(Named::Enter);
+    assert!(matches!(&person.asked()[..], [Request::Start(_)]));
 }
 
 #[test]
@@ -178,18 +184,88 @@ fn the_edit_button_is_beside_its_prompt() {
     }
 }
 
+/// The models to choose from.
+fn listed() -> ListModelsReply {
+    let mut listed = models();
+    listed.providers[0].models = vec![preset::task(Status::Completed).model, "local/other".to_owned()];
+    listed
+}
+
+/// A conversation with two prompts and their replies.
+fn twice() -> Person {
+    let messages = vec![
+        preset::said(1, Role::User, "Which is the largest?"),
+        preset::said(2, Role::Agent, "The third one."),
+        preset::said(98, Role::User, "And the smallest?"),
+        preset::said(99, Role::Agent, "The first one."),
+    ];
+    let (overview, conversation) =
+        preset::waits(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
+    let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
+    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(listed()))));
+    person.open(CONVERSATION, conversation);
+    person.wait(1000);
+    person
+}
+
+/// What a branch is told of the conversation.
+fn history(params: &StartTaskParams) -> Vec<(&'static str, &str)> {
+    params.messages.iter().map(|said| (said.role.name(), &*said.text)).collect()
+}
+
 #[test]
-fn a_prompt_is_edited_and_sent_again_in_a_new_conversation() {
-    let mut person = ended(EndReason::Completed);
-    person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
-    assert_eq!(person.app.page(), Page::Fresh);
-    assert_eq!(person.asked(), [], "nothing is sent by itself");
-    person.writes(" Please.");
-    person.named(iced_test::core::keyboard::key::Named::Enter);
+fn a_prompt_is_edited_in_its_place_and_begins_a_branch_that_knows_what_came_before() {
+    for (prompt, typed, sent, before) in [
+        ("And the smallest?", " Please.", "And the smallest? Please.", 2),
+        ("Which is the largest?", " Quick.", "Which is the largest? Quick.", 0),
+    ] {
+        let mut person = twice();
+        let line = person.finds(prompt).unwrap();
+        let buttons = person.finds_all("Edit and send again");
+        let beside = buttons.iter().min_by_key(|button| (button.center_y() - line.center_y()).abs() as u32);
+        person.clicks_at(beside.unwrap().center());
+        assert_eq!(person.app.page(), Page::Conversation, "it stays in its place");
+        assert!(person.finds("Cancel").is_some());
+        person.writes(typed);
+        person.wait(1000);
+        person.asked();
+        person.named(Named::Enter);
+        let asked = person.asked();
+        let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+        assert_eq!((&*params.message, params.conversation_id), (sent, None));
+        assert_eq!(params.workspace.as_deref(), Some("/home/me/src/web"));
+        let all = [("user", "Which is the largest?"), ("assistant", "The third one.")];
+        assert_eq!(history(params), all[..before]);
+        person.named(Named::Enter);
+        assert_eq!(person.asked(), [], "it is under way");
+    }
+}
+
+#[test]
+fn an_edit_is_cancelled_by_its_button_and_by_escape() {
+    for by_key in [false, true] {
+        let mut person = twice();
+        person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.writes(" No.");
+        if by_key {
+            person.named(Named::Escape);
+            person.named(Named::Escape);
+        } else {
+            person.clicks("Cancel");
+        }
+        assert!(person.finds("Cancel").is_none() && person.finds("And the smallest?").is_some());
+        assert_eq!(person.asked(), []);
+    }
+}
+
+#[test]
+fn the_last_prompt_goes_to_another_model_with_what_came_before() {
+    let mut person = twice();
+    person.clicks("Retry with another model");
+    person.clicks("local/other");
     let asked = person.asked();
     let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
-    assert_eq!(params.message, "login_test fails one time in ten on CI. Find out why and mend it. Please.");
-    assert_eq!((params.conversation_id, params.workspace.as_deref()), (None, Some("/home/me/src/web")));
+    assert_eq!((&*params.message, params.model.as_deref()), ("Which is the largest?", Some("local/other")));
 }
 
 #[test]
@@ -203,76 +279,11 @@ fn a_prompt_that_only_tried_again_is_not_the_one_that_is_edited() {
         person.wait(1000);
         person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
         person.asked();
-        person.named(iced_test::core::keyboard::key::Named::Enter);
+        person.named(Named::Enter);
         let asked = person.asked();
         let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
         assert_eq!(params.message, "login_test fails one time in ten on CI. Find out why and mend it.");
     }
-}
-
-#[test]
-fn a_later_prompt_that_is_edited_is_said_to_begin_without_what_came_before() {
-    for (later, is_said) in [(None, false), (Some("And the other tests?"), true)] {
-        let mut history = preset::history();
-        history.messages.extend(later.map(|later| preset::said(98, Role::User, later)));
-        let (overview, conversation) = preset::waits(Status::Completed, &[], history);
-        let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
-        person.open(CONVERSATION, conversation);
-        person.wait(1000);
-        person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
-        assert_eq!(
-            person.finds("A new conversation: it will not know what came before this prompt.").is_some(),
-            is_said,
-            "{later:?}"
-        );
-    }
-}
-
-#[test]
-fn a_prompt_that_is_edited_again_keeps_its_mode_and_the_draft_whose_place_it_takes() {
-    let mut history = preset::history();
-    let chosen = EventKind::ModeChosen(Mode::Chat);
-    history.events.push(Event { seq: Seq(94), task_id: Some(preset::TASK), at: NOW, kind: chosen });
-    let (overview, conversation) = preset::waits(Status::Completed, &[], history);
-    let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
-    person.control("n");
-    person.writes("half a thought");
-    person.tell(abide_gui::Message::Sidebar(abide_gui::screen::sidebar::Message::Selected(CONVERSATION)));
-    person.open(CONVERSATION, conversation);
-    person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
-    person.named(iced_test::core::keyboard::key::Named::Enter);
-    let asked = person.asked();
-    let [.., Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
-    assert_eq!(params.mode, Some(Mode::Auto), "the daemon has chosen the other one");
-    let conversation_id = ConversationId(preset::id(778));
-    let started = StartTaskReply { task_id: TaskId(preset::id(777)), conversation_id, beside: None };
-    person.tell(Message::Answered(Request::Start(params.clone()), Ok(Answer::Started(started))));
-    person.asked();
-    person.control("n");
-    person.writes("!");
-    person.named(iced_test::core::keyboard::key::Named::Enter);
-    let asked = person.asked();
-    let [.., Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
-    assert_eq!(params.message, "half a thought!");
-}
-
-#[test]
-fn undo_brings_back_the_draft_that_an_edited_prompt_replaced() {
-    let mut person = ended(EndReason::Completed);
-    person.control("n");
-    person.writes("half a thought");
-    person.control("ArrowDown");
-    person.tell(abide_gui::Message::Sidebar(abide_gui::screen::sidebar::Message::Selected(CONVERSATION)));
-    let (_, conversation) = preset::waits(Status::Completed, &[], preset::history());
-    person.open(CONVERSATION, conversation);
-    person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
-    person.control("z");
-    assert!(person.finds("half a thought").is_none() || person.app.page() == Page::Fresh);
-    person.writes("!");
-    person.named(iced_test::core::keyboard::key::Named::Enter);
-    let asked = person.asked();
-    let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
-    assert_eq!(params.message, "half a thought!");
 }
 
 #[test]

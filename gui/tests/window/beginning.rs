@@ -36,7 +36,7 @@ use iced_test::{
 };
 use std::sync::{Arc, Mutex};
 
-fn models() -> ListModelsReply {
+pub(crate) fn models() -> ListModelsReply {
     let provider = |name: &str, problem: Option<&str>| ProviderInfo {
         name: name.to_owned(),
         api: "openai-chat".to_owned(),

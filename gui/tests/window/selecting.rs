@@ -5,7 +5,12 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION},
 };
-use abide_client::protocol::{message::Role, notification::Snapshot, task::Status};
+use abide_client::protocol::{
+    inbox::Preview,
+    message::{CallView, Role},
+    notification::Snapshot,
+    task::Status,
+};
 use abide_gui::{Message, keymap::Command, screen::conversation, theme};
 use iced_test::core::{
     Background, Color, Point, Rectangle,
@@ -211,6 +216,39 @@ fn a_selection_across_a_call_highlights_the_call() {
     for call in ["make", "make check"] {
         assert!(painted(&mut person, call), "{call}");
     }
+}
+
+/// What is highlighted between two messages is what is copied: opened calls with their output, words of files and code.
+#[test]
+fn a_selection_copies_what_is_shown_between_its_ends() {
+    let mut edit = preset::call(3, "patch", "src/a.rs");
+    let diff = "@@ -1 +1 @@\n-let a = 1;\n+let a = 2;".to_owned();
+    edit.preview = Some(Box::new(Preview { path: "src/a.rs".into(), diff, changed: None }));
+    for (between, expected) in [
+        (Between::Call(preset::call(3, "shell", "make")), "shell make"),
+        (Between::Call(edit), "patch src/a.rs\n@@ -1 +1 @@\n-let a = 1;\n+let a = 2;"),
+        (Between::Said("See `a.rs`:\n\n```\none\n\ntwo\n```\n"), "See a.rs:\n\none\n\ntwo"),
+        (Between::Said("- one\n- two"), "• one\n• two"),
+    ] {
+        let (mut messages, mut calls) = (vec![preset::said(2, Role::Agent, "I begin.")], Vec::new());
+        match between {
+            Between::Call(call) => calls.push(call),
+            Between::Said(text) => messages.push(preset::said(3, Role::Agent, text)),
+        }
+        messages.push(preset::said(5, Role::Agent, "It is built."));
+        let mut person = before(Status::Thinking, Snapshot { messages, calls, ..preset::empty() });
+        let (from, to) = (shown(&mut person, "I begin."), shown(&mut person, "It is built."));
+        person.drags(left(from), right(to));
+        let words = selected(&person).unwrap();
+        let inner =
+            words.strip_prefix("I begin.\n\n").and_then(|words| words.strip_suffix("\n\nIt is built."));
+        assert_eq!(inner, Some(expected), "{words}");
+    }
+}
+
+enum Between {
+    Call(CallView),
+    Said(&'static str),
 }
 
 /// A spreadsheet separates the cells again.

@@ -204,7 +204,7 @@ fn after_an_undo_the_bar_offers_its_reverse() {
     let mut person = ended(EndReason::Completed, history());
     assert!(person.sent().contains(&Request::Changes(TASK, UndoFrom::Start)));
     told(&mut person, UndoFrom::Start, TaskChangesReply { can_redo: true, ..reply(Vec::new()) });
-    assert!(person.finds("0 files changed").is_some() && person.finds("Undo").is_none());
+    assert!(person.finds("Undone").is_some() && person.finds("Undo").is_none());
     person.clicks("Redo");
     assert!(person.sent().contains(&Request::Changes(TASK, UndoFrom::LastUndo)));
 }

@@ -1,13 +1,12 @@
-//! Begins anew: a task that goes on where the last one ended, or a new conversation with an edited prompt.
+//! Begins anew: a task that goes on where the last one ended.
 
 use super::{Conversation, Message};
 use crate::{
-    effect::{Afresh, Effect},
+    effect::Effect,
     guard::{Deed, Guard},
     screen::composer::Stance,
     theme::style,
     widget::{Element, Look, action, key},
-    words,
 };
 use abide_client::{
     protocol::{
@@ -87,16 +86,6 @@ impl Conversation {
         vec![self.composer.say(again.prompt(), self.id, mode)]
     }
 
-    /// Prepares a new conversation whose first prompt is this one, to be edited before it is sent.
-    pub(super) fn edit_again(&self, seq: Seq) -> Vec<Effect> {
-        let Some(Entry::Message(message)) = self.view.entry(seq) else { return Vec::new() };
-        let afresh = Effect::Afresh(Box::new(self.afresh(message)));
-        let is_first = self.gap.is_none() && self.prompts().next().is_some_and(|first| first.seq == seq);
-        let said =
-            (!is_first).then_some("A new conversation: it will not know what came before this prompt.");
-        std::iter::once(afresh).chain(said.map(Effect::Say)).collect()
-    }
-
     /// The prompts and comments of the person that are loaded, from the first on.
     fn prompts(&self) -> impl DoubleEndedIterator<Item = &message::Message> {
         self.view.timeline().filter_map(|entry| match entry {
@@ -110,23 +99,11 @@ impl Conversation {
         let last = self.prompts().rfind(|prompt| !Again::is_prompt(&prompt.text));
         last.or_else(|| self.prompts().next_back()).map(|prompt| prompt.seq)
     }
-
-    fn afresh(&self, message: &message::Message) -> Afresh {
-        let known = self.view.conversation();
-        let mode = message.task_id.and_then(|id| self.mode_asked_of(id));
-        let workspace = known.map(|known| known.workspace.as_str()).filter(|path| !words::is_made(path));
-        Afresh {
-            prompt: message.text.clone(),
-            workspace: workspace.map(|path| words::path(path, words::home())).unwrap_or_default(),
-            mode: mode.or(known.and_then(|known| known.mode)),
-            persona: known.and_then(|known| known.persona.clone()),
-        }
-    }
 }
 
 impl Conversation {
     /// The mode in which a task was started. It is another one since if that was auto.
-    fn mode_asked_of(&self, id: TaskId) -> Option<Mode> {
+    pub(super) fn mode_asked_of(&self, id: TaskId) -> Option<Mode> {
         let is_choice = |entry: &Entry| {
             let Entry::Event(event) = entry else { return false };
             event.task_id == Some(id) && matches!(event.kind, EventKind::ModeChosen(_))

@@ -184,8 +184,11 @@ impl Conversation {
         let toggle = word(if is_shown { "Hide" } else { "Show" }, Message::ChangesToggled(task));
         let (head, lines) = match reply {
             Some(reply) => {
-                let files = words::counted(reply.files.len() as u64, "file");
-                (format!("{files} changed"), Some(sum_of(&reply.files)))
+                let head = match reply.files.len() as u64 {
+                    0 => "undone".to_owned(),
+                    files => format!("{} changed", words::counted(files, "file")),
+                };
+                (words::sentence(&head), Some(sum_of(&reply.files)))
             }
             // What commands have changed only git knows. If one edit's difference is unknown, there is no sum.
             None => {

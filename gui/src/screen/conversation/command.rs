@@ -1,6 +1,6 @@
 //! Commands of keys in a conversation.
 
-use super::{Conversation, Menu, Message, undo};
+use super::{Conversation, Menu, Message, branch, undo};
 use crate::{
     effect::field,
     guard::End,
@@ -24,6 +24,7 @@ impl Conversation {
         }
         Some(match command {
             Command::Escape if !matches!(self.menu, Menu::Closed) => Message::MenuClosed,
+            Command::Escape if self.is_editing() => Message::Branch(branch::Message::Closed),
             Command::Escape if self.find.is_some() => Message::FindClosed,
             Command::Find => Message::FindPressed,
             Command::Escape if self.has_selection() => Message::Selected(None),
@@ -46,7 +47,7 @@ impl Conversation {
             Command::Confirm if self.is_undoing() => Message::Undo(undo::Message::Confirmed),
             Command::Confirm if self.is_confirming() => Message::DeleteConfirmed,
             Command::Again => Message::AgainPressed,
-            Command::EditAgain => Message::EditAgainPressed(self.last_prompt()?),
+            Command::EditAgain => Message::Branch(branch::Message::EditPressed(self.last_prompt()?)),
             Command::Rename => Message::RenamePressed,
             Command::Archive => Message::ArchivePressed,
             Command::Delete => Message::DeletePressed,

@@ -215,7 +215,7 @@ mod tests {
         let sentence = "It is so, and `not otherwise at all`. ";
         let table = format!("| a | b |\n|---|---|\n{}", "| 1 | 2 |\n".repeat(3 * ROWS));
         for (markdown, blocks, lost) in [
-            (sentence.repeat(1000), 9, ""),
+            (sentence.repeat(1000), 10, ""),
             (format!("{}\n", sentence.trim_end()).repeat(1000), 10, ""),
             ("x".repeat(40_000), 5, ""),
             (table, 3, "| a | b |\n|---|---|\n"),

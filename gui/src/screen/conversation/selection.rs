@@ -1,4 +1,5 @@
-//! The selection in the timeline, and its text: from the model, since most rows are not built.
+//! The selection in the timeline, and its text: as the rows showed it when the pointer passed them, or from the model for rows that were
+//! not built then.
 
 use super::{Conversation, Message, Row, documents::source};
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
     words,
 };
 use abide_client::{
-    protocol::message::{MessageKind, Role},
+    protocol::message::{CallView, MessageKind, Role},
     text::visible,
     view::Entry,
 };
@@ -24,6 +25,13 @@ struct Ends<'a> {
 
 impl Conversation {
     pub(super) fn select(&mut self, selection: Option<Selection<Row>>) -> Vec<Effect> {
+        match &selection {
+            Some(selection) => {
+                let is_text = |(_, text): &&(Row, String)| !text.is_empty();
+                self.selected_texts.extend(selection.between.iter().filter(is_text).cloned());
+            }
+            None => self.selected_texts.clear(),
+        }
         self.selection = selection;
         Vec::new()
     }
@@ -32,6 +40,7 @@ impl Conversation {
     pub(super) fn keep_selection(&mut self) {
         if self.selection.is_some() && self.ends().is_none() {
             self.selection = None;
+            self.selected_texts.clear();
         }
     }
 
@@ -41,7 +50,7 @@ impl Conversation {
     }
 
     fn ends(&self) -> Option<Ends<'_>> {
-        let Selection { anchor, focus } = self.selection.as_ref()?;
+        let Selection { anchor, focus, .. } = self.selection.as_ref()?;
         let place = |end: &End<Row>| self.rows.iter().rposition(|row| *row == end.row);
         let (from, to) = (place(anchor)?, place(focus)?);
         Some(if (from, anchor.offset) <= (to, focus.offset) {
@@ -84,10 +93,23 @@ impl Conversation {
         let head = part(first, first.offset..usize::MAX);
         let tail = part(last, 0..last.offset);
         let all = std::iter::once(head)
-            .chain(between.iter().filter_map(|row| self.words_of(*row)))
+            .chain(between.iter().filter_map(|row| self.text_of(*row)))
             .chain(std::iter::once(tail))
             .filter(|words| !words.is_empty());
         Some(all.collect::<Vec<_>>().join("\n\n"))
+    }
+
+    /// The text of a row between the ends. The head of a call has no text of its own to select, but is highlighted.
+    fn text_of(&self, row: Row) -> Option<String> {
+        let Some(shown) = self.selected_texts.get(&row) else { return self.words_of(row) };
+        let shown = shown.replace(JOINER, "");
+        Some(match row {
+            Row::Entry(seq) => match self.view.entry(seq)? {
+                Entry::Call(call) => format!("{}\n{shown}", head(call)),
+                _ => shown,
+            },
+            _ => shown,
+        })
     }
 
     fn words_of(&self, row: Row) -> Option<String> {
@@ -101,8 +123,7 @@ impl Conversation {
                 }
                 Entry::Message(message) => Some(visible(&message.text).into_owned()),
                 Entry::Call(call) if !self.all_open && self.open.get(&call.call_id) != Some(&true) => {
-                    let what = words::what(&call.tool, &call.summary);
-                    Some(format!("{} {}", visible(&call.tool), visible(what)))
+                    Some(head(call))
                 }
                 _ => self.row_as_text(row),
             },
@@ -120,4 +141,8 @@ impl Conversation {
     pub(super) fn on_select(selection: Option<Selection<Row>>) -> Message {
         Message::Selected(selection)
     }
+}
+
+fn head(call: &CallView) -> String {
+    format!("{} {}", visible(&call.tool), visible(words::what(&call.tool, &call.summary)))
 }

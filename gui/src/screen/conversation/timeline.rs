@@ -1,10 +1,11 @@
 //! Draws the rows of the timeline.
 
 use super::{
-    Conversation, Found, Gap, Message, Row, again::is_prompt, call, markdown, thought::is_thinking,
+    Conversation, Found, Gap, Message, Row, again::is_prompt, branch, call, markdown, thought::is_thinking,
     worked::numbers,
 };
 use crate::{
+    catalog::Catalog,
     effect::field,
     emoji::drawable,
     font,
@@ -51,6 +52,7 @@ const NEW: u64 = 2000;
 impl Conversation {
     pub(super) fn timeline<'a>(
         &'a self,
+        catalog: &'a Catalog,
         cards: &'a Cards,
         guard: &Guard,
         look: Look,
@@ -63,9 +65,9 @@ impl Conversation {
             let is_selected = parts.get(&row).is_some_and(|part| *part == (0..usize::MAX));
             let shown = match row {
                 Row::Entry(seq) if matches!(self.view.entry(seq), Some(Entry::Call(_))) => {
-                    tinted(self.row(row, cards, guard, look), is_selected)
+                    tinted(self.row(row, catalog, cards, guard, look), is_selected)
                 }
-                _ => self.row(row, cards, guard, look),
+                _ => self.row(row, catalog, cards, guard, look),
             };
             let shown = container(shown).width(Fill);
             let shown: Element<'a, Message> = match row {
@@ -89,7 +91,14 @@ impl Conversation {
             .into()
     }
 
-    fn row<'a>(&'a self, row: Row, cards: &'a Cards, guard: &Guard, look: Look) -> Element<'a, Message> {
+    fn row<'a>(
+        &'a self,
+        row: Row,
+        catalog: &'a Catalog,
+        cards: &'a Cards,
+        guard: &Guard,
+        look: Look,
+    ) -> Element<'a, Message> {
         match row {
             Row::Older if self.gap.is_some_and(Gap::has_start) => divider("more messages"),
             Row::Older => divider("older messages"),
@@ -158,6 +167,7 @@ impl Conversation {
                         end(task, summary, self.has_steps(id), look),
                         self.changes(id, look),
                         self.again_button(task, guard, look),
+                        self.retry(id, catalog),
                     ];
                     Column::with_children(parts.into_iter().flatten()).spacing(space::S).into()
                 },
@@ -255,13 +265,19 @@ impl Conversation {
         match (message.role, message.kind) {
             (Role::System, _) => divider(visible(&message.text)),
             (Role::User, _) => {
+                if let Some(editor) = self.editor(message.seq, look) {
+                    return editor;
+                }
                 let words = prose(drawable(visible(&message.text)).into_owned());
                 let words = container(words).padding([space::S + 2.0, 14.0]).style(style::bubble);
                 // Beside the button that appears under the pointer.
                 let words = container(words.max_width(space::BUBBLE));
                 let words = words.padding(iced::padding::left(space::AGAIN));
                 let words = if is_prompt(message) {
-                    let again = word("Edit and send again", Message::EditAgainPressed(message.seq));
+                    let again = word(
+                        "Edit and send again",
+                        Message::Branch(branch::Message::EditPressed(message.seq)),
+                    );
                     hover(words, container(again.style(style::secondary)).align_bottom(Fill))
                 } else {
                     words.into()

@@ -66,7 +66,7 @@ impl Conversation {
         let jump = if gives_way { nothing() } else { self.jump_button() };
         // Below the timeline, not over it, so that it covers no button of a card.
         let find = self.find_bar(look).unwrap_or_else(nothing);
-        column![header, find, self.timeline(cards, guard, look), jump, intervention, composer].into()
+        column![header, find, self.timeline(catalog, cards, guard, look), jump, intervention, composer].into()
     }
 
     /// In a very low window an approval has the composer's room, unless a draft is being written. Then *Stop* is in the bar.

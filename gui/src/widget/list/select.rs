@@ -40,6 +40,8 @@ pub struct End<Key> {
 pub struct Selection<Key> {
     pub anchor: End<Key>,
     pub focus: End<Key>,
+    /// The texts of the rows between them that are built, as they are shown.
+    pub between: Vec<(Key, String)>,
 }
 
 /// The state of selecting with the pointer.
@@ -83,7 +85,7 @@ impl<Key: Copy + PartialEq> Selecting<Key> {
         };
         let (from, to) = (End { offset: part.start, ..end.clone() }, End { offset: part.end, ..end });
         self.drag = Some(Drag { anchor: from.clone(), reached: (to.row, to.offset), at });
-        (!part.is_empty()).then_some(Selection { anchor: from, focus: to })
+        (!part.is_empty()).then_some(Selection { anchor: from, focus: to, between: Vec::new() })
     }
 
     /// Where the button was pressed, if that is known more exactly than the pointer's current place.
@@ -111,7 +113,7 @@ impl<Key: Copy + PartialEq> Selecting<Key> {
         let drag = self.drag.as_mut().filter(|drag| drag.reached != (end.row, end.offset))?;
         drag.reached = (end.row, end.offset);
         let is_empty = (drag.anchor.row, drag.anchor.offset) == drag.reached;
-        Some((!is_empty).then(|| Selection { anchor: drag.anchor.clone(), focus: end }))
+        Some((!is_empty).then(|| Selection { anchor: drag.anchor.clone(), focus: end, between: Vec::new() }))
     }
 
     pub(super) fn release(&mut self) -> bool {
@@ -188,6 +190,11 @@ impl Reader {
         Self::new(Some(point), None)
     }
 
+    /// Only reads.
+    pub(super) const fn reading() -> Self {
+        Self::new(None, None)
+    }
+
     /// Marks this part of a row as selected.
     pub(super) const fn marking(part: Option<Range<usize>>) -> Self {
         Self::new(None, Some(part))
@@ -205,6 +212,11 @@ impl Reader {
             nearest: None,
             mark,
         }
+    }
+
+    /// The text of the row.
+    pub(super) fn text(self) -> String {
+        self.text
     }
 
     /// The end found in this row.
