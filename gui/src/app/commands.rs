@@ -176,7 +176,7 @@ impl App {
         }
         let effects = match self.page {
             Page::Conversation => {
-                let meant = self.open.as_ref().and_then(|open| open.command(command, &self.catalog));
+                let meant = self.open.as_ref().and_then(|open| open.command(command));
                 return match meant {
                     Some(meant) => self.handle(Message::Thread(meant)),
                     None if command == Command::Escape => self.arm_stop(),
@@ -203,7 +203,7 @@ impl App {
         let has_other_target = self.guard.has_caret() || !self.guard.is_settled(self.now);
         let is_taken = is_covered || is_armed || is_begun || self.notice.is_some() || has_other_target;
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && !is_taken);
-        open.is_some_and(|open| open.command(Command::Escape, &self.catalog).is_none())
+        open.is_some_and(|open| open.command(Command::Escape).is_none())
     }
 
     /// The first of the two keys that stop the task. They count only with a pause before each: quick ones are meant for a field, or for

@@ -451,12 +451,6 @@ impl Composer {
         self.mode.or(set).unwrap_or_else(|| catalog.default_mode())
     }
 
-    /// The message that switches to the next mode, for a conversation with this persona and mode.
-    #[must_use]
-    pub fn next_mode(&self, known: (Option<&str>, Option<Mode>), catalog: &Catalog) -> Message {
-        Message::ModePicked(ModeChoice(self.mode_of_next(known, catalog)).next())
-    }
-
     /// The persona that sets the model of the next task, and that model; `None` if the person chose one.
     #[must_use]
     pub fn model_of_persona<'a>(&'a self, presets: &'a Presets) -> Option<(&'a str, &'a str)> {

@@ -123,10 +123,9 @@ impl Screen {
 
     /// The message for a command; `None` if it does nothing here.
     #[must_use]
-    pub fn command(&self, command: Command, catalog: &Catalog) -> Option<Message> {
+    pub fn command(&self, command: Command, _catalog: &Catalog) -> Option<Message> {
         Some(match command {
             Command::Demo => Message::DemoPressed(Mode::Agent),
-            Command::Mode => Message::Composer(self.composer.next_mode((None, None), catalog)),
             Command::FocusInput => Message::Wanted(field::COMPOSER),
             Command::Folder => Message::Wanted(field::FOLDER),
             Command::Limit => Message::Wanted(field::STEPS),

@@ -58,8 +58,8 @@ fn after_a_stop_or_an_error_a_new_task_goes_on() {
         }
     }
     let mut person = ended(EndReason::Stopped);
-    let (key, modifiers) = (Key::Character("m".into()), Modifiers::CTRL);
-    person.press(key, modifiers);
+    person.picks("plan: a list");
+    person.wait(1000);
     let picked = person.app.conversation().unwrap().composer.chosen().mode;
     assert!(picked.is_some_and(|mode| mode != Mode::Agent), "{picked:?}");
     person.control("r");

@@ -11,7 +11,7 @@ use abide_client::{
     protocol::{
         method::daemon::{ListModelsReply, ModeSteps},
         provider::{DefaultModel, KeyState, ProviderInfo},
-        task::{EndReason, Limits, Mode, Status},
+        task::{Limits, Mode},
     },
 };
 use abide_gui::{
@@ -76,8 +76,8 @@ fn a_new_conversation_shows_the_configured_step_limit() {
 fn each_mode_shows_its_own_step_limit_and_the_first_is_the_configured_mode() {
     let mut window = beginning();
     assert!(finds(&window.app, "400"));
-    // The next after the configured one.
-    window.tell(Message::Key(Command::Mode));
+    let picked = composer::Message::ModePicked(ModeChoice(Mode::Roa));
+    window.tell(Message::Fresh(fresh::Message::Composer(picked)));
     assert!(finds(&window.app, "12") && !finds(&window.app, "400"));
 }
 
@@ -279,26 +279,17 @@ const MODES: [(Mode, &str); 6] = [
 ];
 
 #[test]
-fn the_key_of_the_mode_goes_through_all_modes_and_says_each() {
+fn a_mode_that_is_picked_is_said_for_a_moment() {
     let mut person = Person::before(preset::empty());
     assert!(drawn::words(&mut person).contains(&"Auto".to_owned()));
     person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
     assert!(drawn::words(&mut person).contains(&"Agent".to_owned()), "as configured");
-    for (_, line) in MODES[3..].iter().chain(&MODES[..3]) {
-        person.control("m");
+    for (_, line) in MODES {
+        person.picks(line);
         assert!(person.finds(line).is_some(), "{line}");
     }
     person.wait(6000);
-    assert!(person.finds(MODES[2].1).is_none(), "it is said for a moment");
-    let (overview, mut conversation) = preset::waits(Status::Completed, &[], preset::history());
-    conversation.tasks[0].end_reason = Some(EndReason::Completed);
-    let mut person = Person::before(overview);
-    person.open(preset::CONVERSATION, conversation);
-    // The conversation's mode is agent.
-    for (_, line) in MODES[3..].iter().chain(&MODES[..3]) {
-        person.control("m");
-        assert!(person.finds(line).is_some(), "{line}");
-    }
+    assert!(MODES.iter().all(|(_, line)| person.finds(line).is_none()), "it is said for a moment");
 }
 
 #[test]
@@ -347,7 +338,7 @@ fn gallery() {
             person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
             person.tell(Message::SystemTheme(is_dark));
             person.resizes(width.into(), height.into());
-            person.control("m");
+            person.picks("chat: one answer");
             let mut display = Display::new(width.into(), height.into());
             display.present(&mut person);
             display.save(&folder.join(format!("mode-{theme}-{width}x{height}.png")));
@@ -459,5 +450,5 @@ fn the_caret_does_not_come_to_a_page_that_did_not_have_it() {
     person.named(Named::Escape);
     person.named(Named::Enter);
     person.letter("?");
-    assert!(person.finds("settings").is_some(), "no field takes the letter");
+    assert!(person.finds("open or close all details").is_some(), "no field takes the letter");
 }

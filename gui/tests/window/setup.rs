@@ -243,7 +243,7 @@ fn tools_are_chosen_from_those_of_the_persona() {
 #[test]
 fn what_a_persona_or_a_template_sets_replaces_an_earlier_choice() {
     let mut person = beginning();
-    person.control("m");
+    person.picks("chat: one answer");
     picks(&mut person, "tools none");
     picks(&mut person, "reviewer");
     let params = starts(&mut person);
@@ -253,8 +253,7 @@ fn what_a_persona_or_a_template_sets_replaces_an_earlier_choice() {
     picks(&mut person, "template bug");
     let picked = drawn::words(&mut person);
     assert!(picked.contains(&"Plan".to_owned()), "the template's mode comes first: {picked:?}");
-    // The next after plan.
-    person.control("m");
+    person.picks("tree: splits");
     assert_eq!(starts(&mut person).mode, Some(Mode::Tree), "a later choice counts");
 }
 

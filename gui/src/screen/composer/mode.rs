@@ -29,12 +29,6 @@ impl ModeChoice {
             Mode::Tree => "Tree: splits the work among sub-agents",
         }
     }
-
-    /// The one that comes after it.
-    pub(super) fn next(self) -> Self {
-        let mut after = Self::ALL.into_iter().cycle().skip_while(|other| *other != self).skip(1);
-        after.next().unwrap_or(self)
-    }
 }
 
 impl fmt::Display for ModeChoice {

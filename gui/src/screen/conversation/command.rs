@@ -2,7 +2,6 @@
 
 use super::{Conversation, Menu, Message, intervene, undo};
 use crate::{
-    catalog::Catalog,
     effect::field,
     guard::End,
     keymap::Command,
@@ -19,7 +18,7 @@ impl Conversation {
 
     /// The message for a command; `None` if it does nothing here.
     #[must_use]
-    pub fn command(&self, command: Command, catalog: &Catalog) -> Option<Message> {
+    pub fn command(&self, command: Command) -> Option<Message> {
         if !self.takes(command) {
             return None;
         }
@@ -55,7 +54,6 @@ impl Conversation {
             Command::Rename => Message::RenamePressed,
             Command::Archive => Message::ArchivePressed,
             Command::Delete => Message::DeletePressed,
-            Command::CopyId => Message::Copied(self.id.to_string()),
             Command::Stop => Message::Composer(composer::Message::StopPressed),
             Command::Attach if self.stance() == Stance::Ready => {
                 Message::Composer(composer::Message::ChoosePressed(Choice::File))
@@ -63,11 +61,6 @@ impl Conversation {
             Command::ToEnd => Message::JumpPressed,
             Command::FocusInput => Message::Wanted(field::COMPOSER),
             Command::Limit => Message::Wanted(field::STEPS),
-            Command::Mode if self.stance() == Stance::Ready => {
-                let known = self.view.conversation();
-                let mode = known.and_then(|known| known.mode);
-                Message::Composer(self.composer.next_mode((self.persona(), mode), catalog))
-            }
             Command::Setup if self.stance() == Stance::Ready => {
                 Message::Composer(composer::Message::SetupPressed)
             }

@@ -87,7 +87,6 @@ impl Conversation {
                 | Command::Archive
                 | Command::Attach
                 | Command::Limit
-                | Command::Mode
                 | Command::Setup
         );
         self.sub_task.is_none() || !is_of_conversation
