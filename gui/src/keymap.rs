@@ -1,4 +1,4 @@
-//! What each key does: one table, which also makes the help.
+//! What each key does: one table, which also makes the help and the palette.
 
 use crate::effect::Scroll;
 use iced::keyboard::{
@@ -45,7 +45,6 @@ pub enum Command {
     Delete,
     /// Pins the conversation, or unpins it.
     Pin,
-    CopyId,
     PageUp,
     PageDown,
     ToStart,
@@ -75,7 +74,6 @@ pub enum Command {
     NextTask,
     PreviousTask,
     Palette,
-    /// The mode of the next task.
     Model,
     /// Persona, template and tools of the next task.
     Setup,
@@ -151,104 +149,99 @@ pub struct Entry {
     pub what: &'static str,
     /// `None` if a field performs it, or if the key has a meaning only where it is pressed.
     pub command: Option<Command>,
+    /// Whether it is among the keys to know; others are found by name.
+    pub in_help: bool,
 }
 
 const fn does(command: Command, keys: &'static str, what: &'static str) -> Entry {
-    Entry { keys, what, command: Some(command) }
+    Entry { keys, what, command: Some(command), in_help: true }
+}
+
+/// For the palette alone.
+const fn more(command: Command, keys: &'static str, what: &'static str) -> Entry {
+    Entry { keys, what, command: Some(command), in_help: false }
 }
 
 const fn known(keys: &'static str, what: &'static str) -> Entry {
-    Entry { keys, what, command: None }
+    Entry { keys, what, command: None, in_help: true }
 }
 
-/// All actions by group, for the help and the palette.
-pub static MAP: [(&str, &[Entry]); 6] = [
+/// All actions by what one does, for the help and the palette.
+pub static MAP: [(&str, &[Entry]); 5] = [
     (
-        "Conversations",
+        "Go to a conversation",
         &[
-            does(Command::New, "Ctrl N", "new"),
-            does(Command::Next, "Ctrl ↓", "next"),
-            does(Command::Previous, "Ctrl ↑", "previous"),
+            does(Command::New, "Ctrl N", "new conversation"),
+            known("Ctrl ↑  Ctrl ↓", "the one before, the next"),
             does(Command::NextThatNeedsMe, "Ctrl J", "next that needs you"),
             does(Command::Inbox, "Ctrl I", "inbox"),
             does(Command::Search, "Ctrl K", "search"),
-            does(Command::Settings, "Ctrl ,", "settings"),
-            does(Command::List, "Ctrl B", "show or hide the list"),
-            does(Command::Rename, "F2", "rename"),
-            does(Command::Archive, "Ctrl E", "archive, bring back"),
-            does(Command::Archived, "Ctrl Shift B", "show or fold the archived ones"),
-            does(Command::Pin, "Ctrl Shift K", "pin, unpin"),
-            does(Command::Delete, "Ctrl Del", "delete; it asks first"),
-            does(Command::CopyId, "Ctrl Shift I", "copy its id"),
+            more(Command::Next, "Ctrl ↓", "next"),
+            more(Command::Previous, "Ctrl ↑", "previous"),
+            more(Command::Archived, "Ctrl Shift B", "show or fold the archived ones"),
         ],
     ),
     (
-        "What waits for you",
+        "Keep order",
+        &[
+            does(Command::Archive, "Ctrl E", "archive, bring back"),
+            does(Command::Delete, "Ctrl Del", "delete; it asks first"),
+            more(Command::Rename, "F2", "rename"),
+            more(Command::Pin, "Ctrl Shift K", "pin, unpin"),
+        ],
+    ),
+    (
+        "Decide what waits for you",
         &[
             does(Command::Approve, "A", "allow once; beyond low risk Enter confirms"),
             does(Command::ApproveAlways, "Shift A", "always allow; Enter confirms"),
             does(Command::Reject, "R", "reject, with a reason"),
-            does(Command::RejectAlways, "Shift R", "always reject"),
+            more(Command::RejectAlways, "Shift R", "always reject"),
             known("1 … 9", "choose an answer"),
-            known("↑  ↓", "the one before, the next"),
-            does(Command::Decline, "Ctrl D", "decline to answer"),
+            does(Command::Decline, "Ctrl D", "twice: decline to answer"),
+            does(Command::PageDown, "PgDn", "scroll on, a card to its end"),
         ],
     ),
     (
-        "The task",
+        "Steer the task",
         &[
-            known("Enter", "send, reply"),
-            known("Shift Enter", "break the line"),
-            known("Ctrl Z", "undo what was written; Shift: redo"),
-            known("Tab", "to the next thing that takes keys"),
+            known("Enter", "send, reply; Shift Enter breaks the line"),
             known("Esc", "leave the field, close what is open"),
-            does(Command::Stop, "Esc Esc", "stop the task"),
+            does(Command::Stop, "Esc Esc", "with a pause: stop the task"),
             does(Command::PauseOrResume, "Ctrl P", "pause, go on"),
             does(Command::FocusInput, "Ctrl L", "to the input, or the answer's field"),
-            does(Command::FileChanges, "Ctrl Shift U", "file changes; again: undo them"),
-        ],
-    ),
-    (
-        "The next task",
-        &[
             does(Command::Again, "Ctrl R", "go on after a stop, try again after an error"),
-            does(Command::EditAgain, "Ctrl Shift E", "edit the last prompt and send it again"),
-            does(Command::Model, "Ctrl Shift M", "choose the model"),
-            does(Command::Setup, "Ctrl Shift S", "its persona, template, tools and worktree"),
-            does(Command::Folder, "Ctrl Shift F", "its folder; Tab completes"),
-            does(Command::Attach, "Ctrl Shift A", "attach a file"),
-            does(Command::Demo, "Ctrl Shift D", "play the demo, on a new page"),
+            does(Command::FileChanges, "Ctrl Shift U", "file changes; again: undo them"),
+            more(Command::EditAgain, "Ctrl Shift E", "edit the last prompt and send it again"),
+            more(Command::Model, "Ctrl Shift M", "choose the model"),
+            more(Command::Setup, "Ctrl Shift S", "its mode, persona, template, tools and steps"),
+            more(Command::Folder, "Ctrl Shift F", "its folder; Tab completes"),
+            more(Command::Attach, "Ctrl Shift A", "attach a file"),
+            more(Command::Demo, "Ctrl Shift D", "play the demo, on a new page"),
+            more(Command::NextTask, "Ctrl Shift ↓", "to the next task of the tree"),
+            more(Command::PreviousTask, "Ctrl Shift ↑", "to the task before it in the tree"),
+            more(Command::StopTask, "Ctrl .", "stop the sub-task shown; Enter confirms"),
         ],
     ),
     (
-        "View",
+        "Look",
         &[
             does(Command::Palette, "Ctrl Shift P", "all actions, by name"),
-            does(Command::ToggleDetails, "Ctrl O", "open or close all details"),
-            does(Command::Copy, "Ctrl C", "copy what is selected"),
             does(Command::Find, "Ctrl F", "find in the messages, or in the text that is read"),
-            does(Command::CopyAll, "Ctrl Shift C", "copy all"),
-            does(Command::PageUp, "PgUp", "scroll up"),
-            does(Command::PageDown, "PgDn", "scroll down"),
-            does(Command::ToStart, "Ctrl Home", "to the start"),
-            does(Command::ToEnd, "Ctrl End", "to the end"),
-            does(Command::ZoomIn, "Ctrl +", "larger"),
-            does(Command::ZoomOut, "Ctrl -", "smaller"),
-            does(Command::ZoomReset, "Ctrl 0", "as large as it was"),
-            does(Command::Theme, "Ctrl Shift T", "theme: system, dark, light"),
-            does(Command::Help, "?", "all keys"),
-        ],
-    ),
-    (
-        "Sub-tasks",
-        &[
+            does(Command::ToggleDetails, "Ctrl O", "open or close all details"),
             does(Command::Tree, "Ctrl G", "show or hide the tree of tasks"),
-            does(Command::NextTask, "Ctrl Shift ↓", "to the next task of the tree"),
-            does(Command::PreviousTask, "Ctrl Shift ↑", "to the one before"),
-            known("Esc", "up to the task above"),
-            known("Ctrl Enter", "there: new instructions; Enter comments"),
-            does(Command::StopTask, "Ctrl .", "stop the sub-task shown; Enter confirms"),
-            known("Ctrl Del", "delete the sub-task shown; Enter confirms"),
+            does(Command::ZoomIn, "Ctrl +", "larger; Ctrl - smaller"),
+            more(Command::List, "Ctrl B", "show or hide the list"),
+            more(Command::Copy, "Ctrl C", "copy what is selected"),
+            more(Command::CopyAll, "Ctrl Shift C", "copy all"),
+            more(Command::PageUp, "PgUp", "scroll up"),
+            more(Command::ToStart, "Ctrl Home", "to the start"),
+            more(Command::ToEnd, "Ctrl End", "to the end"),
+            more(Command::ZoomOut, "Ctrl -", "smaller"),
+            more(Command::ZoomReset, "Ctrl 0", "as large as it was"),
+            more(Command::Theme, "Ctrl Shift T", "theme: system, dark, light"),
+            more(Command::Settings, "Ctrl ,", "settings"),
+            more(Command::Help, "?", "the keys to know"),
         ],
     ),
 ];
@@ -354,8 +347,7 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
         Key::Character(".") => Command::StopTask,
         Key::Character("j" | "J") => Command::NextThatNeedsMe,
         Key::Character("a" | "A") if shift => Command::Attach,
-        Key::Character("i" | "I") if shift => Command::CopyId,
-        Key::Character("i" | "I") => Command::Inbox,
+        Key::Character("i" | "I") if !shift => Command::Inbox,
         Key::Character("k" | "K") if shift => Command::Pin,
         Key::Character("k" | "K") => Command::Search,
         Key::Character("e" | "E") if shift => Command::EditAgain,
@@ -419,6 +411,16 @@ mod tests {
         assert_eq!(press("n", Modifiers::CTRL), Some(Command::New));
         assert_eq!(press("?", Modifiers::SHIFT), Some(Command::Help));
         assert_eq!(press("t", Modifiers::CTRL | Modifiers::SHIFT), Some(Command::Theme));
+    }
+
+    #[test]
+    fn the_help_has_few_keys() {
+        let all = MAP.iter().flat_map(|(_, entries)| *entries);
+        assert_eq!(
+            all.filter(|entry| entry.in_help).count(),
+            25,
+            "more are not read: name others in the palette"
+        );
     }
 
     /// The keys named in the help and the palette give these commands.

@@ -1,4 +1,4 @@
-//! The map of the keyboard.
+//! The keys to know.
 
 use crate::{
     effect::field,
@@ -15,7 +15,7 @@ use iced::{
 #[must_use]
 pub fn view<'a, Message: Clone + 'static>(palette: Message, look: Look) -> Element<'a, Message> {
     let group = |(group, entries): &'static (&'static str, &'static [keymap::Entry])| {
-        let keys = entries.iter().map(|entry| {
+        let keys = entries.iter().filter(|entry| entry.in_help).map(|entry| {
             row![container(key(entry.keys)).width(space::KEYS), prose(entry.what).width(Fill)]
                 .align_y(Center)
                 .into()

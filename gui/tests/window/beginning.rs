@@ -368,7 +368,7 @@ fn gallery() {
             person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
             person.tell(Message::SystemTheme(is_dark));
             person.resizes(width.into(), height.into());
-            person.control("m");
+            person.picks("chat: one answer");
             let mut display = Display::new(width.into(), height.into());
             display.present(&mut person);
             display.save(&folder.join(format!("mode-{theme}-{width}x{height}.png")));
@@ -500,5 +500,5 @@ fn the_caret_does_not_come_to_a_page_that_did_not_have_it() {
     person.named(Named::Escape);
     person.named(Named::Enter);
     person.letter("?");
-    assert!(person.finds("settings").is_some(), "no field takes the letter");
+    assert!(person.finds("open or close all details").is_some(), "no field takes the letter");
 }

@@ -875,9 +875,9 @@ fn escape_closes_the_keys_and_not_the_renaming_beneath() {
     let mut person = before(Status::Completed, &[], preset::history());
     person.named(Named::F2);
     person.named(Named::F1);
-    assert!(person.finds("Keys").is_some() && person.finds("settings").is_some());
+    assert!(person.finds("Keys").is_some() && person.finds("inbox").is_some());
     person.named(Named::Escape);
-    assert!(person.finds("settings").is_none() && person.finds("Rename").is_some());
+    assert!(person.finds("inbox").is_none() && person.finds("Rename").is_some());
 }
 
 /// What a click begins on a card is cancelled by the next Escape, which is not the second one that stops the task.

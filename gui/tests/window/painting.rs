@@ -235,9 +235,9 @@ fn after_another_mode_was_picked_the_window_is_fully_painted() {
     let mut run = run_of(Status::Completed);
     run.person.control("n");
     run.look("a new conversation");
-    for n in 0..6 {
-        run.person.control("m");
-        run.look("the next mode");
+    for (n, mode) in ["chat: one", "agent: uses", "plan: a list"].into_iter().enumerate() {
+        run.person.picks(mode);
+        run.look("another mode");
         // What is said about it moves other words, which would be repainted with it.
         run.person.wait(6000);
         run.look(&format!("some time after the mode {n}"));

@@ -765,7 +765,7 @@ fn the_keys_and_the_settings_are_read_in_a_narrow_window() {
         let model = person.finds_bounds("Default model").unwrap();
         assert!(model.width > 60.0 && model.height < 60.0, "{width}x{height}: {model:?}");
         person.press(Key::Named(Named::F1), Modifiers::empty());
-        let what = person.finds_bounds("choose the model").unwrap();
+        let what = person.finds_bounds("next that needs you").unwrap();
         assert!(what.width > 60.0 && what.height < 60.0, "{width}x{height}: {what:?}");
     }
 }

@@ -39,11 +39,11 @@ fn refused(kind: ErrorKind, message: &str) -> Result<Answer, Failure> {
 fn a_conversation_of_the_list_is_shown_at_once_over_all_that_covers_the_page() {
     let (mut person, task) = window();
     person.letter("?");
-    assert!(person.finds("settings").is_some(), "the help covers the page");
+    assert!(person.finds("open or close all details").is_some(), "the help covers the page");
     wants(&mut person, &task.conversation_id.to_string());
     assert_eq!(person.app.page(), Page::Conversation);
     assert_eq!(person.app.conversation().unwrap().id(), task.conversation_id);
-    assert!(person.finds("settings").is_none());
+    assert!(person.finds("open or close all details").is_none());
     assert_eq!(person.asked(), []);
     person.tell(Message::Wanted(Wanted::Inbox));
     assert_eq!(person.app.page(), Page::Inbox);

@@ -51,7 +51,6 @@ impl Conversation {
             Command::Rename => Message::RenamePressed,
             Command::Archive => Message::ArchivePressed,
             Command::Delete => Message::DeletePressed,
-            Command::CopyId => Message::Copied(self.id.to_string()),
             Command::Stop => Message::Composer(composer::Message::StopPressed),
             Command::Attach if self.stance() == Stance::Ready => {
                 Message::Composer(composer::Message::ChoosePressed(Choice::File))

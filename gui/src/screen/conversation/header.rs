@@ -83,6 +83,7 @@ impl Conversation {
             Menu::Open => row![
                 word("Rename", Message::RenamePressed),
                 word("Copy all", Message::CopyAllPressed),
+                word("Copy id", Message::Copied(self.id.to_string())),
                 word("File changes", Message::Undo(undo::Message::ChangesPressed)),
                 word(if self.is_archived() { "Bring back" } else { "Archive" }, Message::ArchivePressed),
                 word("Delete…", Message::DeletePressed),
