@@ -157,7 +157,7 @@ fn what_can_be_set_up_has_a_card() {
         (vec![], vec!["Anthropic", "OpenAI", "OpenRouter", "Another URL", "Look again"]),
         (vec![found("ollama")], vec!["Anthropic", "Ollama", "has no model yet", "Another URL"]),
     ] {
-        let mut person = without_a_model(providers);
+        let mut person = without_a_model(providers.clone());
         for (width, height) in [(1280.0, 800.0), (640.0, 420.0)] {
             person.resizes(width, height);
             for words in &shown {
@@ -166,6 +166,10 @@ fn what_can_be_set_up_has_a_card() {
         }
         let words = person.texts();
         assert!(!words.iter().any(|words| words.contains("abide ")), "no command to type: {words:?}");
+        if !providers.is_empty() {
+            person.clicks("Ollama");
+            assert_eq!(check(&person).provider.name, "ollama", "it needs nothing more to be asked");
+        }
     }
 }
 
@@ -240,5 +244,10 @@ fn a_task_that_ended_for_want_of_a_key_leads_to_the_form() {
     person.sent();
     person.writes("sk-1");
     person.named(Named::Enter);
-    assert_eq!(check(&person).key.as_deref(), Some("sk-1"));
+    let params = check(&person);
+    assert_eq!(params.key.as_deref(), Some("sk-1"));
+    answers(&mut person, params, lists(&["anthropic/claude-sonnet-5"]));
+    assert_eq!(person.focused(), 1, "the model's field");
+    person.named(Named::Enter);
+    assert_eq!(check(&person).model.as_deref(), Some("anthropic/claude-sonnet-5"));
 }

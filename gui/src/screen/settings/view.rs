@@ -101,7 +101,7 @@ impl Screen {
         let choices: Vec<Fitted> = choices.into_iter().map(Fitted).collect();
         let change = change(choices, |Fitted(model)| Message::ModelPicked(model));
         let typed = field("or type one", SMALL, &self.model, Message::ModelTyped, |input| {
-            input.id(field::MODEL).on_submit(Message::ModelSubmitted).width(space::OFFER)
+            input.on_submit(Message::ModelSubmitted).width(space::OFFER)
         });
         let change =
             row![change, typed, word("Set", Message::ModelSubmitted)].spacing(space::XS).align_y(Center);
