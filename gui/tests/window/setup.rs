@@ -323,8 +323,11 @@ fn an_edited_prompt_goes_into_no_template_again() {
     }
     person.open(CONVERSATION, conversation);
     person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
-    let params = starts(&mut person);
-    assert_eq!((params.persona.as_deref(), params.template), (Some("coder"), None));
+    person.wait(1000);
+    person.named(Named::Enter);
+    let asked = person.asked();
+    let [.., Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!((params.persona.as_deref(), &params.template), (Some("coder"), &None));
 }
 
 #[test]

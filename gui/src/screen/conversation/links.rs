@@ -2,14 +2,14 @@
 //! and what would be one very large block becomes several, since only whole blocks are laid out.
 
 /// A paragraph that is longer is continued as another one, in bytes.
-const LONG: usize = 4096;
+const LONG: usize = 2048;
 /// A table with more rows is continued as another one, with the same head.
-const ROWS: usize = 40;
+const ROWS: usize = 20;
 
 /// The text with `<…>` around each bare address, and a backslash before each `<` that begins no link.
 #[must_use]
 pub(super) fn linked(markdown: &str) -> String {
-    if markdown.len() <= LONG && !markdown.contains("://") && !markdown.contains('<') {
+    if markdown.len() <= LONG && !markdown.contains("://") && !markdown.contains(['<', '|']) {
         return markdown.to_owned();
     }
     let mut linked = String::with_capacity(markdown.len() + 16);
@@ -215,9 +215,9 @@ mod tests {
         let sentence = "It is so, and `not otherwise at all`. ";
         let table = format!("| a | b |\n|---|---|\n{}", "| 1 | 2 |\n".repeat(3 * ROWS));
         for (markdown, blocks, lost) in [
-            (sentence.repeat(1000), 10, ""),
-            (format!("{}\n", sentence.trim_end()).repeat(1000), 10, ""),
-            ("x".repeat(40_000), 5, ""),
+            (sentence.repeat(1000), 19, ""),
+            (format!("{}\n", sentence.trim_end()).repeat(1000), 19, ""),
+            ("x".repeat(40_000), 10, ""),
             (table, 3, "| a | b |\n|---|---|\n"),
             (sentence.repeat(50), 1, ""),
             (format!("```\n{}```\n", sentence.repeat(1000)), 1, ""),
