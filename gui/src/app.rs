@@ -726,42 +726,44 @@ impl App {
                 }
                 return Task::batch([performed, found]);
             }
-            Err(failure) => {
-                let is_courtesy = match request {
-                    Request::Focus(_)
-                    | Request::MarkRead(..)
-                    | Request::Models
-                    | Request::Presets
-                    | Request::Workspace(_)
-                    | Request::SubTasks(_) => true,
-                    Request::Config => self.page != Page::Settings,
-                    // The bar of its task says so.
-                    Request::Changes(..) => {
-                        !self.conversation().is_some_and(Conversation::shows_changes)
-                    }
-                    Request::Archived { .. } => !self.sidebar.archived_failed(),
-                    _ => false,
-                };
-                if is_courtesy {
-                    tracing::debug!(%failure, "a request without consequence failed");
-                } else {
-                    self.notice = Some(words::here(&failure.message).into_owned());
-                }
-                if matches!(request, Request::SubTasks(_)) {
-                    self.sought = None;
-                }
-                if matches!(request, Request::Search(_)) {
-                    let effects = self.sidebar.searched(None);
-                    return self.perform(effects);
-                }
-                self.fresh.composer.failed();
-                self.cards.failed(request);
-                self.preferences.failed(request);
-                self.fresh.setup.failed(request);
-                for open in self.open.iter_mut().chain(&mut self.behind) {
-                    open.failed(request, &failure);
-                }
-            }
+            Err(failure) => return self.refused_by_daemon(request, &failure),
+        }
+        Task::none()
+    }
+
+    /// A request was not done.
+    fn refused_by_daemon(&mut self, request: &Request, failure: &Failure) -> Task<Message> {
+        let is_courtesy = match request {
+            Request::Focus(_)
+            | Request::MarkRead(..)
+            | Request::Models
+            | Request::Presets
+            | Request::Workspace(_)
+            | Request::SubTasks(_) => true,
+            Request::Config => self.page != Page::Settings,
+            // The bar of its task says so.
+            Request::Changes(..) => !self.conversation().is_some_and(Conversation::shows_changes),
+            Request::Archived { .. } => !self.sidebar.archived_failed(),
+            _ => false,
+        };
+        if is_courtesy {
+            tracing::debug!(%failure, "a request without consequence failed");
+        } else {
+            self.notice = Some(words::here(&failure.message).into_owned());
+        }
+        if matches!(request, Request::SubTasks(_)) {
+            self.sought = None;
+        }
+        if matches!(request, Request::Search(_)) {
+            let effects = self.sidebar.searched(None);
+            return self.perform(effects);
+        }
+        self.fresh.composer.failed();
+        self.cards.failed(request);
+        self.preferences.failed(request);
+        self.fresh.setup.failed(request);
+        for open in self.open.iter_mut().chain(&mut self.behind) {
+            open.failed(request, failure);
         }
         Task::none()
     }

@@ -178,13 +178,13 @@ pub static MAP: [(&str, &[Entry]); 5] = [
             does(Command::Search, "Ctrl K", "search"),
             more(Command::Next, "Ctrl ↓", "next"),
             more(Command::Previous, "Ctrl ↑", "previous"),
-            more(Command::Archived, "Ctrl Shift B", "show or fold the archived ones"),
         ],
     ),
     (
         "Keep order",
         &[
             does(Command::Archive, "Ctrl E", "archive, bring back"),
+            more(Command::Archived, "Ctrl Shift B", "show or fold the archived ones"),
             does(Command::Delete, "Ctrl Del", "delete; it asks first"),
             more(Command::Rename, "F2", "rename"),
             more(Command::Pin, "Ctrl Shift K", "pin, unpin"),

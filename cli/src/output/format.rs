@@ -5,8 +5,9 @@ use abide_client::protocol::task::AgentTask;
 use serde_json::Value;
 
 /// A task's fields, as the wire names them.
-const FIELDS: [&str; 30] = [
+const FIELDS: [&str; 31] = [
     "activeCalls",
+    "approvals",
     "children",
     "conversationId",
     "data",

@@ -20,27 +20,8 @@ use iced::{
 
 impl App {
     pub(super) fn command(&mut self, command: Command) -> Task<Message> {
-        match &mut self.over {
-            Over::Nothing => {}
-            over => {
-                match (command, over) {
-                    (Command::Confirm, Over::Closing) => return self.handle(Message::CloseConfirmed),
-                    (Command::Confirm, Over::Palette(_)) => {
-                        return self.handle(Message::Palette(palette::Message::Submitted));
-                    }
-                    (Command::Palette, Over::Help) => return self.open_palette(),
-                    (Command::CardUp, Over::Palette(palette)) => palette.step(-1),
-                    (Command::CardDown, Over::Palette(palette)) => palette.step(1),
-                    (Command::Escape | Command::Help | Command::Palette, _) => {
-                        return self.handle(Message::OverClosed);
-                    }
-                    (command, Over::Help) => {
-                        return command.scrolls().map_or_else(Task::none, |by| self.scroll(field::KEYS, by));
-                    }
-                    _ => {}
-                }
-                return Task::none();
-            }
+        if self.over != Over::Nothing {
+            return self.command_over(command);
         }
         if self.reader.is_some() {
             return self.on_reader(command);
@@ -132,6 +113,27 @@ impl App {
             Command::CardUp => return self.step_found_or_card(-1),
             Command::CardDown => return self.step_found_or_card(1),
             command => return self.on_page(command),
+        }
+        Task::none()
+    }
+
+    /// A command for what covers the rest.
+    fn command_over(&mut self, command: Command) -> Task<Message> {
+        match (command, &mut self.over) {
+            (Command::Confirm, Over::Closing) => return self.handle(Message::CloseConfirmed),
+            (Command::Confirm, Over::Palette(_)) => {
+                return self.handle(Message::Palette(palette::Message::Submitted));
+            }
+            (Command::Palette, Over::Help) => return self.open_palette(),
+            (Command::CardUp, Over::Palette(palette)) => palette.step(-1),
+            (Command::CardDown, Over::Palette(palette)) => palette.step(1),
+            (Command::Escape | Command::Help | Command::Palette, _) => {
+                return self.handle(Message::OverClosed);
+            }
+            (command, Over::Help) => {
+                return command.scrolls().map_or_else(Task::none, |by| self.scroll(field::KEYS, by));
+            }
+            _ => {}
         }
         Task::none()
     }

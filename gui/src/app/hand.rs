@@ -92,6 +92,9 @@ impl App {
         if self.guard.in_hand(self.now).is_some() {
             tracing::debug!("the selected card takes keys");
         }
+        if self.guard.armed(self.now).is_some_and(|armed| self.guard.allows(armed.deed(), self.now)) {
+            tracing::debug!("the second act counts");
+        }
         Task::none()
     }
 
@@ -193,6 +196,7 @@ impl App {
 
     /// Arms a deed whose second act is like the first: it counts only after a moment. A double-click or two quick keys must not be both.
     pub(super) fn arm_apart(&mut self, armed: Armed) {
+        tracing::debug!(?armed, "to be done by a second act, apart from the first");
         self.guard.did(armed.deed(), self.now);
         self.guard.arm(armed, self.now);
     }

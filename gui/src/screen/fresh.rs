@@ -272,11 +272,14 @@ impl Screen {
 
     fn set_up<'a>(&'a self, models: &'a ListModelsReply) -> Element<'a, Message> {
         let waits = self.waits();
-        let words = if waits {
-            "Your prompt waits for a model: choose where it comes from."
-        } else {
-            "Choose where the model comes from."
+        let is_open = self.setup.is_open();
+        let words = match (waits, is_open) {
+            (true, false) => Some("Your prompt waits for a model: choose where it comes from."),
+            (true, true) => Some("Your prompt goes when its model is set."),
+            (false, false) => Some("Choose where the model comes from."),
+            (false, true) => None,
         };
+        let words = words.map(|words| prose(words).font(font::MEDIUM).into());
         let setup = self.setup.view(models, false).map(Message::Setup);
         let demo = || {
             let play =
@@ -284,8 +287,8 @@ impl Screen {
             let play = play.on_press(Message::DemoPressed);
             row![play, beside("no model, no key")].spacing(space::XS).align_y(Center).wrap().into()
         };
-        let demo = (!self.setup.is_open()).then(demo);
-        let content = column![prose(words).font(font::MEDIUM), setup].extend(demo).spacing(space::S);
+        let demo = (!is_open).then(demo);
+        let content = Column::new().extend(words).push(setup).extend(demo).spacing(space::S);
         let card = container(content).padding(space::L).width(Fill);
         let card = card.style(if waits { style::needs_you_card } else { style::card });
         escape_from(card, Message::Setup(provider::Message::Cancelled))

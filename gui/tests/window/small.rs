@@ -471,7 +471,10 @@ fn without_room(person: &mut Person) -> Vec<String> {
 fn an_ended_task_can_be_read_and_followed_by_another_in_every_window() {
     for window in WINDOWS {
         let mut person = with_task(Status::Completed, window);
-        assert!(sees(&mut person, "1 file edited").is_some(), "{window:?}: nothing of the conversation is seen");
+        assert!(
+            sees(&mut person, "1 file edited").is_some(),
+            "{window:?}: nothing of the conversation is seen"
+        );
         assert!(without_room(&mut person).is_empty(), "{window:?}: {:?}", without_room(&mut person));
         person.writes("and now the rest");
         assert!(sees(&mut person, "Send").is_some(), "{window:?}");
@@ -497,7 +500,10 @@ fn a_long_draft_leaves_the_conversation_and_send_in_every_window() {
             person.writes("more");
         }
         assert!(sees(&mut person, "Send").is_some(), "{window:?}");
-        assert!(sees(&mut person, "1 file edited").is_some(), "{window:?}: nothing of the conversation is seen");
+        assert!(
+            sees(&mut person, "1 file edited").is_some(),
+            "{window:?}: nothing of the conversation is seen"
+        );
     }
 }
 

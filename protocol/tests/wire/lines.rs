@@ -76,6 +76,7 @@ fn all_optional_parameters_may_be_absent_together() {
         ("undoTask", r#"{"taskId":"a"}"#),
         ("listWorktrees", "null"),
         ("removeWorktree", r#"{"worktree":"a"}"#),
+        ("getWorkspace", r#"{"workspace":"/w"}"#),
         ("userResponse", r#"{"taskId":"a","response":null}"#),
         ("decideApproval", r#"{"approvalId":"a","decision":"reject_once"}"#),
         ("inbox", "null"),

@@ -206,8 +206,7 @@ impl Window<'_> {
     /// Stops the task: one Escape leaves the input, two stop.
     pub async fn stop(&self) {
         self.leave_input().await;
-        self.press_until("Escape", "Escape again stops").await;
-        self.press(&["Escape"]).await;
+        self.press_apart("Escape").await;
     }
 
     /// Types an answer and sends it; Enter works once the question has been shown for a moment.
@@ -218,7 +217,7 @@ impl Window<'_> {
 
     /// Declines to answer.
     pub async fn decline(&self) {
-        self.press_until("ctrl+d", "asked of the daemon").await;
+        self.press_apart("ctrl+d").await;
     }
 
     /// Ends the sub-task that is shown, by the key that arms it and Enter, which counts after a moment.
@@ -236,6 +235,15 @@ impl Window<'_> {
             self.logged(said) > before
         })
         .await;
+    }
+
+    /// Presses a key twice, with the pause between them that makes the second one count.
+    async fn press_apart(&self, key: &str) {
+        let counts = "the second act counts";
+        let before = self.logged(counts);
+        self.press_until(key, "to be done by a second act, apart from the first").await;
+        wait::wait_until(counts, async || self.logged(counts) > before).await;
+        self.press(&[key]).await;
     }
 
     /// Presses a key again and again until the log says that it had its effect: a card ignores keys at first.

@@ -147,8 +147,13 @@ async fn a_task_at_work_is_refused_and_a_paused_one_is_not() {
     let script = [Turn::shell("echo more >> a.txt"), Turn::shell("true").gate(&gate), Turn::done("Done.")];
     let task = world.run("live", script).await;
     world.model.wait_for_requests("the second request", "live", |all| all.len() == 2).await;
-    let params =
-        || TaskChangesParams { task_id: task.task_id.to_string(), step: None, redo: false, all: true, files: Vec::new() };
+    let params = || TaskChangesParams {
+        task_id: task.task_id.to_string(),
+        step: None,
+        redo: false,
+        all: true,
+        files: Vec::new(),
+    };
     let refused = world.client.call::<UndoTask>(params()).await.unwrap_err();
     let refused = refused.daemon().unwrap();
     assert_eq!(refused.kind(), ErrorKind::TaskRunning);

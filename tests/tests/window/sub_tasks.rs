@@ -76,7 +76,7 @@ async fn sub_tasks_are_answered_corrected_and_deleted_in_their_timelines() {
     let [walls, doors, roof] = waiting.children[..] else { panic!("three sub-tasks: {waiting:?}") };
     window.wait_title("with what waits", |title| title.starts_with("(1) ")).await;
     let shown = window.asks("Question for you: Which colour?").await;
-    assert!(shown.contains("Sub-task “Choose the colour of the walls."), "{shown}");
+    assert!(shown.contains("“Choose the colour of the walls. [k:part-walls]”, a sub-task of"), "{shown}");
     assert_eq!(shown.matches("[sub-task]").count(), 3, "one line each: {shown}");
     assert!(!shown.contains("It is a shed."), "what a sub-task says is in its own timeline: {shown}");
     window.keep_picture("tree").await;
@@ -91,7 +91,7 @@ async fn sub_tasks_are_answered_corrected_and_deleted_in_their_timelines() {
     to_root(&window).await;
 
     to_first(&window, "I look at the hinges.").await;
-    window.press(&["ctrl+shift+n"]).await;
+    window.press(&["ctrl+l"]).await;
     window.wait_caret(true).await;
     window.type_text("Only the front door.").await;
     window.keep_picture("tree-modify").await;

@@ -21,8 +21,8 @@ const RAISED: u32 = 0xff_ffff;
 const CARDS: usize = 575_000;
 /// A window that shows all settings, and the positions of *shown* and *hidden* beside “Icon in the tray”.
 const TALL: (usize, usize) = (1280, 1500);
-const ON: (usize, usize) = (566, 994);
-const OFF: (usize, usize) = (630, 994);
+const ON: (usize, usize) = (566, 895);
+const OFF: (usize, usize) = (630, 895);
 /// The colour of the picture's light while nothing is at work, while something is, and of what waits.
 const DIM: [u8; 3] = [0x6d, 0x6f, 0x77];
 const BLUE: [u8; 3] = [0x7a, 0xa2, 0xf7];

@@ -108,7 +108,7 @@ impl Conversation {
             (Message::Changed(action), Some(edited)) => edited.change(action),
             (Message::Focused(has_caret), Some(edited)) => edited.has_caret = has_caret,
             (Message::Said(said @ (Said::Back | Said::Forth)), Some(edited)) => {
-                edited.go_back(said == Said::Back)
+                edited.go_back(said == Said::Back);
             }
             (Message::Said(_) | Message::Sent, Some(edited)) => {
                 let (seq, text) = (edited.seq, edited.content.text().trim().to_owned());

@@ -46,6 +46,17 @@ pub(super) fn all() -> Vec<Reply> {
     tasks().into_iter().chain(conversations()).chain(rest()).collect()
 }
 
+fn workspace() -> WorkspaceReply {
+    WorkspaceReply {
+        is_work_tree: true,
+        branch: text("topic"),
+        no_undo: text("the folder is too large"),
+        edits_ask: true,
+        commands_ask: true,
+        can_allow: true,
+    }
+}
+
 fn tasks() -> Vec<Reply> {
     let task = || TaskReply { task: things::task() };
     vec![
@@ -92,14 +103,7 @@ fn tasks() -> Vec<Reply> {
             worktrees: vec![Worktree { task_id: Some(id(0x21)), problem: text("no git"), ..worktree() }],
         }),
         Reply::RemoveWorktree(RemoveWorktreeReply { worktree: worktree() }),
-        Reply::GetWorkspace(WorkspaceReply {
-            is_work_tree: true,
-            branch: text("topic"),
-            no_undo: text("the folder is too large"),
-            edits_ask: true,
-            commands_ask: true,
-            can_allow: true,
-        }),
+        Reply::GetWorkspace(workspace()),
         Reply::GetTask(GetTaskReply {
             task: things::task(),
             conversation_title: "Tidy up".to_owned(),

@@ -189,7 +189,14 @@ impl Life {
     fn undo(&mut self) {
         let Some(undone) = self.disk.published.root().map(|root| root.id) else { return };
         let undo = self.mint().record_id();
-        let command = Command::Undo(UndoBegun { undo, undone, from: UndoFrom::Start, all: false, files: Vec::new(), by: None });
+        let command = Command::Undo(UndoBegun {
+            undo,
+            undone,
+            from: UndoFrom::Start,
+            all: false,
+            files: Vec::new(),
+            by: None,
+        });
         self.send_request(Request::Other(command));
     }
 
