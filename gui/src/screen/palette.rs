@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn a_few_letters_find_an_action() {
         let mut palette = Palette::of(Offer::Commands(Mode::Auto));
-        assert_eq!(palette.update(Message::QueryChanged("conv archive".to_owned())), None);
+        assert_eq!(palette.update(Message::QueryChanged("order archive".to_owned())), None);
         assert_eq!(palette.update(Message::Submitted), Some(Pick::Command(Command::Archive)));
         palette.update(Message::QueryChanged("no such thing".to_owned()));
         assert_eq!(palette.update(Message::Submitted), None);
