@@ -60,7 +60,7 @@ fn without_a_model(providers: Vec<ProviderInfo>) -> Person {
 /// The test that was asked for.
 fn check(person: &Person) -> CheckProviderParams {
     let asked = person.asked();
-    let [Request::CheckProvider(params)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::CheckProvider(params)] = &asked[..] else { unreachable!("{asked:?}") };
     (**params).clone()
 }
 

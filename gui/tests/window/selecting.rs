@@ -225,14 +225,14 @@ fn a_selection_copies_what_is_shown_between_its_ends() {
     let diff = "@@ -1 +1 @@\n-let a = 1;\n+let a = 2;".to_owned();
     edit.preview = Some(Box::new(Preview { path: "src/a.rs".into(), diff, changed: None }));
     for (between, expected) in [
-        (Between::Call(preset::call(3, "shell", "make")), "shell make"),
-        (Between::Call(edit), "patch src/a.rs\n@@ -1 +1 @@\n-let a = 1;\n+let a = 2;"),
+        (Between::Call(Box::new(preset::call(3, "shell", "make"))), "shell make"),
+        (Between::Call(Box::new(edit)), "patch src/a.rs\n@@ -1 +1 @@\n-let a = 1;\n+let a = 2;"),
         (Between::Said("See `a.rs`:\n\n```\none\n\ntwo\n```\n"), "See a.rs:\n\none\n\ntwo"),
         (Between::Said("- one\n- two"), "• one\n• two"),
     ] {
         let (mut messages, mut calls) = (vec![preset::said(2, Role::Agent, "I begin.")], Vec::new());
         match between {
-            Between::Call(call) => calls.push(call),
+            Between::Call(call) => calls.push(*call),
             Between::Said(text) => messages.push(preset::said(3, Role::Agent, text)),
         }
         messages.push(preset::said(5, Role::Agent, "It is built."));
@@ -247,7 +247,7 @@ fn a_selection_copies_what_is_shown_between_its_ends() {
 }
 
 enum Between {
-    Call(CallView),
+    Call(Box<CallView>),
     Said(&'static str),
 }
 

@@ -147,7 +147,7 @@ fn reads(person: &mut Person, name: &str) {
             }
         }
     }
-    panic!("{name}: the end of the card cannot be shown");
+    unreachable!("{name}: the end of the card cannot be shown");
 }
 
 fn each(mut test: impl FnMut(&str, (f32, f32), bool)) {

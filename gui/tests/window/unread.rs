@@ -18,7 +18,7 @@ const ON: &str = "Scroll to the end to allow";
 
 /// A person who has had time to read the open conversation, or the inbox, where this command waits.
 fn before(command: &str, risk: Risk, in_inbox: bool) -> Person {
-    let Pending::Approval(mut approval) = preset::approval() else { panic!("an approval") };
+    let Pending::Approval(mut approval) = preset::approval() else { unreachable!("an approval") };
     let arguments = serde_json::json!({ "command": command, "outside": true }).to_string();
     (approval.arguments, approval.risk) = (JsonText::parse(&arguments).unwrap(), risk);
     let (overview, conversation) =
@@ -91,9 +91,9 @@ fn a_key_and_a_button_show_the_end() {
             while person.finds(ON).is_some() {
                 assert_eq!(person.asked(), [], "{what}");
                 if by_key {
-                    person.named(Named::PageDown)
+                    person.named(Named::PageDown);
                 } else {
-                    person.clicks(ON)
+                    person.clicks(ON);
                 }
                 turned += 1;
                 assert!(turned < 20, "{what}: the end does not come");
