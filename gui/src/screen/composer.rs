@@ -248,7 +248,7 @@ impl Composer {
     #[must_use]
     pub fn set_up(self, choices: &Choices) -> Self {
         let Choices { workspace, mode, model, approvals, setup } = choices.clone();
-        let (model, permission) = (model.map(ModelChoice::Named), approvals.map(Permission));
+        let (model, permission) = (model.map(ModelChoice::Named), approvals.map(Permission::after));
         Self { workspace, mode, setup, model, permission, ..self }
     }
 

@@ -11,6 +11,15 @@ use std::fmt;
 pub struct Permission(pub Approvals);
 
 impl Permission {
+    /// That of a next task after one with these approvals. To leave the sandbox is allowed in advance for one task only, by name.
+    #[must_use]
+    pub const fn after(approvals: Approvals) -> Self {
+        Self(match approvals {
+            Approvals::AllowAll => Approvals::Allow,
+            others => others,
+        })
+    }
+
     /// Those that are offered in this folder.
     pub(super) fn offered(here: Option<&WorkspaceReply>) -> Vec<Self> {
         let mut all = vec![Self(Approvals::Ask), Self(Approvals::AllowEdits)];
@@ -20,7 +29,7 @@ impl Permission {
         all
     }
 
-    /// What it means in this folder, in a line; `None`: the folder is not known yet.
+    /// What the permission means in this folder, in a line; `None`: the folder is not known yet.
     pub(super) fn meaning(self, here: Option<&WorkspaceReply>) -> String {
         let (edits_ask, commands_ask) =
             here.map_or((false, false), |here| (here.edits_ask, here.commands_ask));
@@ -80,6 +89,14 @@ mod tests {
         let no_undo = WorkspaceReply { no_undo: Some("it is too large.".into()), ..asks(true, true) };
         let said = Permission(Ask).meaning(Some(&no_undo));
         assert!(said.ends_with("file. No undo here: it is too large."), "{said}");
+    }
+
+    #[test]
+    fn no_task_leaves_the_sandbox_unasked_because_the_one_before_it_did() {
+        use Approvals::{Allow, AllowAll, AllowEdits, Ask};
+        for (before, next) in [(Ask, Ask), (AllowEdits, AllowEdits), (Allow, Allow), (AllowAll, Allow)] {
+            assert_eq!(Permission::after(before), Permission(next));
+        }
     }
 
     #[test]

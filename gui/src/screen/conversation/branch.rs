@@ -1,5 +1,5 @@
-//! A branch of the conversation: a prompt that is edited in its place, or given to another model. It is a new conversation, whose task
-//! gets what was said before that prompt as its history.
+//! A branch of the conversation: a prompt that is edited in its place, or given to another model. A branch is a new conversation. The
+//! messages before the prompt are its history.
 
 use super::{Conversation, Message as Above, again::is_prompt};
 use crate::{
@@ -147,18 +147,19 @@ impl Conversation {
             workspace,
             persona: known.and_then(|known| known.persona.clone()),
             messages: self.said_before(seq),
+            approvals: self.composer.permission().0,
             client_message_id: Some(id.clone()),
             environment: for_tasks().variables.clone(),
             ..StartTaskParams::default()
         };
-        let is_cut = self.gap.is_some();
+        let cut = self
+            .gap
+            .map(|_| "A branch. What is not loaded of the conversation before it does not go with it.");
         self.branch.sent = Some(id);
-        let cut = is_cut
-            .then_some("A branch. What is not loaded of the conversation before it does not go with it.");
         std::iter::once(Effect::Ask(Request::Start(Box::new(params)))).chain(cut.map(Effect::Say)).collect()
     }
 
-    /// What people and agents said before this message, for a model.
+    /// The messages of people and agents before this one, as a history for a model.
     fn said_before(&self, seq: Seq) -> Vec<ImportMessage> {
         let before = self.view.timeline().take_while(|entry| entry.seq() < seq);
         let said = before.filter_map(|entry| match entry {

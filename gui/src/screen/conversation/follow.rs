@@ -52,7 +52,7 @@ impl Conversation {
             }
         }
         self.documents.follow(&self.view, &changes);
-        self.composer.usual = current_task(&self.view, None).map(|task| Permission(task.approvals));
+        self.composer.usual = current_task(&self.view, None).map(|task| Permission::after(task.approvals));
         if picked.is_some_and(|id| self.view.inbox().get(id).is_none()) {
             effects.push(self.composer.clear());
         }
