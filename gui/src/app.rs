@@ -611,7 +611,7 @@ impl App {
                     OverviewChange::Conversation(id) if self.awaits_row == Some(id) => {
                         tasks.push(self.reveal_row());
                     }
-                    // What came last is in view: the list may hear of it later than the page.
+                    // The newest message is in view. The overview may count the message as unread after the page has shown it.
                     OverviewChange::Conversation(id)
                         if self.unread(id) > 0
                             && self.open.as_ref().is_some_and(|open| {

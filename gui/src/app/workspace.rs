@@ -3,22 +3,23 @@
 use super::{App, Message, Page};
 use crate::request::Request;
 use iced::Task;
+use std::borrow::Cow;
 
 impl App {
     /// Asks the daemon once a folder comes into view, and again when it comes back: it may have changed meanwhile.
     pub(super) fn look_at_workspace(&mut self) -> Task<Message> {
         let shown = self.shown_workspace().filter(|_| self.is_live());
-        if shown == self.looked_at {
+        if shown.as_deref() == self.looked_at.as_deref() {
             return Task::none();
         }
-        self.looked_at.clone_from(&shown);
-        shown.map_or_else(Task::none, |folder| self.ask(Request::Workspace(folder)))
+        self.looked_at = shown.map(Cow::into_owned);
+        self.looked_at.clone().map_or_else(Task::none, |folder| self.ask(Request::Workspace(folder)))
     }
 
-    fn shown_workspace(&self) -> Option<String> {
+    fn shown_workspace(&self) -> Option<Cow<'_, str>> {
         match self.page {
-            Page::Fresh => self.fresh.composer.folder(),
-            Page::Conversation => Some(self.open.as_ref()?.fold().conversation()?.workspace.clone()),
+            Page::Fresh => self.fresh.composer.folder().map(Cow::Owned),
+            Page::Conversation => Some(Cow::Borrowed(&self.open.as_ref()?.fold().conversation()?.workspace)),
             Page::Inbox | Page::Settings => None,
         }
     }

@@ -366,8 +366,8 @@ impl Conversation {
     }
 }
 
-/// How the task ended, its error, and the summary that nothing else shows. A task that is complete needs no word of that below its answer,
-/// and its numbers are on the line of its steps, if it has one.
+/// How the task ended, the error, and a summary that nothing else shows. Below the answer of a complete task no word says that the task is
+/// complete. If the steps have a line, the numbers stand on that line.
 fn end<'a>(
     task: &'a AgentTask,
     summary: Option<&'a Content>,

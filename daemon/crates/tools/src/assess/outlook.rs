@@ -49,6 +49,6 @@ fn branch(folder: &Path) -> Option<String> {
     let mut head = String::new();
     File::open(folder.join("HEAD")).ok()?.take(MAX_HEAD).read_to_string(&mut head).ok()?;
     let branch = head.trim().strip_prefix("ref: refs/heads/")?;
-    // What stands there when the branch is kept elsewhere. git-init(1), `--ref-format`
+    // A repository with reftables keeps its branch elsewhere, and this name in HEAD. git-init(1), `--ref-format`
     (branch != ".invalid").then(|| branch.to_owned())
 }

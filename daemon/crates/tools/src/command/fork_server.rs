@@ -269,7 +269,7 @@ impl Running {
             self.read_reply(index)?;
             // It may have been killed while it waited, and its process id reused. If its connection is open now, it lived when
             // its identity was read.
-            // A folder that was removed since and made again is not the one that it can write to.
+            // The helper can write to the folders that there were when it was confined, not to new ones at the same paths.
             if let Some(asked) = self.asked.remove(index)
                 && asked.writable == folders(&plan.confinement)
                 && let Ok(helper) = asked.into_helper()
