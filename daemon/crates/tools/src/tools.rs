@@ -276,12 +276,12 @@ impl Tools {
         Ok(command::kept(&self.runner.spool_dir)?.into_keys().collect())
     }
 
-    /// Removes what is kept of all attempts of these calls. They have results; the daemon died before it could remove it.
-    /// Blocking.
+    /// Removes what is kept of all attempts of these calls. The results of the calls are committed. Blocking.
     ///
     /// # Errors
     /// The folder cannot be read.
     pub fn drop_kept(&self, calls: &BTreeSet<CallId>) -> io::Result<()> {
+        pass(Point::OutputDropped);
         for (_, paths) in
             command::kept(&self.runner.spool_dir)?.into_iter().filter(|(call, _)| calls.contains(call))
         {
@@ -295,11 +295,5 @@ impl Tools {
     #[must_use]
     pub fn output(&self, call_id: CallId, attempt: u32) -> String {
         SpoolFiles::of(&self.runner.spool_dir, call_id, attempt).output()
-    }
-
-    /// Removes the output kept of an attempt whose result is committed. Blocking.
-    pub fn forget(&self, call_id: CallId, attempt: u32) {
-        pass(Point::OutputDropped);
-        SpoolFiles::of(&self.runner.spool_dir, call_id, attempt).remove();
     }
 }

@@ -36,7 +36,7 @@ impl Actor {
                 self.gate = watch::channel(false).0;
             }
             Order::DropGate => self.gate = watch::channel(false).0,
-            Order::DropOutput(attempts) => self.drop_output(attempts),
+            Order::DropOutput(calls) => self.drop_output(calls),
             Order::SetAlarm(at) => self.sessions.inner.alarm.set(self.id, at, self.driver.clock()),
             // Sending fails only if the client has disconnected.
             Order::Reply { reply, answer } => drop(reply.send(answer.map_err(CommandError::from))),
@@ -136,12 +136,14 @@ impl Actor {
         self.send(Event::Killed(shown.with_outputs(outputs)));
     }
 
-    fn drop_output(&self, attempts: Vec<(CallId, u32)>) {
+    fn drop_output(&self, calls: Vec<CallId>) {
         let tools = self.sessions.inner.runner.tools.clone();
-        let forget = move || attempts.into_iter().for_each(|(call, attempt)| tools.forget(call, attempt));
         self.sessions.inner.supervisor.spawn("kept output", async move {
-            // It fails only if the runtime ends.
-            let _ = tokio::task::spawn_blocking(forget).await;
+            let drop = move || tools.drop_kept(&calls.into_iter().collect());
+            // The blocking task fails only if the runtime ends.
+            if let Ok(Err(error)) = tokio::task::spawn_blocking(drop).await {
+                tracing::warn!("output of ended calls could not be dropped: {error}");
+            }
         });
     }
 }

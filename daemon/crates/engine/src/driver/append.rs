@@ -157,9 +157,9 @@ impl<H: Host> Driver<H> {
         for effect in after_commit {
             self.start(effect, Gate::Open);
         }
-        let output = settled(&records);
-        if !output.is_empty() {
-            self.orders.push_back(Order::DropOutput(output));
+        let calls: Vec<CallId> = records.iter().filter_map(finished_call).collect();
+        if !calls.is_empty() {
+            self.orders.push_back(Order::DropOutput(calls));
         }
         self.keep_checkpoint();
         self.set_alarm();
@@ -241,13 +241,12 @@ impl<H: Host> Driver<H> {
     }
 }
 
-/// The attempts whose results these records hold. Attempt 0 is a call that never started, so no output was kept for it.
-fn settled(records: &[NewRecord]) -> Vec<(CallId, u32)> {
-    let finished = |record: &NewRecord| match &record.body {
-        RecordBody::CallFinished(f) if f.attempt > 0 => Some((f.call_id, f.attempt)),
+/// The call whose result this record holds.
+const fn finished_call(record: &NewRecord) -> Option<CallId> {
+    match &record.body {
+        RecordBody::CallFinished(finished) => Some(finished.call_id),
         _ => None,
-    };
-    records.iter().filter_map(finished).collect()
+    }
 }
 
 /// Whether sub-tasks may act after the record that could not before: their task held them, or their calls waited for its checkpoint or

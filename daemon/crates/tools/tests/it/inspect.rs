@@ -24,7 +24,7 @@ async fn an_interrupted_command_is_gone_and_its_output_is_there() {
     assert_eq!(processes(&token), Vec::<u32>::new(), "nothing may run when it is said to be over");
     assert_eq!(inspection, Inspection { output: "so far\n".to_owned(), edit: EditState::NotAnEdit });
 
-    ground.tools.forget(call, 1);
+    ground.tools.drop_kept(&[call].into()).unwrap();
     assert_eq!(fs::read_dir(ground.root().join("spool")).unwrap().count(), 0);
 }
 

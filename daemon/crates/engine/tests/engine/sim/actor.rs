@@ -285,7 +285,7 @@ impl Life {
                     self.drop_gate(job);
                 }
             }
-            Order::DropOutput(attempts) => self.forget_notes(&attempts),
+            Order::DropOutput(calls) => self.forget_notes(&calls),
             Order::SetAlarm(at) => {
                 let clock = self.running_actor().driver.clock();
                 self.set_alarm(at, clock);

@@ -266,10 +266,8 @@ impl Life {
     }
 
     /// Drops the notes of calls whose results are committed.
-    pub(super) fn forget_notes(&mut self, attempts: &[(CallId, u32)]) {
-        for attempt in attempts {
-            self.outside.notes.remove(attempt);
-        }
+    pub(super) fn forget_notes(&mut self, calls: &[CallId]) {
+        self.outside.notes.retain(|(call, _)| !calls.contains(call));
     }
 
     /// Drops the helper notes of calls that have a result or whose start was never committed, as a new daemon does.
