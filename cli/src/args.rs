@@ -126,7 +126,7 @@ pub(crate) enum Command {
     Files(FilesArgs),
     /// Show what a task and its sub-tasks have changed in files
     Diff(ChangesArgs),
-    /// Take back what a task and its sub-tasks have changed in files
+    /// Undo what a task and its sub-tasks have changed in files
     #[command(alias = "revert")]
     Undo(UndoArgs),
     /// List, merge or remove the git worktrees of tasks

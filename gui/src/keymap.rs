@@ -183,7 +183,7 @@ pub static MAP: [(&str, &[Entry]); 5] = [
     (
         "Keep order",
         &[
-            does(Command::Archive, "Ctrl E", "archive, bring back"),
+            does(Command::Archive, "Ctrl E", "archive, unarchive"),
             more(Command::Archived, "Ctrl Shift B", "show or fold the archived ones"),
             does(Command::Delete, "Ctrl Del", "delete; it asks first"),
             more(Command::Rename, "F2", "rename"),

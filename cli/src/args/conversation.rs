@@ -72,7 +72,7 @@ pub(crate) enum ConversationsCommand {
         /// The conversation's id
         #[arg(value_parser = word, add = Kind::ArchivedOrNot.completer())]
         conversation: String,
-        /// Bring it back
+        /// Unarchive it
         #[arg(long)]
         undo: bool,
     },

@@ -285,19 +285,19 @@ pub(crate) struct ChangesArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The difference is shown first, and then it asks. The task has to be over or paused. Files that somebody else has changed since the task \
-did are kept and named. So are files that changed while a command of the task ran: the command may have changed them, or you. --all takes \
-those back too. Git's index, branches and stash, and files that git ignores, are not touched. The files as they are now are kept: \
+did are kept and named. So are files that changed while a command of the task ran: the command may have changed them, or you. --all undoes \
+those too. Git's index, branches and stash, and files that git ignores, are not touched. The files as they are now are kept: \
 --redo brings them back.
 
 Examples:
   abide diff 5f2c81d0             what the task has changed
-  abide undo 5f2c81d0             take all of it back
-  abide undo 5f2c81d0 --step 3    take back what it did in step 3 and later
-  abide undo 5f2c81d0 --redo      take back the last undo")]
+  abide undo 5f2c81d0             undo all of it
+  abide undo 5f2c81d0 --step 3    undo step 3 and later
+  abide undo 5f2c81d0 --redo      redo what the last undo undid")]
 pub(crate) struct UndoArgs {
     #[command(flatten)]
     pub(crate) changes: ChangesArgs,
-    /// Take back the last undo of the task instead
+    /// Redo what the last undo of the task undid
     #[arg(long, conflicts_with = "step")]
     pub(crate) redo: bool,
     /// Also files that changed while a command ran, whoever changed them

@@ -23,12 +23,12 @@ pub(crate) async fn undo(args: UndoArgs, json: bool) -> Result<Exit, CommandErro
         let asked = changes::Asked::of(&found, &params);
         if asked.is_nothing() {
             screen::print(&changes::all(&found))?;
-            screen::note("there is nothing to take back")?;
+            screen::note("there is nothing to undo")?;
             return Ok(Exit::Done);
         }
         let terminal = Terminal::open().ok_or_else(|| {
             CommandError::usage("an undo shows what it changes and asks, and there is no terminal to ask on")
-                .hinted("to see it: abide diff; to take it back without asking: --yes")
+                .hinted("to see it: abide diff; to undo it without asking: --yes")
         })?;
         screen::print(&changes::all(&found))?;
         let mut screen = screen::Screen::new();
@@ -41,7 +41,7 @@ pub(crate) async fn undo(args: UndoArgs, json: bool) -> Result<Exit, CommandErro
         match asked.answer(key) {
             Some(with_all) => params.all = with_all,
             None => {
-                screen::note("nothing is taken back")?;
+                screen::note("nothing is undone")?;
                 return Ok(Exit::Done);
             }
         }

@@ -110,12 +110,12 @@ impl Asked {
             _ => (format!(" in {files}"), format!("y/n/a: also {perhaps} that changed while a command ran")),
         };
         if self.redo {
-            return format!("bring that back{of}? ({keys}) ");
+            return format!("redo that{of}? ({keys}) ");
         }
-        format!("take that back{of}? what it is now can be brought back with --redo ({keys}) ")
+        format!("undo that{of}? --redo gets back what it is now ({keys}) ")
     }
 
-    /// Whether all is taken back; `None`: nothing is.
+    /// Whether all is undone; `None`: nothing is.
     pub(crate) fn answer(&self, key: u8) -> Option<bool> {
         match key.to_ascii_lowercase() {
             b'y' if self.restored > 0 => Some(self.all),
@@ -141,14 +141,13 @@ pub(crate) fn done(done: &UndoTaskReply, asked: &TaskChangesParams) -> String {
     if done.kept.iter().any(|file| file.perhaps_yours) {
         let step = asked.step.map(|step| format!(" --step {step}")).unwrap_or_default();
         let words = format!(
-            "to take back also what changed while a command ran: abide undo {}{step} --all",
+            "to undo also what changed while a command ran: abide undo {}{step} --all",
             text::one_line(&asked.task_id)
         );
         let _ = writeln!(out, "{}", paint(FAINT, &words));
     }
     if done.restored > 0 && !asked.redo {
-        let words =
-            format!("to bring back what it was: abide undo {} --redo", text::one_line(&asked.task_id));
+        let words = format!("to redo it: abide undo {} --redo", text::one_line(&asked.task_id));
         let _ = writeln!(out, "{}", paint(FAINT, &words));
     }
     out
@@ -227,8 +226,8 @@ mod tests {
         3 files restored
         kept src/a.rs: it was changed since
         kept b: it may be yours
-        to take back also what changed while a command ran: abide undo 5f2c81d0 --all
-        to bring back what it was: abide undo 5f2c81d0 --redo
+        to undo also what changed while a command ran: abide undo 5f2c81d0 --all
+        to redo it: abide undo 5f2c81d0 --redo
         ");
         let nothing = plain(&super::done(&UndoTaskReply::default(), &asked(false)));
         assert_snapshot!(nothing, @"nothing is changed: the task has changed no file, or all are what they were");
@@ -240,10 +239,10 @@ mod tests {
     #[test]
     fn what_is_perhaps_yours_takes_a_key_of_its_own() {
         let asked = |restored, perhaps, redo| Asked { restored, perhaps, redo, all: false };
-        assert_snapshot!(asked(1, 0, false).question(), @"take that back in 1 file? what it is now can be brought back with --redo (y/n)");
-        assert_snapshot!(asked(2, 0, true).question(), @"bring that back in 2 files? (y/n)");
-        assert_snapshot!(asked(1, 2, false).question(), @"take that back in 1 file? what it is now can be brought back with --redo (y/n/a: also 2 files that changed while a command ran)");
-        assert_snapshot!(asked(0, 1, false).question(), @"take that back? what it is now can be brought back with --redo (n/a: 1 file that changed while a command ran)");
+        assert_snapshot!(asked(1, 0, false).question(), @"undo that in 1 file? --redo gets back what it is now (y/n)");
+        assert_snapshot!(asked(2, 0, true).question(), @"redo that in 2 files? (y/n)");
+        assert_snapshot!(asked(1, 2, false).question(), @"undo that in 1 file? --redo gets back what it is now (y/n/a: also 2 files that changed while a command ran)");
+        assert_snapshot!(asked(0, 1, false).question(), @"undo that? --redo gets back what it is now (n/a: 1 file that changed while a command ran)");
         let answers = |asked: Asked| [b'y', b'a', b'n'].map(|key| asked.answer(key));
         assert_eq!(answers(asked(1, 0, false)), [Some(false), None, None]);
         assert_eq!(answers(asked(1, 2, false)), [Some(false), Some(true), None]);

@@ -181,7 +181,7 @@ impl App {
         };
         let look = self.look();
         let (words, back) = match done.what {
-            Undo::Archived(_) => ("Archived. A search finds it, too.", Some("Bring it back")),
+            Undo::Archived(_) => ("Archived. A search finds it, too.", Some("Undo")),
             Undo::Deleted => ("Deleted.", None),
         };
         let back = back.map(|back| {

@@ -115,7 +115,7 @@ fn a_window_before_a_daemon_without_them_has_no_group_for_them() {
     assert!(person.finds("Archived +").is_some(), "now there is one");
 }
 
-/// The menu says *Bring back*, and the row leaves the group only when the daemon has done it.
+/// The menu says *Unarchive*, and the row leaves the group only when the daemon has done it.
 #[test]
 fn one_is_brought_back_or_deleted_from_the_group() {
     let mut person = before(vec![ended(90, 0)]);
@@ -124,7 +124,7 @@ fn one_is_brought_back_or_deleted_from_the_group() {
     person.asked();
     person.clicks_right("number 2");
     person.wait(1000);
-    person.clicks("Bring back");
+    person.clicks("Unarchive");
     assert_eq!(person.asked(), [Request::Archive(archived(2).id, false)]);
     becomes(&mut person, archived(2).id, Some(ended(2, 2)));
     let group = person.finds("Archived −").unwrap();

@@ -529,7 +529,7 @@ fn notices_leave_room_for_the_composer_in_every_window() {
             assert!(sees(&mut person, words).is_some(), "{window:?}: {words}");
         }
         person.wait(700);
-        let back = person.finds_all("Bring it back");
+        let back = person.finds_all("Undo");
         assert!(!back.is_empty(), "{window:?}: the way back");
         person.wait(5000);
         person

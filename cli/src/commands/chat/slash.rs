@@ -37,7 +37,7 @@ const COMMANDS: [(&str, &str, &str); 9] = [
     ("/mode", "[MODE]", "say how the agent works, or change it: auto, chat, agent, roa, plan or tree"),
     ("/stop", "", "stop the task that runs in this conversation"),
     ("/diff", "", "show what the newest task has changed in files"),
-    ("/undo", "", "take that back: it is shown first, and you are asked"),
+    ("/undo", "", "undo that: it is shown first, and you are asked"),
     ("/cost", "", "say what the newest task and the conversation have used"),
     ("/new", "", "begin a new conversation with the next message; model and mode stay"),
     ("/exit", "", "leave; the conversation stays"),

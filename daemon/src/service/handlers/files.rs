@@ -106,9 +106,7 @@ async fn find(service: &Service, params: &TaskChangesParams) -> Result<Option<As
     };
     match trail.first(from) {
         Some(first) => Ok(Some(Asked { conversation, undone, from, place: place_of(*head), trail, first })),
-        None if from == UndoFrom::LastUndo => {
-            Err(none("there is no undo of it to take back".to_owned()).into())
-        }
+        None if from == UndoFrom::LastUndo => Err(none("there is no undo of it to redo".to_owned()).into()),
         None => Ok(None),
     }
 }

@@ -85,7 +85,7 @@ impl Conversation {
                 word("Copy all", Message::CopyAllPressed),
                 word("Copy id", Message::Copied(self.id.to_string())),
                 word("File changes", Message::Undo(undo::Message::ChangesPressed)),
-                word(if self.is_archived() { "Bring back" } else { "Archive" }, Message::ArchivePressed),
+                word(if self.is_archived() { "Unarchive" } else { "Archive" }, Message::ArchivePressed),
                 word("Delete…", Message::DeletePressed),
             ]
             .spacing(space::S)

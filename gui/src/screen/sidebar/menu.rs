@@ -187,7 +187,7 @@ impl Menu {
                 word("Rename", Message::RenamePressed),
                 word(if is_pinned { "Unpin" } else { "Pin" }, Message::PinPressed),
                 word(if self.is_muted { "Unmute" } else { "Mute" }, Message::MutePressed),
-                word(if self.is_archived { "Bring back" } else { "Archive" }, Message::ArchivePressed),
+                word(if self.is_archived { "Unarchive" } else { "Archive" }, Message::ArchivePressed),
                 word("Delete…", Message::DeletePressed),
                 word("Copy id", Message::IdCopied),
             ]
