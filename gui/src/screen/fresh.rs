@@ -85,10 +85,12 @@ impl Screen {
         Self { composer, ..Self::default() }
     }
 
-    /// Whether a task would be played by the demo although nobody chose it.
+    /// Whether a task would, or might, be played by the demo although nobody chose it.
     fn lacks_model(&self, catalog: &Catalog) -> bool {
         let is_chosen = self.composer.chosen().model.is_some();
-        catalog.has_only_demo() && !is_chosen && self.composer.model_of_persona(&catalog.presets).is_none()
+        (catalog.models.is_none() || catalog.has_only_demo())
+            && !is_chosen
+            && self.composer.model_of_persona(&catalog.presets).is_none()
     }
 
     /// Whether the prompt goes as soon as there is a model.
@@ -112,7 +114,8 @@ impl Screen {
             Message::Composer(composer::Message::WorkspaceChanged(typed)) => self.work_in(typed),
             Message::Composer(composer::Message::Submitted) if self.lacks_model(catalog) => {
                 self.waits = !self.composer.draft().is_empty();
-                if self.waits { vec![self.setup.wanted()] } else { Vec::new() }
+                let is_set_up = self.waits && catalog.has_only_demo();
+                is_set_up.then(|| self.setup.wanted()).into_iter().collect()
             }
             Message::Composer(message) => {
                 self.waits &= !matches!(message, composer::Message::Submitted);

@@ -5,12 +5,14 @@
 use crate::preset::{NOW, TASK};
 use abide_client::{
     Home, Update,
-    protocol::{ConversationId, Timestamp, notification::Snapshot},
+    protocol::{
+        ConversationId, Timestamp, method::daemon::ListModelsReply, notification::Snapshot, task::Mode,
+    },
 };
 use abide_gui::{
     App, Message,
     app::{WindowEvent, heard},
-    request::{Asker, Request},
+    request::{Answer, Asker, Request},
     screen::sidebar,
     theme::size,
 };
@@ -92,7 +94,16 @@ fn opens(home: &tempfile::TempDir, asked: &Arc<Mutex<Vec<Request>>>) -> App {
 
 impl Person {
     /// A person at a window that is connected to a daemon with this overview.
+    /// Before a daemon that has a model.
     pub(crate) fn before(overview: Snapshot) -> Self {
+        let mut person = Self::before_unknown_models(overview);
+        let models = ListModelsReply { mode: Mode::Auto, ..crate::beginning::models() };
+        person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models))));
+        person
+    }
+
+    /// Before a daemon that has not listed its models yet.
+    pub(crate) fn before_unknown_models(overview: Snapshot) -> Self {
         let mut person = Self::opens();
         person.comes_to_front();
         person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));

@@ -152,6 +152,26 @@ fn a_prompt_that_waits_goes_once_and_only_if_it_was_sent() {
 }
 
 #[test]
+fn a_prompt_that_is_sent_before_the_models_are_known_waits_for_them() {
+    for (default, starts) in [("ollama/qwen3", 1), ("demo/demo", 0)] {
+        let mut person = Person::before_unknown_models(preset::empty());
+        person.sent();
+        person.writes("Go");
+        person.named(Named::Enter);
+        assert_eq!(person.asked(), [], "the demo may be all there is");
+        person.tell(Message::Answered(Request::Models, Ok(listed(default, Vec::new()))));
+        let asked = person.asked();
+        assert_eq!(
+            asked.iter().filter(|asked| matches!(asked, Request::Start(_))).count(),
+            starts,
+            "{asked:?}"
+        );
+        let waits = person.finds("Your prompt waits for a model: choose where it comes from.");
+        assert_eq!(waits.is_some(), starts == 0);
+    }
+}
+
+#[test]
 fn what_can_be_set_up_has_a_card() {
     for (providers, shown) in [
         (vec![], vec!["Anthropic", "OpenAI", "OpenRouter", "Another URL", "Look again"]),
