@@ -705,13 +705,14 @@ fn the_inbox_keys_work_after_a_reason_was_begun_or_a_card_has_gone() {
 }
 
 #[test]
-fn text_typed_while_the_agent_works_is_a_draft() {
+fn text_typed_while_the_agent_works_is_a_draft_or_by_a_click_new_instructions() {
     let mut person = before(Status::Thinking, &[], preset::history());
     person.writes("next, the docs");
     assert_eq!(person.asked(), []);
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "next, the docs");
-    let kept = "Enter sends it to the agent. Ctrl Enter makes it the task's new instructions.";
-    assert!(person.finds(kept).is_some());
+    person.clicks("Make it the task's new instructions");
+    let modify = Request::Intervene(TASK, Intervention::Modify("next, the docs".to_owned()));
+    assert_eq!(person.asked(), [modify]);
 }
 
 #[test]

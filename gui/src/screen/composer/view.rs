@@ -23,7 +23,7 @@ use crate::{
 use abide_client::text::visible_line;
 use iced::{
     Bottom, Center, Fill, Shrink, Theme, Top,
-    widget::{Column, Container, Row, Text, column, container, pick_list, row, text::Wrapping, text_editor},
+    widget::{Column, Container, Row, column, container, pick_list, row, text::Wrapping, text_editor},
 };
 use std::fmt;
 
@@ -87,7 +87,7 @@ impl Composer {
                 let choices = column![].extend(self.choices(stance, about)).push(self.note(stance, about));
                 Some(choices.spacing(space::XS).into())
             } else {
-                self.kept(stance).filter(|_| !look.is_least).map(Element::from)
+                self.kept(stance).filter(|_| !look.is_least)
             };
             (row![editor].extend(more).push(buttons), foot)
         } else {
@@ -141,19 +141,20 @@ impl Composer {
         }
     }
 
-    /// A note that the text is kept as a draft, and what Enter does with it.
-    fn kept<'a>(&self, stance: Stance<'_>) -> Option<Text<'a>> {
+    /// What becomes of the text: a draft is kept as one, and a task at work may get it as its new instructions.
+    fn kept<'a>(&self, stance: Stance<'_>) -> Option<Element<'a, Message>> {
         if matches!(stance, Stance::Question(..)) {
             return match self.held()? {
                 Held::Answer => None,
-                Held::Draft => Some(secondary("This is a draft. Enter twice answers with it.")),
-                Held::Armed => Some(secondary("Enter answers with this draft.")),
+                Held::Draft => Some(secondary("This is a draft. Enter twice answers with it.").into()),
+                Held::Armed => Some(secondary("Enter answers with this draft.").into()),
             };
         }
         let is_kept = matches!(stance, Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_))
             && !self.content.text().trim().is_empty();
         is_kept.then(|| {
-            secondary("Enter sends it to the agent. Ctrl Enter makes it the task's new instructions.")
+            let modify = word("Make it the task's new instructions", Message::ModifySubmitted);
+            row![modify, key("Ctrl ↵")].align_y(Center).into()
         })
     }
 
@@ -161,7 +162,7 @@ impl Composer {
     fn note<'a>(&self, stance: Stance<'_>, about: &About<'_>) -> Element<'a, Message> {
         match stance {
             Stance::Ready => secondary(self.permission().meaning(about.here)).into(),
-            _ => self.kept(stance).unwrap_or_else(|| secondary("")).into(),
+            _ => self.kept(stance).unwrap_or_else(|| secondary("").into()),
         }
     }
 

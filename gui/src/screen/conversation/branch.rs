@@ -3,7 +3,7 @@
 
 use super::{Conversation, Message as Above, again::is_prompt};
 use crate::{
-    catalog::Catalog,
+    catalog::{Catalog, DEMO_MODEL},
     effect::{Effect, field},
     request::Request,
     screen::composer::Stance,
@@ -235,7 +235,7 @@ impl Conversation {
         let used = self.task(task).map(|task| task.model.clone()).unwrap_or_default();
         let all =
             catalog.models.iter().flat_map(|models| &models.providers).flat_map(|provider| &provider.models);
-        let mut others = all.filter(|model| **model != used).peekable();
+        let mut others = all.filter(|model| **model != used && *model != DEMO_MODEL).peekable();
         others.peek()?;
         let toggle = word("Retry with another model", Above::Branch(Message::ModelsToggled));
         if !self.branch.shows_models {
