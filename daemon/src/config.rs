@@ -12,7 +12,7 @@ mod template;
 mod tools;
 mod worktree;
 
-pub use edit::Change;
+pub use edit::changed;
 pub use error::{ConfigError, Problem};
 pub use policy::PolicyConfig;
 pub use price::Price;
@@ -201,7 +201,7 @@ impl Config {
         prices
     }
 
-    /// With this entry of `[providers]`, as [`Change`] writes it.
+    /// With this entry of `[providers]`, as [`changed`] writes it.
     ///
     /// # Errors
     /// The entry is invalid.

@@ -9,13 +9,16 @@ mod last_good;
 use crate::{
     catalog::{Catalog, Variable},
     clock,
-    config::{Change, Config, ConfigError, Problem},
+    config::{self, Config, ConfigError, Problem},
     keys::KeyStore,
 };
 use abide_client::replace_file;
 use abide_protocol::{
     Timestamp,
-    method::daemon::{ConfigStatus, RefusedConfig},
+    method::{
+        config::UpdateConfigParams,
+        daemon::{ConfigStatus, RefusedConfig},
+    },
 };
 use last_good::LastGood;
 use std::{
@@ -130,7 +133,7 @@ impl Settings {
     ///
     /// # Errors
     /// The file is invalid, another program is changing it, or it cannot be written.
-    pub async fn change(&self, change: Change) -> Result<(), ChangeError> {
+    pub async fn change(&self, change: UpdateConfigParams) -> Result<(), ChangeError> {
         let _changing = self.inner.changing.lock().await;
         let path = self.inner.path.clone();
         let written = tokio::task::spawn_blocking(move || write(&path, &change)).await;
@@ -222,10 +225,10 @@ pub enum ChangeError {
 }
 
 /// Writes the change into the file.
-fn write(path: &Path, change: &Change) -> Result<String, ChangeError> {
+fn write(path: &Path, change: &UpdateConfigParams) -> Result<String, ChangeError> {
     let before = Config::read(path)?;
     let problem = |problem: Problem| ConfigError::Wrong { path: path.to_owned(), problem };
-    let text = change.apply(before.as_deref().unwrap_or_default()).map_err(problem)?;
+    let text = config::changed(before.as_deref().unwrap_or_default(), change).map_err(problem)?;
     if before.as_ref() == Some(&text) {
         return Ok(text);
     }

@@ -2,56 +2,48 @@
 
 use super::{Config, Problem};
 use abide_protocol::{
-    method::config::{ModelChoice, ProviderChange},
+    method::config::{ModelChoice, ProviderChange, UpdateConfigParams},
     provider::ProviderEntry,
 };
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
-/// A client's change of the configuration. `None` leaves a setting as it is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Change {
-    /// `[model] default`.
-    pub model: Option<ModelChoice>,
-    /// `[notify] enabled`.
-    pub notifications: Option<bool>,
-    /// An entry of `[providers]`. The one to remove is there.
-    pub provider: Option<ProviderChange>,
-}
-
-impl Change {
-    /// The text with this change applied.
-    ///
-    /// # Errors
-    /// The text is invalid, before or after the change.
-    pub fn apply(&self, text: &str) -> Result<String, Problem> {
-        Config::parse(text)?;
-        let mut document: DocumentMut =
-            text.parse().map_err(|e: toml_edit::TomlError| Problem::of_edit(text, &e))?;
-        match &self.model {
-            None => {}
-            Some(ModelChoice::Named(model)) => set(&mut document, "model", "default", model.as_str().into()),
-            Some(ModelChoice::Automatic) => {
-                if let Some(model) = document.get_mut("model").and_then(Item::as_table_like_mut) {
-                    model.remove("default");
-                }
+/// The text with a client's change applied.
+///
+/// # Errors
+/// The text is invalid, before or after the change.
+pub fn changed(text: &str, change: &UpdateConfigParams) -> Result<String, Problem> {
+    Config::parse(text)?;
+    let mut document: DocumentMut =
+        text.parse().map_err(|e: toml_edit::TomlError| Problem::of_edit(text, &e))?;
+    match &change.model {
+        None => {}
+        Some(ModelChoice::Named(model)) => set(&mut document, "model", "default", model.as_str().into()),
+        Some(ModelChoice::Automatic) => {
+            if let Some(model) = document.get_mut("model").and_then(Item::as_table_like_mut) {
+                model.remove("default");
             }
         }
-        if let Some(enabled) = self.notifications {
-            set(&mut document, "notify", "enabled", enabled.into());
-        }
-        match &self.provider {
-            None => {}
-            Some(ProviderChange::Set(entry)) => set_provider(&mut document, entry),
-            Some(ProviderChange::Remove(name)) => {
-                if let Some(providers) = document.get_mut("providers").and_then(Item::as_table_like_mut) {
-                    providers.remove(name);
-                }
-            }
-        }
-        let text = document.to_string();
-        Config::parse(&text)?;
-        Ok(text)
     }
+    if let Some(enabled) = change.notifications {
+        set(&mut document, "notify", "enabled", enabled.into());
+    }
+    match &change.provider {
+        None => {}
+        Some(ProviderChange::Set(entry)) => set_provider(&mut document, entry),
+        Some(ProviderChange::Remove(name)) => {
+            if let Some(providers) = document.get_mut("providers").and_then(Item::as_table_like_mut) {
+                providers.remove(name);
+            }
+        }
+    }
+    for (key, limit) in [("max_tokens", change.max_tokens), ("max_cost_micros", change.max_cost_micros)] {
+        if let Some(limit) = limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX)) {
+            set(&mut document, "task", key, limit.into());
+        }
+    }
+    let text = document.to_string();
+    Config::parse(&text)?;
+    Ok(text)
 }
 
 fn set(document: &mut DocumentMut, table: &str, key: &str, value: Value) {
@@ -95,16 +87,19 @@ fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
 mod tests {
     use super::*;
 
-    fn model(name: &str) -> Change {
-        Change { model: Some(ModelChoice::Named(name.to_owned())), ..Change::default() }
+    fn model(name: &str) -> UpdateConfigParams {
+        UpdateConfigParams {
+            model: Some(ModelChoice::Named(name.to_owned())),
+            ..UpdateConfigParams::default()
+        }
     }
 
-    fn automatic() -> Change {
-        Change { model: Some(ModelChoice::Automatic), ..Change::default() }
+    fn automatic() -> UpdateConfigParams {
+        UpdateConfigParams { model: Some(ModelChoice::Automatic), ..UpdateConfigParams::default() }
     }
 
-    fn quiet() -> Change {
-        Change { notifications: Some(false), ..Change::default() }
+    fn quiet() -> UpdateConfigParams {
+        UpdateConfigParams { notifications: Some(false), ..UpdateConfigParams::default() }
     }
 
     const FILE: &str = "\
@@ -119,17 +114,26 @@ max_steps = 7
 
     #[test]
     fn only_the_value_is_changed() {
-        assert_eq!(model("a/small").apply(FILE).unwrap(), FILE.replace("a/big", "a/small"));
-        assert_eq!(model("a/big").apply(FILE).unwrap(), FILE);
-        assert_eq!(Change::default().apply(FILE).unwrap(), FILE);
-        assert_eq!(quiet().apply(FILE).unwrap(), format!("{FILE}\n[notify]\nenabled = false\n"));
+        assert_eq!(changed(FILE, &model("a/small")).unwrap(), FILE.replace("a/big", "a/small"));
+        assert_eq!(changed(FILE, &model("a/big")).unwrap(), FILE);
+        assert_eq!(changed(FILE, &UpdateConfigParams::default()).unwrap(), FILE);
+        assert_eq!(changed(FILE, &quiet()).unwrap(), format!("{FILE}\n[notify]\nenabled = false\n"));
+        let limits = UpdateConfigParams {
+            max_tokens: Some(0),
+            max_cost_micros: Some(5_000_000),
+            ..UpdateConfigParams::default()
+        };
+        assert_eq!(
+            changed(FILE, &limits).unwrap(),
+            format!("{FILE}max_tokens = 0\nmax_cost_micros = 5000000\n")
+        );
     }
 
     #[test]
     fn missing_entries_are_added_and_automatic_removes_the_default() {
-        assert_eq!(model("a/b").apply("").unwrap(), "[model]\ndefault = \"a/b\"\n");
-        assert_eq!(automatic().apply("[model]\ndefault = \"a/b\"\n").unwrap(), "[model]\n");
-        assert_eq!(automatic().apply("").unwrap(), "");
+        assert_eq!(changed("", &model("a/b")).unwrap(), "[model]\ndefault = \"a/b\"\n");
+        assert_eq!(changed("[model]\ndefault = \"a/b\"\n", &automatic()).unwrap(), "[model]\n");
+        assert_eq!(changed("", &automatic()).unwrap(), "");
     }
 
     #[test]
@@ -139,12 +143,12 @@ max_steps = 7
             ("model = { default = \"a/b\" }\n", "model = { default = \"c/d\" }\n"),
             ("[notify]\nenabled = true\n", "[notify]\nenabled = true\n\n[model]\ndefault = \"c/d\"\n"),
         ] {
-            assert_eq!(model("c/d").apply(before).unwrap(), after);
+            assert_eq!(changed(before, &model("c/d")).unwrap(), after);
         }
     }
 
-    fn provider(change: ProviderChange) -> Change {
-        Change { provider: Some(change), ..Change::default() }
+    fn provider(change: ProviderChange) -> UpdateConfigParams {
+        UpdateConfigParams { provider: Some(change), ..UpdateConfigParams::default() }
     }
 
     fn corp(api_key_env: Option<&str>) -> ProviderEntry {
@@ -162,12 +166,12 @@ max_steps = 7
         let added = provider(ProviderChange::Set(corp(Some("CORP_KEY"))));
         let entry = "[providers.corp]\napi = \"openai-chat\"\nbase_url = \"https://llm.example/v1\"\n\
                      api_key_env = \"CORP_KEY\"\n";
-        assert_eq!(added.apply("").unwrap(), entry);
-        let with = added.apply(&format!("{OTHER}\n{FILE}")).unwrap();
+        assert_eq!(changed("", &added).unwrap(), entry);
+        let with = changed(&format!("{OTHER}\n{FILE}"), &added).unwrap();
         assert_eq!(with, format!("{OTHER}\n{entry}\n{FILE}"));
         let removed = provider(ProviderChange::Remove("corp".to_owned()));
-        assert_eq!(removed.apply(&with).unwrap(), format!("{OTHER}\n{FILE}"));
-        assert_eq!(removed.apply(FILE).unwrap(), FILE);
+        assert_eq!(changed(&with, &removed).unwrap(), format!("{OTHER}\n{FILE}"));
+        assert_eq!(changed(FILE, &removed).unwrap(), FILE);
     }
 
     #[test]
@@ -181,20 +185,20 @@ max_steps = 7
         ] {
             let after = before.replace("\"anthropic\"", "\"openai-chat\"");
             let after = after.replace("http://h", "https://llm.example/v1");
-            assert_eq!(change.apply(before).unwrap(), after);
+            assert_eq!(changed(before, &change).unwrap(), after);
         }
-        let inline = change.apply("providers = { a = { api = \"anthropic\" } }\n").unwrap();
+        let inline = changed("providers = { a = { api = \"anthropic\" } }\n", &change).unwrap();
         assert_eq!(Config::parse(&inline).unwrap().providers.len(), 2, "{inline}");
     }
 
     #[test]
     fn an_invalid_text_is_not_changed() {
-        let problem = quiet().apply("[task]\nmax_stepps = 3\n").unwrap_err();
+        let problem = changed("[task]\nmax_stepps = 3\n", &quiet()).unwrap_err();
         assert_eq!((problem.line, problem.key.as_deref()), (Some(2), Some("task.max_stepps")));
-        let problem = model("no slash").apply("").unwrap_err();
+        let problem = changed("", &model("no slash")).unwrap_err();
         assert_eq!(problem.key.as_deref(), Some("model.default"));
         let entry = ProviderEntry { base_url: "llm.example".to_owned(), ..corp(None) };
-        let problem = provider(ProviderChange::Set(entry)).apply("").unwrap_err();
+        let problem = changed("", &provider(ProviderChange::Set(entry))).unwrap_err();
         assert_eq!(problem.key.as_deref(), Some("providers.corp.base_url"));
     }
 }

@@ -62,6 +62,8 @@ pub enum Message {
     ModelPicked(DefaultChoice),
     ModelTyped(String),
     ModelSubmitted,
+    TokensPicked(u64),
+    CostPicked(u64),
     NotificationsToggled(bool),
     RuleForgotten(String),
     MoreRules,
@@ -166,6 +168,13 @@ impl Screen {
                 let path = self.config.as_ref().map(|config| PathBuf::from(&config.file.path));
                 path.map(Effect::EditFile).into_iter().collect()
             }
+            Message::TokensPicked(most) => {
+                Self::change(UpdateConfigParams { max_tokens: Some(most), ..UpdateConfigParams::default() })
+            }
+            Message::CostPicked(most) => Self::change(UpdateConfigParams {
+                max_cost_micros: Some(most),
+                ..UpdateConfigParams::default()
+            }),
             Message::NotificationsToggled(wanted) => Self::change(UpdateConfigParams {
                 notifications: Some(wanted),
                 ..UpdateConfigParams::default()

@@ -185,6 +185,35 @@ fn what_asks_and_what_bounds_a_task_is_said() {
     }
 }
 
+#[test]
+fn the_limits_of_tokens_and_cost_are_set() {
+    for (row, offers, picked, change) in [
+        (
+            "Tokens",
+            ["no limit", "100k", "2.0M"],
+            settings::Message::TokensPicked(2_000_000),
+            UpdateConfigParams { max_tokens: Some(2_000_000), ..UpdateConfigParams::default() },
+        ),
+        (
+            "Cost",
+            ["no limit", "$1.00", "$5.00"],
+            settings::Message::CostPicked(0),
+            UpdateConfigParams { max_cost_micros: Some(0), ..UpdateConfigParams::default() },
+        ),
+    ] {
+        let mut person = open();
+        person.resizes(1280.0, 2000.0);
+        let line = person.finds(row).unwrap();
+        let lists = person.finds_all("Change…");
+        let list = lists.iter().find(|list| (list.center_y() - line.center_y()).abs() < 12.0).unwrap();
+        person.clicks_at(list.center());
+        let offered = drawn::filled(&mut person);
+        assert!(offers.iter().all(|offer| offered.iter().any(|words| words == offer)), "{offered:?}");
+        person.tell(Message::Settings(picked));
+        assert_eq!(person.asked(), [Request::ChangeConfig(change)]);
+    }
+}
+
 /// Two providers can have the same model, and a provider two versions of one.
 #[test]
 fn a_long_model_in_the_list_shows_its_provider_and_its_end() {

@@ -57,8 +57,8 @@ impl Draft {
     pub fn change(&self) -> UpdateConfigParams {
         UpdateConfigParams {
             model: self.model.clone().filter(|_| self.is_default).map(ModelChoice::Named),
-            notifications: None,
             provider: Some(ProviderChange::Set(self.entry.clone())),
+            ..UpdateConfigParams::default()
         }
     }
 }
@@ -71,8 +71,8 @@ pub fn removal(name: &str, now: &ModelChoice) -> UpdateConfigParams {
         matches!(now, ModelChoice::Named(model) if model.split_once('/').is_some_and(|(of, _)| of == name));
     UpdateConfigParams {
         model: is_default.then_some(ModelChoice::Automatic),
-        notifications: None,
         provider: Some(ProviderChange::Remove(name.to_owned())),
+        ..UpdateConfigParams::default()
     }
 }
 

@@ -18,8 +18,12 @@ pub struct UpdateConfigParams {
     pub model: Option<ModelChoice>,
     /// `[notify] enabled`.
     pub notifications: Option<bool>,
-    /// An entry of `[providers]`.
+    /// An entry of `[providers]`. One to remove has to be there.
     pub provider: Option<ProviderChange>,
+    /// `[task] max_tokens`; 0: no limit.
+    pub max_tokens: Option<u64>,
+    /// `[task] max_cost_micros`; 0: no limit.
+    pub max_cost_micros: Option<u64>,
 }
 
 /// A change of `[providers]`.

@@ -1,6 +1,5 @@
 use super::RequestError;
 use crate::{
-    config::Change,
     launch::choose_model,
     service::Service,
     settings::{ChangeError, Settings},
@@ -20,19 +19,18 @@ pub(super) async fn update(
     params: UpdateConfigParams,
 ) -> Result<ConfigReply, RequestError> {
     let settings = &service.settings;
-    let UpdateConfigParams { model, notifications, provider } = params;
-    if let Some(ProviderChange::Remove(name)) = &provider
+    if let Some(ProviderChange::Remove(name)) = &params.provider
         && !settings.now().await.config().providers.contains_key(name)
     {
         let words = format!("the configuration sets up no provider {name:?}");
         return Err(Error::new(ErrorKind::NotFound, words).about(name).into());
     }
-    if let Some(ModelChoice::Named(model)) = &model
-        && !adds_its_provider(model, provider.as_ref())
+    if let Some(ModelChoice::Named(model)) = &params.model
+        && !adds_its_provider(model, params.provider.as_ref())
     {
         choose_model(&settings.now().await, Some(model), None).await?;
     }
-    settings.change(Change { model, notifications, provider }).await.map_err(|e| {
+    settings.change(params).await.map_err(|e| {
         let kind = match e {
             ChangeError::Refused(_) | ChangeError::Write { .. } => ErrorKind::IllegalState,
             ChangeError::Busy(_) => ErrorKind::Overloaded,

@@ -328,32 +328,61 @@ fn appearance<'a>(settings: &Settings) -> Element<'a, Message> {
     .into()
 }
 
+/// The limits of tokens that are offered; 0: none.
+const TOKENS: [u64; 6] = [0, 100_000, 500_000, 2_000_000, 10_000_000, 50_000_000];
+
+/// The limits of cost that are offered, in micro-dollars; 0: none.
+const COSTS: [u64; 6] = [0, 1_000_000, 5_000_000, 10_000_000, 50_000_000, 100_000_000];
+
+#[derive(Clone, PartialEq)]
+struct Tokens(u64);
+
+impl fmt::Display for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&or_none(self.0, words::tokens))
+    }
+}
+
+/// In micro-dollars.
+#[derive(Clone, PartialEq)]
+struct Cost(u64);
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&or_none(self.0, words::money))
+    }
+}
+
+fn or_none(limit: u64, words: impl FnOnce(u64) -> String) -> String {
+    if limit > 0 { words(limit) } else { "no limit".to_owned() }
+}
+
 /// What bounds a task for which nobody says otherwise.
 fn limits(models: Option<&ListModelsReply>) -> Element<'_, Message> {
     let Some(ListModelsReply { limits, .. }) = models else {
         return secondary("Asking the daemon…").into();
     };
-    let or_none = |is_set: bool, words: String| if is_set { words } else { "no limit".to_owned() };
-    let lines = [
-        ("Steps", or_none(limits.max_steps > 0, words::counted(limits.max_steps.into(), "step"))),
-        (
-            "Time",
-            or_none(
-                limits.max_duration_secs > 0,
-                format!("{} of work", words::duration(limits.max_duration_secs.saturating_mul(1000))),
-            ),
-        ),
-        ("Tokens", or_none(limits.max_tokens > 0, words::tokens(limits.max_tokens))),
-        ("Cost", or_none(limits.max_cost_micros > 0, words::money(limits.max_cost_micros))),
-    ];
-    let lines = lines.map(|(name, value)| row![secondary(name).width(space::KEYS), secondary(value)].into());
-    Column::with_children(lines)
-        .push(secondary(
+    let steps = or_none(limits.max_steps.into(), |steps| words::counted(steps, "step"));
+    let time = or_none(limits.max_duration_secs, |secs| {
+        format!("{} of work", words::duration(secs.saturating_mul(1000)))
+    });
+    let tokens = or_none(limits.max_tokens, words::tokens);
+    let cost = or_none(limits.max_cost_micros, words::money);
+    let line = |name, value| {
+        row![secondary(name).width(space::KEYS), secondary(value)].align_y(Center).spacing(space::M)
+    };
+    column![
+        line("Steps", steps),
+        line("Time", time),
+        line("Tokens", tokens).push(change(TOKENS.map(Tokens), |Tokens(most)| Message::TokensPicked(most))),
+        line("Cost", cost).push(change(COSTS.map(Cost), |Cost(most)| Message::CostPicked(most))),
+        secondary(
             "At its limit of tokens or cost a task pauses and asks. The prompt's own field sets other steps for one task; \
-             `[task]` of the configuration sets these.",
-        ))
-        .spacing(space::XS)
-        .into()
+             `[task]` of the configuration sets all of these.",
+        ),
+    ]
+    .spacing(space::XS)
+    .into()
 }
 
 fn remembered<'a>(rule: &'a RememberedRule, look: Look) -> Element<'a, Message> {

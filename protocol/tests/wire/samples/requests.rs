@@ -234,6 +234,8 @@ fn rest() -> Vec<Request> {
             model: Some(ModelChoice::Named("local/smollm2".to_owned())),
             notifications: Some(false),
             provider: Some(ProviderChange::Set(entry())),
+            max_tokens: Some(2_000_000),
+            max_cost_micros: Some(5_000_000),
         }),
     ]
 }
@@ -267,6 +269,8 @@ fn sparse() -> Vec<(&'static str, Request)> {
                 model: Some(ModelChoice::Automatic),
                 notifications: None,
                 provider: Some(ProviderChange::Remove("corp".to_owned())),
+                max_tokens: None,
+                max_cost_micros: Some(0),
             }),
         ),
         (".remove", Request::SetKey(SetKeyParams { provider: "anthropic".to_owned(), key: None })),
