@@ -70,8 +70,8 @@ pub enum Request {
     Between(Timeline, Seq, Seq),
     /// What this root task has changed in files, from there on.
     Changes(TaskId, UndoFrom),
-    /// Takes that back, of these files only unless there are none; `true`: also what changed while a command ran.
-    Undo(TaskId, UndoFrom, bool, Vec<String>),
+    /// Undoes that, or only this part of it; `true`: also what changed while a command ran.
+    Undo(TaskId, UndoFrom, bool, Option<Part>),
     /// All root tasks of a conversation, to show how they ended.
     Tasks(ConversationId),
     /// The tasks of a conversation with all sub-tasks, to show those of earlier root tasks.
@@ -127,6 +127,14 @@ impl From<ConversationId> for Timeline {
     fn from(conversation: ConversationId) -> Self {
         Self { conversation, sub_task: None }
     }
+}
+
+/// A part of what a task has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub file: String,
+    /// Only this hunk, as the diff has it.
+    pub hunk: Option<String>,
 }
 
 /// How a person changes the course of a task at work.
@@ -242,10 +250,11 @@ impl Daemon {
             Request::Changes(id, from) => {
                 Ok(Answer::Changes(Box::new(self.call::<TaskChanges>(changes_of(id, from)).await?)))
             }
-            Request::Undo(id, from, all, files) => self
-                .call::<UndoTask>(TaskChangesParams { all, files, ..changes_of(id, from) })
-                .await
-                .map(done),
+            Request::Undo(id, from, all, part) => {
+                let (files, hunk) = part.map_or((Vec::new(), None), |Part { file, hunk }| (vec![file], hunk));
+                let params = TaskChangesParams { all, files, hunk, ..changes_of(id, from) };
+                self.call::<UndoTask>(params).await.map(done)
+            }
             Request::Update(params) => self.call::<UpdateConversation>(params).await.map(done),
             Request::Archived { cursor, limit } => {
                 let params = ListConversationsParams { archived: true, cursor, limit: Some(limit) };
@@ -407,7 +416,7 @@ fn changes_of(task: TaskId, from: UndoFrom) -> TaskChangesParams {
         UndoFrom::Step(step) => (Some(step), false),
         UndoFrom::LastUndo => (None, true),
     };
-    TaskChangesParams { task_id: task.to_string(), step, redo, all: false, files: Vec::new() }
+    TaskChangesParams { task_id: task.to_string(), step, redo, all: false, files: Vec::new(), hunk: None }
 }
 
 fn done<T>(_: T) -> Answer {

@@ -83,6 +83,9 @@ pub struct UndoBegun {
     /// These files only, as [`ChangedFile::path`] names them; empty: all.
     #[serde(default)]
     pub files: Vec<String>,
+    /// Only this hunk of the one file.
+    #[serde(default)]
+    pub hunk: Option<String>,
     pub by: Option<By>,
 }
 

@@ -13,8 +13,14 @@ use abide_client::protocol::method::{
 
 pub(crate) async fn diff(args: ChangesArgs, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
-    let params =
-        TaskChangesParams { task_id: args.task, step: args.step, redo: false, all: false, files: Vec::new() };
+    let params = TaskChangesParams {
+        task_id: args.task,
+        step: args.step,
+        redo: false,
+        all: false,
+        files: Vec::new(),
+        hunk: None,
+    };
     let found = of_task(&mut daemon, params).await?;
     if json {
         json::document(&found)?;

@@ -13,7 +13,8 @@ use abide_client::protocol::method::{UndoTask, task::TaskChangesParams};
 pub(crate) async fn undo(args: UndoArgs, json: bool) -> Result<Exit, CommandError> {
     let UndoArgs { changes: of, redo, all, yes } = args;
     let mut daemon = Daemon::started().await?;
-    let mut params = TaskChangesParams { task_id: of.task, step: of.step, redo, all, files: Vec::new() };
+    let mut params =
+        TaskChangesParams { task_id: of.task, step: of.step, redo, all, files: Vec::new(), hunk: None };
     let found = diff::of_task(&mut daemon, params.clone()).await?;
     if yes {
         if !json {

@@ -214,7 +214,14 @@ mod tests {
     }
 
     fn asked(redo: bool) -> TaskChangesParams {
-        TaskChangesParams { task_id: "5f2c81d0".to_owned(), step: None, redo, all: false, files: Vec::new() }
+        TaskChangesParams {
+            task_id: "5f2c81d0".to_owned(),
+            step: None,
+            redo,
+            all: false,
+            files: Vec::new(),
+            hunk: None,
+        }
     }
 
     #[test]

@@ -83,7 +83,9 @@ pub(super) fn weight(record: &Record) -> usize {
                 CheckpointState::Impossible(words) => words.len(),
                 CheckpointState::Unchanged => 0,
             },
-            RecordBody::UndoBegun(begun) => begun.by.as_ref().map_or(0, |by| by.name.len()),
+            RecordBody::UndoBegun(begun) => {
+                begun.by.as_ref().map_or(0, |by| by.name.len()) + begun.hunk.as_ref().map_or(0, String::len)
+            }
             RecordBody::UndoEnded(ended) => {
                 of_text(ended.note.as_ref())
                     + match &ended.result {

@@ -110,8 +110,8 @@ async fn restore(runner: &Runner, job: UndoJob, cancel: &CancellationToken) -> a
     let from = trail.first(begun.from).ok_or(NoTrail::NothingChanged)?;
     let place = Place { cancel: cancel.clone(), ..place_of(*head) };
     let chain = trail.chain;
-    let UndoBegun { undo, undone: task, all, files, .. } = begun;
-    let order = UndoOrder { conversation, task, undo, chain, from, all, files };
+    let UndoBegun { undo, undone: task, all, files, hunk, .. } = begun;
+    let order = UndoOrder { conversation, task, undo, chain, from, all, files, hunk };
     let checkpoints = runner.tools.checkpoints().clone();
     let _turn = cancel.run_until_cancelled(checkpoints.turn()).await;
     let done = tokio::task::spawn_blocking(move || checkpoints.undo(&place, &order)).await??;

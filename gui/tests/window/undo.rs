@@ -76,13 +76,10 @@ fn an_undo_names_what_it_keeps_and_asks() {
         let asked =
             "Undo what the task changed in 2 files? b\\u{202e}.rs was changed since by somebody else: kept.";
         assert!(person.finds(asked).is_some());
-        assert!(
-            !person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, Vec::new())),
-            "it asks first"
-        );
+        assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, None)), "it asks first");
         person.wait(1000);
         confirm(&mut person);
-        assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, Vec::new())));
+        assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, None)));
         assert!(person.finds(asked).is_none());
     }
 }
@@ -102,7 +99,7 @@ fn the_keyboard_shows_asks_and_confirms() {
     assert!(person.finds("Undo what the task changed in 1 file?").is_some());
     person.wait(1000);
     person.named(Named::Enter);
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, Vec::new())));
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, None)));
 }
 
 #[test]
@@ -111,7 +108,7 @@ fn nothing_is_taken_back_that_was_not_confirmed_or_is_not_there() {
     person.clicks("Undo…");
     person.named(Named::Escape);
     assert!(!person.texts().iter().any(|text| text.starts_with("Undo what")));
-    assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, Vec::new())));
+    assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, None)));
 
     let mut person = before(vec![file("a", true)]);
     assert!(
@@ -146,7 +143,7 @@ fn a_later_step_and_the_last_undo_are_taken_back_only_when_they_are_shown() {
     assert!(person.finds("Undo what the task changed from step 3 on, in 1 file?").is_some());
     person.wait(1000);
     person.clicks("Undo");
-    assert!(person.sent().contains(&Request::Undo(TASK, step, false, Vec::new())));
+    assert!(person.sent().contains(&Request::Undo(TASK, step, false, None)));
 
     let mut person = before(vec![file("a", false)]);
     person.clicks("the last undo");
@@ -155,7 +152,7 @@ fn a_later_step_and_the_last_undo_are_taken_back_only_when_they_are_shown() {
     assert!(person.finds("Redo what the last undo took from 1 file?").is_some());
     person.wait(1000);
     person.named(Named::Enter);
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::LastUndo, false, Vec::new())));
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::LastUndo, false, None)));
 }
 
 /// A person may look at what a task has changed while the next one begins.
@@ -179,7 +176,7 @@ fn what_changed_while_a_command_ran_is_taken_back_by_a_button_of_its_own() {
     assert!(person.finds(asked).is_some());
     person.wait(1000);
     person.clicks("All of it");
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, true, Vec::new())));
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, true, None)));
 
     // Enter takes back what is certain, and there is nothing of that.
     let mut person = before(vec![perhaps()]);
@@ -188,5 +185,5 @@ fn what_changed_while_a_command_ran_is_taken_back_by_a_button_of_its_own() {
     person.named(Named::Enter);
     assert!(!person.sent().iter().any(|request| matches!(request, Request::Undo(..))));
     person.clicks("Undo");
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, true, Vec::new())));
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, true, None)));
 }

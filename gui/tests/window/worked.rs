@@ -19,7 +19,7 @@ use abide_client::{
 use abide_gui::{
     Message,
     daemon::Failure,
-    request::{Answer, Request},
+    request::{Answer, Part, Request},
     screen::conversation::Row,
 };
 use iced_test::core::keyboard::key::Named;
@@ -194,9 +194,33 @@ fn the_bar_shows_all_that_git_finds_and_undoes_it_or_a_file_of_it() {
         assert!(person.finds(asked).is_some(), "{:?}", person.texts());
         person.wait(1000);
         person.named(Named::Enter);
-        let files = only.iter().map(|path| (*path).to_owned()).collect();
-        assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, files)));
+        let part = only.map(|path| Part { file: path.to_owned(), hunk: None });
+        assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, part)));
     }
+}
+
+#[test]
+fn one_part_of_a_file_is_undone() {
+    let hunks = ["@@ -1 +1 @@\n-a\n+b\n", "@@ -30 +30 @@\n-c\n+d\n"];
+    let head = "diff --git a/src/b.rs b/src/b.rs\n--- a/src/b.rs\n+++ b/src/b.rs\n";
+    let changed = || TaskChangesReply {
+        files: vec![file("src/b.rs", 2, false)],
+        diff: format!("{head}{}", hunks.concat()),
+        ..TaskChangesReply::default()
+    };
+    let mut person = ended(EndReason::Completed, history());
+    told(&mut person, UndoFrom::Start, changed());
+    person.clicks("Show");
+    person.clicks("Diff");
+    let parts = person.finds_all("Undo this part");
+    assert_eq!(parts.len(), 2);
+    person.clicks_at(parts[1].center());
+    told(&mut person, UndoFrom::Start, changed());
+    assert!(person.finds("Undo what the task changed in this part of src/b.rs?").is_some());
+    person.wait(1000);
+    person.named(Named::Enter);
+    let part = Part { file: "src/b.rs".to_owned(), hunk: Some(hunks[1].to_owned()) };
+    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, Some(part))));
 }
 
 #[test]

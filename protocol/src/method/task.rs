@@ -220,6 +220,10 @@ pub struct TaskChangesParams {
     /// An undo restores these files only, as [`ChangedFile::path`] names them; empty: all. Ignored when changes are asked for.
     #[serde(default)]
     pub files: Vec<String>,
+    /// An undo takes back only this hunk of the one file that `files` names: its text in the diff of the changes, from `@@` on. Ignored
+    /// when changes are asked for.
+    #[serde(default)]
+    pub hunk: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -153,6 +153,7 @@ async fn a_task_at_work_is_refused_and_a_paused_one_is_not() {
         redo: false,
         all: true,
         files: Vec::new(),
+        hunk: None,
     };
     let refused = world.client.call::<UndoTask>(params()).await.unwrap_err();
     let refused = refused.daemon().unwrap();

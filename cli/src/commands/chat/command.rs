@@ -111,6 +111,7 @@ impl Chat {
             redo: false,
             all: false,
             files: Vec::new(),
+            hunk: None,
         };
         let found = diff::of_task(&mut self.daemon, params).await?;
         Ok(screen::print(&changes::all(&found))?)

@@ -312,7 +312,7 @@ pub(crate) fn end_undo(
     }
     let (undone, from) = (begun.undone, begun.from);
     let note = match &result {
-        UndoResult::Done(done) => Some(note(from, done)),
+        UndoResult::Done(done) => Some(note(begun, done)),
         UndoResult::Failed(_) => None,
     };
     let mut draft = Draft::of(root, mint);
@@ -321,14 +321,15 @@ pub(crate) fn end_undo(
 }
 
 /// Tells the model that files are not what it left.
-fn note(from: UndoFrom, done: &UndoneFiles) -> String {
-    let what = match from {
+fn note(begun: &UndoBegun, done: &UndoneFiles) -> String {
+    let part = if begun.hunk.is_some() { "a part of " } else { "" };
+    let what = match begun.from {
         UndoFrom::Start => "what the task had changed in files".to_owned(),
         UndoFrom::Step(step) => format!("what the task had changed in files from step {step} on"),
         UndoFrom::LastUndo => "the last undo".to_owned(),
     };
     let files = counted(u64::from(done.restored), "file");
     format!(
-        "The user has taken back {what}: {files} restored. Read a file again before you rely on its content."
+        "The user has taken back {part}{what}: {files} restored. Read a file again before you rely on its content."
     )
 }

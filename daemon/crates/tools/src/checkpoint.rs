@@ -14,6 +14,7 @@ mod forget;
 mod found;
 pub(crate) mod git;
 mod head;
+mod hunk;
 mod index;
 mod plain;
 mod plan;

@@ -38,14 +38,18 @@ pub(super) async fn undo(
     caller: &Caller,
     params: &TaskChangesParams,
 ) -> Result<UndoTaskReply, RequestError> {
+    if params.hunk.is_some() && params.files.len() != 1 {
+        let words = "a hunk is of one file: name the file in `files`";
+        return Err(Error::new(ErrorKind::InvalidParams, words).into());
+    }
     let Some(Asked { conversation, undone, from, .. }) = find(service, params).await? else {
         return Ok(UndoTaskReply::default());
     };
     let undo = clock::mint().record_id();
     // It is watched before it begins, so that its end is not missed.
     let end = service.hub.end_of_undo(undo);
-    let (all, files) = (params.all, params.files.clone());
-    let command = Command::Undo(UndoBegun { undo, undone, from, all, files, by: Some(caller.by()) });
+    let TaskChangesParams { all, files, hunk, .. } = params.clone();
+    let command = Command::Undo(UndoBegun { undo, undone, from, all, files, hunk, by: Some(caller.by()) });
     service.sessions.command(conversation, command).await?;
     match end.come().await {
         Ok(UndoResult::Done(UndoneFiles { restored, kept, notes, .. })) => {

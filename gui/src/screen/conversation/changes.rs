@@ -4,7 +4,7 @@ use super::{Conversation, Message, diff, undo};
 use crate::{
     daemon::Failure,
     effect::{Effect, Reading},
-    request::Request,
+    request::{Part, Request},
     theme::{space, style},
     widget::{Element, Look, beside, code, one_line, press::Press, secondary, word},
     words,
@@ -23,7 +23,7 @@ use abide_client::{
 use diff::Counts;
 use iced::{
     Center, Fill,
-    widget::{Column, column, container, row},
+    widget::{Column, Container, Row, column, container, row},
 };
 use std::{
     collections::{HashMap, HashSet},
@@ -143,6 +143,27 @@ impl File {
     }
 }
 
+/// A line about a file and what can be done with it.
+fn file_head<'a>(
+    path: &'a str,
+    counts: Vec<Element<'a, Message>>,
+    diff: Option<Press<'a, Message>>,
+    undo: Option<Element<'a, Message>>,
+) -> Row<'a, Message> {
+    row![one_line(code(visible_line(path).into_owned()))]
+        .extend(counts)
+        .push(diff)
+        .push(word("Edit", Message::FileEdited(path.to_owned())))
+        .push(undo)
+        .spacing(space::S)
+        .align_y(Center)
+}
+
+/// The diffs of a file.
+fn opened<'a>(diffs: Column<'a, Message>) -> Container<'a, Message> {
+    container(diffs.spacing(space::M)).padding(space::S).width(Fill).style(style::output)
+}
+
 fn sum(a: Counts, b: Counts) -> Counts {
     Counts {
         added: a.added.saturating_add(b.added),
@@ -230,16 +251,9 @@ impl Conversation {
                     .files
                     .iter()
                     .take(MAX_FILES)
-                    .map(|file| {
-                        let edits = edited.iter().find(|edited| edited.path == file.path);
-                        self.changed_file(task, file, edits, look)
-                    })
+                    .map(|file| self.changed_file(task, file, &reply.diff, look))
                     .collect(),
-                None => edited
-                    .iter()
-                    .take(MAX_FILES)
-                    .map(|file| self.file(task, file, file.words(), None, look))
-                    .collect(),
+                None => edited.iter().take(MAX_FILES).map(|file| self.file(task, file, look)).collect(),
             };
             let list = Column::with_children(rows).spacing(space::XS);
             content = content.push(container(list).padding(space::S).width(Fill).style(style::tool));
@@ -291,52 +305,44 @@ impl Conversation {
         }
     }
 
-    /// A file as git finds it; `edits`: the task's edits of it.
+    /// A file as git finds it, in this diff.
     fn changed_file<'a>(
         &'a self,
         task: TaskId,
         file: &'a ChangedFile,
-        edits: Option<&'a File>,
+        diff: &'a str,
         look: Look,
     ) -> Element<'a, Message> {
-        let path = &file.path;
-        let counts = said(sum_of(std::slice::from_ref(file))).collect();
-        let undo = if undo::is_offered(file) {
-            let undo = undo::Message::UndoOf(task, UndoFrom::Start, Some(path.clone()));
-            word("Undo", Message::Undo(undo)).into()
+        let hunks = diff::hunks(diff, &file.path);
+        let undo = |label, hunk: Option<&str>| {
+            let part = Part { file: file.path.clone(), hunk: hunk.map(str::to_owned) };
+            word(label, Message::Undo(undo::Message::UndoOf(task, UndoFrom::Start, Some(part))))
+        };
+        let is_offered = undo::is_offered(file);
+        let button: Element<'a, Message> = if is_offered {
+            undo("Undo", None).into()
         } else {
             beside("changed since by somebody else").into()
         };
-        match edits {
-            Some(edits) => self.file(task, edits, counts, Some(undo), look),
-            None => row![one_line(code(visible_line(path).into_owned()))]
-                .extend(counts)
-                .push(word("Edit", Message::FileEdited(path.clone())))
-                .push(undo)
-                .spacing(space::S)
-                .align_y(Center)
-                .into(),
+        let counts = said(sum_of(std::slice::from_ref(file))).collect();
+        let diff = (!hunks.is_empty()).then(|| self.toggle_diff(task, &file.path));
+        let head = file_head(&file.path, counts, diff, Some(button));
+        if !self.shows_diff(task, &file.path) {
+            return head.into();
         }
+        let has_parts = is_offered && hunks.len() > 1;
+        let hunks = hunks.into_iter().map(|hunk| {
+            let preview = Preview { path: file.path.clone(), diff: hunk.to_owned(), changed: None };
+            let review = Message::Undo(undo::Message::Reviewed(task));
+            let shown = diff::view(&preview, diff::ALL, look, || review);
+            column![shown].push(has_parts.then(|| undo("Undo this part", Some(hunk)))).into()
+        });
+        column![head, opened(Column::with_children(hunks))].into()
     }
 
-    fn file<'a>(
-        &'a self,
-        task: TaskId,
-        file: &'a File,
-        counts: Vec<Element<'a, Message>>,
-        undo: Option<Element<'a, Message>>,
-        look: Look,
-    ) -> Element<'a, Message> {
-        let is_open = self.changes.open.contains(&(task, file.path.clone()));
-        let diff = if is_open { "Hide diff" } else { "Diff" };
-        let head = row![one_line(code(visible_line(&file.path).into_owned()))]
-            .extend(counts)
-            .push(word(diff, Message::FileToggled(task, file.path.clone())))
-            .push(word("Edit", Message::FileEdited(file.path.clone())))
-            .push(undo)
-            .spacing(space::S)
-            .align_y(Center);
-        if !is_open {
+    fn file<'a>(&'a self, task: TaskId, file: &'a File, look: Look) -> Element<'a, Message> {
+        let head = file_head(&file.path, file.words(), Some(self.toggle_diff(task, &file.path)), None);
+        if !self.shows_diff(task, &file.path) {
             return head.into();
         }
         let edits = file.calls.len();
@@ -351,8 +357,17 @@ impl Conversation {
             }
             _ => None,
         });
-        let diffs = Column::with_children(diffs).spacing(space::M);
-        column![head, container(diffs).padding(space::S).width(Fill).style(style::output)].into()
+        column![head, opened(Column::with_children(diffs))].into()
+    }
+
+    fn shows_diff(&self, task: TaskId, path: &str) -> bool {
+        self.changes.open.contains(&(task, path.to_owned()))
+    }
+
+    /// Shows a file's diff, or hides it.
+    fn toggle_diff<'a>(&self, task: TaskId, path: &str) -> Press<'a, Message> {
+        let label = if self.shows_diff(task, path) { "Hide diff" } else { "Diff" };
+        word(label, Message::FileToggled(task, path.to_owned()))
     }
 
     /// Opens a changed file in the workspace.

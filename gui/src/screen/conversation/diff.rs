@@ -1,8 +1,10 @@
 //! A unified diff: lines on two backgrounds, with their numbers and in their language's colours.
 
+mod hunks;
 mod lines;
 mod net;
 
+pub use hunks::hunks;
 pub use lines::{Counts, counts};
 pub use net::net;
 

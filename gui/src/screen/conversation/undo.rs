@@ -4,7 +4,7 @@ use super::{Conversation, Menu, Message as Above};
 use crate::{
     daemon::Failure,
     effect::{Effect, Form, Reading},
-    request::Request,
+    request::{Part, Request},
     theme::{space, style},
     widget::{Element, Look, action, beside, key, press::Press, secondary, word},
     words,
@@ -37,8 +37,8 @@ pub(super) struct Shown {
     changes: Option<Box<TaskChangesReply>>,
     /// `changes` is of another beginning; the daemon has not said yet what it is from `from` on.
     is_old: bool,
-    /// Only this file.
-    only: Option<String>,
+    /// Only this part.
+    only: Option<Part>,
     /// It is asked whether to undo it.
     asks: bool,
     place: Place,
@@ -65,8 +65,8 @@ pub enum Message {
     /// Opens the diff of it.
     DiffPressed,
     UndoPressed,
-    /// Asks whether to undo what a task has changed from there on, or only in this file.
-    UndoOf(TaskId, UndoFrom, Option<String>),
+    /// Asks whether to undo what a task has changed from there on, or only this part.
+    UndoOf(TaskId, UndoFrom, Option<Part>),
     Confirmed,
     /// The same, with what changed while a command ran.
     AllConfirmed,
@@ -103,7 +103,7 @@ impl Conversation {
         self.sub_task.is_none().then(|| self.current()).flatten().map(|task| task.id)
     }
 
-    fn show_changes(&mut self, task: TaskId, from: UndoFrom, only: Option<String>) -> Vec<Effect> {
+    fn show_changes(&mut self, task: TaskId, from: UndoFrom, only: Option<Part>) -> Vec<Effect> {
         let changes = match std::mem::replace(&mut self.menu, Menu::Closed) {
             Menu::Changes(Shown { task: of, changes, .. }) if of == task => changes,
             _ => None,
@@ -129,7 +129,7 @@ impl Conversation {
         {
             let mut changes = reply.clone();
             if let Some(only) = &shown.only {
-                changes.files.retain(|file| file.path == *only);
+                changes.files.retain(|file| file.path == only.file);
             }
             shown.changes = Some(Box::new(changes));
             shown.is_old = false;
@@ -172,7 +172,7 @@ impl Conversation {
         if !all && changes.files.iter().all(|file| file.kept) {
             return Vec::new();
         }
-        let only = only.iter().cloned().collect();
+        let only = only.clone();
         self.menu = Menu::Closed;
         vec![Effect::Ask(Request::Undo(task, from, all, only))]
     }
@@ -311,7 +311,8 @@ pub(super) const fn is_offered(file: &ChangedFile) -> bool {
 fn question(shown: &Shown, changes: &TaskChangesReply, restored: u64, perhaps: u64) -> String {
     let kept: Vec<_> = changes.files.iter().filter(|file| !is_offered(file)).collect();
     let files = match &shown.only {
-        Some(only) => visible_line(only).into_owned(),
+        Some(Part { file, hunk: None }) => visible_line(file).into_owned(),
+        Some(Part { file, hunk: Some(_) }) => format!("this part of {}", visible_line(file)),
         None => words::counted(if restored > 0 { restored } else { perhaps }, "file"),
     };
     let mut said = match shown.from {

@@ -317,6 +317,7 @@ fn files() -> Vec<(&'static str, Body)> {
                 from: UndoFrom::LastUndo,
                 all: true,
                 files: vec!["src/main.rs".to_owned()],
+                hunk: text("@@ -1 +1 @@\n-a\n+b\n"),
                 by: by("abide"),
             }),
         ),

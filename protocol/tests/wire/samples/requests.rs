@@ -118,6 +118,7 @@ fn tasks() -> Vec<Request> {
             redo: false,
             all: true,
             files: Vec::new(),
+            hunk: None,
         }),
         Request::UndoTask(TaskChangesParams {
             task_id: "beef0021".to_owned(),
@@ -125,6 +126,7 @@ fn tasks() -> Vec<Request> {
             redo: true,
             all: false,
             files: vec!["src/main.rs".to_owned()],
+            hunk: text("@@ -1 +1 @@\n-a\n+b\n"),
         }),
         Request::ListWorktrees(ListWorktreesParams { worktree: text("beef0021") }),
         Request::RemoveWorktree(WorktreeParams { worktree: "abide/beef0011".to_owned() }),

@@ -38,7 +38,7 @@ fn taken(number: u32, step: u32, others: Option<&str>, name: &str) -> Record {
 }
 
 fn undo_of(undo: RecordId, undone: TaskId, from: UndoFrom) -> Input {
-    Input::Undo(UndoBegun { undo, undone, from, all: false, files: Vec::new(), by: None })
+    Input::Undo(UndoBegun { undo, undone, from, all: false, files: Vec::new(), hunk: None, by: None })
 }
 
 /// The newest checkpoint, and when calls ran since.

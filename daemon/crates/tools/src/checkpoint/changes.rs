@@ -16,9 +16,9 @@ const MAX_DIFF: u64 = 1 << 20;
 const DURING_COMMANDS: &str = "# These changed while a command ran: by the command, or by you.\n";
 
 /// How some files differ.
-struct Difference {
+pub(super) struct Difference {
     lines: BTreeMap<FilePath, Lines>,
-    diff: Vec<u8>,
+    pub(super) diff: Vec<u8>,
     is_cut: bool,
 }
 
@@ -121,7 +121,7 @@ impl Repository<'_> {
     }
 
     /// The differences of these files, of which at most so many bytes of the diff.
-    fn difference(&self, files: &[&Planned], room: u64) -> Result<Difference, NoCheckpoint> {
+    pub(super) fn difference(&self, files: &[&Planned], room: u64) -> Result<Difference, NoCheckpoint> {
         let told = || files.iter().filter(|file| !file.is_left_out());
         let before = self.tree_of(told().map(|file| (&*file.path, file.target.as_ref())))?;
         let after = self.tree_of(told().map(|file| (&*file.path, file.current.as_ref())))?;

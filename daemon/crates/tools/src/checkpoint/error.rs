@@ -38,6 +38,10 @@ pub enum NoCheckpoint {
     Failed { what: String, words: String },
     #[error("git {what} gave an answer that is not understood")]
     Answer { what: &'static str },
+    #[error(
+        "the changes of {path} have no such part: they are no longer what was shown, so look at the changes again"
+    )]
+    NoHunk { path: String },
     #[error("a path of the repository is not valid UTF-8")]
     NotUtf8,
 }

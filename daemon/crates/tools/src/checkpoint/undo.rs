@@ -40,6 +40,8 @@ pub struct UndoOrder {
     pub all: bool,
     /// These files only, as [`ChangedFile::path`](abide_protocol::checkpoint::ChangedFile::path) names them; empty: all.
     pub files: Vec<String>,
+    /// This hunk only of the one file that `files` names, as the diff of the changes shows it.
+    pub hunk: Option<String>,
 }
 
 impl Checkpoints {
@@ -52,7 +54,7 @@ impl Checkpoints {
         let repository = self.repository(place, Some(&undo.chain.base))?;
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
-        let UndoOrder { conversation, task, undo, chain, from, all, files } = undo;
+        let UndoOrder { conversation, task, undo, chain, from, all, files, hunk } = undo;
         let planned = |now: &str| {
             let mut planned = repository.plan(chain, *from, now)?;
             planned.retain(|file| files.is_empty() || files.contains(&name(&file.path)));
@@ -85,6 +87,11 @@ impl Checkpoints {
         };
         pass(Point::UndoBegun);
         let mut planned = planned(&before.tree)?;
+        if let Some(hunk) = hunk {
+            // From the files as they were before: an earlier attempt may have restored the file.
+            planned =
+                planned.iter().map(|file| repository.without_hunk(file, hunk)).collect::<Result<_, _>>()?;
+        }
         // Only the mode of these was changed since.
         planned
             .iter_mut()

@@ -34,6 +34,8 @@ struct Site {
     all: bool,
     /// An undo takes back these files only; empty: all.
     files: Vec<String>,
+    /// Only this hunk of the one file.
+    hunk: Option<String>,
     undos: u32,
 }
 
@@ -78,6 +80,7 @@ impl Site {
             only_edits: false,
             all: true,
             files: Vec::new(),
+            hunk: None,
             undos: 0,
         }
     }
@@ -183,6 +186,7 @@ impl Site {
             from,
             all: self.all,
             files: self.files.clone(),
+            hunk: self.hunk.clone(),
         }
     }
 
@@ -285,6 +289,80 @@ fn an_undo_of_named_files_leaves_the_others_and_is_taken_back_like_any() {
             site.undo(last);
             assert_eq!(texts(&site), ["old", "new"], "its reverse");
         }
+    }
+}
+
+/// The hunks of the diff that is shown.
+fn hunks(site: &Site) -> Vec<String> {
+    let diff = site.changes().diff;
+    diff.split("\n@@").skip(1).map(|hunk| format!("@@{}\n", hunk.trim_end_matches('\n'))).collect()
+}
+
+#[test]
+fn one_hunk_is_undone_alone() {
+    let text = |changed: &[(usize, &str)]| -> String {
+        let line = |n: usize| {
+            changed
+                .iter()
+                .find(|(at, _)| *at == n)
+                .map_or_else(|| format!("line {n}\n"), |(_, new)| (*new).to_owned())
+        };
+        (1..=40).map(line).collect()
+    };
+    let (first, second) = ((3, "new 3\n"), (35, "caf\u{e9}\n"));
+    for file in ["d/a b", "\u{fc}\n"] {
+        let mut site = Site::repository();
+        site.write(file, &text(&[]));
+        site.commit();
+        site.begin();
+        site.step(1, |site| site.write(file, &text(&[first, second])));
+        let shown = hunks(&site);
+        assert_eq!(shown.len(), 2, "{shown:?}");
+        site.files = site.changed().into_iter().map(|(path, ..)| path).collect();
+        site.hunk = Some(shown[0].clone());
+        let before = site.undo_order(0);
+        let done = site.undo(0);
+        assert_eq!((done.restored, &*done.kept), (1, &[][..]));
+        assert_eq!(site.text(file).unwrap(), text(&[second]));
+        // A crash after the file was restored: the same undo goes on, and changes nothing more.
+        let again = site.ground.tools.checkpoints().undo(&site.place, &before).unwrap();
+        assert_eq!((again.restored, &again.after.tree), (1, &done.after.tree));
+        assert_eq!(site.text(file).unwrap(), text(&[second]));
+        let gone = site.ground.tools.checkpoints().undo(&site.place, &site.undo_order(0)).unwrap_err();
+        assert!(gone.to_string().contains("have no such part"), "{gone}");
+        assert_eq!(site.text(file).unwrap(), text(&[second]));
+        site.hunk = None;
+        let last = site.chain().links.len() - 1;
+        site.undo(last);
+        assert_eq!(site.text(file).unwrap(), text(&[first, second]), "its reverse");
+        site.undo(0);
+        assert_eq!(site.text(file).unwrap(), text(&[]), "all of it");
+    }
+}
+
+#[test]
+fn a_hunk_keeps_its_bytes_in_every_encoding_and_at_the_end_of_the_file() {
+    for (before, after, without_first) in [
+        (
+            &b"\xe9\n2\n3\n4\n5\n6\n7\n8\n9\nlast"[..],
+            &b"\xe8\n2\n3\n4\n5\n6\n7\n8\n9\nend"[..],
+            &b"\xe9\n2\n3\n4\n5\n6\n7\n8\n9\nend"[..],
+        ),
+        (
+            b"a\r\n2\r\n3\n4\n5\n6\n7\n8\n9\nlast",
+            b"b\r\n2\r\n3\n4\n5\n6\n7\n8\n9\nlast\n",
+            b"a\r\n2\r\n3\n4\n5\n6\n7\n8\n9\nlast\n",
+        ),
+    ] {
+        let mut site = Site::repository();
+        std::fs::write(site.ground.path("f"), before).unwrap();
+        site.commit();
+        site.begin();
+        site.step(1, |site| std::fs::write(site.ground.path("f"), after).unwrap());
+        site.files = vec!["f".to_owned()];
+        site.hunk = Some(hunks(&site)[0].clone());
+        site.undo(0);
+        assert_eq!(std::fs::read(site.ground.path("f")).unwrap(), without_first);
     }
 }
 

@@ -195,6 +195,7 @@ impl Life {
             from: UndoFrom::Start,
             all: false,
             files: Vec::new(),
+            hunk: None,
             by: None,
         });
         self.send_request(Request::Other(command));
