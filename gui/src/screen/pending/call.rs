@@ -43,6 +43,9 @@ pub(super) fn exactly(approval: &Approval) -> Element<'_, Message> {
         value => name == "outside" && approval.sandbox == "none" && value.is_boolean(),
     };
     let shown: Vec<_> = fields.iter().filter(|(name, value)| !is_elsewhere(name, value)).collect();
+    if shown.is_empty() && !has_preview {
+        return secondary("without arguments").into();
+    }
     // A command alone needs no name.
     if let ([(_, value)], false) = (&shown[..], has_preview)
         && let Some(command) = value.as_str()
