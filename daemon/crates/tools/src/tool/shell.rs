@@ -35,9 +35,12 @@ pub(super) fn tool() -> Tool {
 
 impl Call for Shell {
     fn summary(&self) -> String {
+        // Blanks would push the rest out of the one line that is shown.
+        let lines = self.command.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        let command = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
         match &self.working_dir {
-            Some(dir) if dir != "." => format!("{} (in {dir})", self.command.trim()),
-            _ => self.command.trim().to_owned(),
+            Some(dir) if dir != "." => format!("{command} (in {dir})"),
+            _ => command,
         }
     }
 

@@ -82,6 +82,7 @@ fn summaries_are_one_line() {
     for (tool, arguments, summary) in [
         ("shell", r#"{"command": "cargo test"}"#, "cargo test"),
         ("shell", r#"{"command": "ls\n\u001b[2Jrm", "working_dir": "."}"#, "ls\\n\\u{1b}[2Jrm"),
+        ("shell", r#"{"command": "echo ok\n\n  \n\nrm   -rf \t\t  x"}"#, "echo ok\\nrm -rf x"),
         ("python", r#"{"code": "print(1)\n"}"#, "print(1)"),
         ("python", r#"{"code": "\nimport os\n\nprint(1)\n"}"#, "import os … (3 lines)"),
         ("read", r#"{"path": "f"}"#, "read f"),
