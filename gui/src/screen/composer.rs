@@ -683,6 +683,8 @@ pub struct About<'a> {
     pub is_steady: bool,
     /// What Enter does has been so for long enough.
     pub can_send: bool,
+    /// A caret is drawn.
+    pub has_caret: bool,
     /// Escape arms a stop, or stops.
     pub escape_stops: bool,
     /// One more Escape stops the task.

@@ -222,6 +222,7 @@ impl Screen {
             is_new: true,
             is_steady: true,
             can_send: true,
+            has_caret: false,
             escape_stops: false,
             is_stop_armed: false,
         };

@@ -53,7 +53,9 @@ fn typing_in_the_composer_approves_nothing() {
         approval.risk = Risk::Low;
     }
     let mut person = before(Status::WaitingApproval, &[wanted], preset::history());
+    assert!(person.finds("Decide above, or write to the agent.").is_some());
     person.control("l");
+    assert!(person.finds("Write to the agent, or decide above: Esc, then A or R.").is_some());
     person.wait(1000);
     person.writes("also run the tests, 1 2 3 R A");
     person.named(Named::Enter);

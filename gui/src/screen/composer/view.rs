@@ -135,6 +135,10 @@ impl Composer {
                 more => format!("{more} sub-tasks need you: answer above, or write to the agent."),
             },
             Stance::Working(_) => "Write to the agent while it works, or close this window.".to_owned(),
+            // Letters are the field's while it has the caret.
+            Stance::Approval(_) if about.has_caret => {
+                "Write to the agent, or decide above: Esc, then A or R.".to_owned()
+            }
             Stance::Approval(_) => "Decide above, or write to the agent.".to_owned(),
             Stance::Paused(_) => "Paused. Write to the agent, or let it go on.".to_owned(),
             Stance::Question(..) => ANSWER.to_owned(),

@@ -39,6 +39,7 @@ impl Conversation {
             is_new: false,
             is_steady: guard.allows(Deed::AtFoot, look.now),
             can_send: guard.allows(Deed::Sent, look.now),
+            has_caret: guard.has_caret(),
             escape_stops,
             is_stop_armed: matches!(guard.armed(look.now), Some(Armed::Stop(_))),
         };
