@@ -6,9 +6,10 @@ mod explain;
 mod outlook;
 mod permission;
 mod ruling;
-mod schemas;
+mod schema;
 
-pub(crate) use schemas::Schemas;
+#[cfg(test)]
+pub(crate) use schema::faults;
 
 use bounds::{Bounds, Place};
 use ruling::{Programs, Ruling};
@@ -39,7 +40,6 @@ const SUMMARY: usize = 120;
 /// Assesses the calls of one reply, each as if the calls before it had run.
 pub(crate) struct Assessor<'a> {
     scope: &'a Scope<'a>,
-    schemas: &'a Schemas,
     runner: &'a Runner,
     checkpoints: &'a Checkpoints,
     /// Opened when the first call needs it; control calls do not.
@@ -48,13 +48,8 @@ pub(crate) struct Assessor<'a> {
 }
 
 impl<'a> Assessor<'a> {
-    pub(crate) fn new(
-        scope: &'a Scope<'a>,
-        schemas: &'a Schemas,
-        runner: &'a Runner,
-        checkpoints: &'a Checkpoints,
-    ) -> Self {
-        Self { scope, schemas, runner, checkpoints, workspace: None, overlay: Overlay::default() }
+    pub(crate) fn new(scope: &'a Scope<'a>, runner: &'a Runner, checkpoints: &'a Checkpoints) -> Self {
+        Self { scope, runner, checkpoints, workspace: None, overlay: Overlay::default() }
     }
 
     pub(crate) fn assess(&mut self, block: &CallBlock) -> CallAssessed {
@@ -95,7 +90,7 @@ impl<'a> Assessor<'a> {
     ) -> Result<Permission, CallError> {
         let Some(spec) = spec else { return Err(CallError::unknown(&block.tool, self.scope.allowed)) };
         let mut arguments = arguments(&block.arguments)?;
-        self.schemas.check(spec, &arguments)?;
+        schema::check(spec, &arguments)?;
         if spec.effect == EffectClass::Control {
             assessed.summary = one_line(&control_summary(&block.tool, &arguments), SUMMARY);
             return Ok(Permission::Tier);

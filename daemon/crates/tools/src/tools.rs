@@ -1,6 +1,6 @@
 use crate::{
     Error,
-    assess::{Assessor, Schemas},
+    assess::Assessor,
     checkpoint::{CheckpointFolders, Checkpoints},
     command::{self, ForkServer, Live, SpoolFiles},
     guard::{Guard, Running, Watches},
@@ -55,7 +55,6 @@ pub struct Options {
 #[derive(Debug, Clone)]
 pub struct Tools {
     pub(crate) runner: Arc<Runner>,
-    schemas: Arc<Schemas>,
     checkpoints: Checkpoints,
     worktrees: Worktrees,
 }
@@ -162,7 +161,7 @@ impl Tools {
         });
         let checkpoints = Checkpoints::new(Arc::clone(&runner), checkpoints);
         let worktrees = Worktrees::new(Arc::clone(&runner));
-        Ok(Self { runner, schemas: Arc::default(), checkpoints, worktrees })
+        Ok(Self { runner, checkpoints, worktrees })
     }
 
     /// Checkpoints of work trees.
@@ -188,7 +187,7 @@ impl Tools {
     /// A call that cannot run gets [`Permission::Denied`](abide_protocol::record::Permission::Denied) with the reason.
     #[must_use]
     pub fn assess(&self, scope: &Scope<'_>, calls: &[CallBlock]) -> Vec<CallAssessed> {
-        let mut assessor = Assessor::new(scope, &self.schemas, &self.runner, &self.checkpoints);
+        let mut assessor = Assessor::new(scope, &self.runner, &self.checkpoints);
         calls.iter().map(|call| assessor.assess(call)).collect()
     }
 

@@ -7,7 +7,7 @@ use abide_protocol::{
     task::Approvals,
     transcript::{EffectClass, Risk},
 };
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::fs;
 
 fn permission(ground: &Ground, workspace: &str, tool: &str, arguments: &str) -> Permission {
@@ -191,38 +191,10 @@ fn in_a_broad_workspace_reading_asks_too() {
     assert_eq!(key, Permission::Denied(".ssh/id is closed to tools".to_owned()));
 }
 
-/// A chain of definitions, each made of a reference to the next one.
-fn in_a_row(count: usize, made_of: impl Fn(Value) -> Value) -> Value {
-    let next = |n: usize| json!({ "$ref": format!("#/$defs/d{}", n + 1) });
-    let mut definitions: Map<String, Value> =
-        (0..count).map(|n| (format!("d{n}"), made_of(next(n)))).collect();
-    definitions.insert(format!("d{count}"), json!({ "type": "string" }));
-    json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": definitions })
-}
-
 #[test]
-fn a_schema_whose_references_would_overflow_the_stack_is_refused() {
-    let denied = Ground::new().assess_against(&in_a_row(5_000, |next| next), r#"{"a": 1}"#);
-    let why = "the schema of `foreign` cannot be used: it has more than 1000 subschemas";
-    assert_eq!(denied, Permission::Denied(why.to_owned()));
-}
-
-#[test]
-fn a_schema_whose_alternatives_would_be_evaluated_without_end_is_refused() {
-    let doubled = in_a_row(24, |next| json!({ "anyOf": [next, { "type": "null" }, next] }));
-    let denied = Ground::new().assess_against(&doubled, r#"{"a": 1}"#);
-    let why = "the schema of `foreign` cannot be used: it would take more than 1000 subschemas to check one value, references included";
-    assert_eq!(denied, Permission::Denied(why.to_owned()));
-}
-
-#[test]
-fn a_schema_that_refers_to_itself_deeper_in_the_arguments_is_used() {
-    let tree = json!({ "type": "object", "properties": {
-        "name": { "type": "string" }, "children": { "type": "array", "items": { "$ref": "#" } },
-    } });
-    let ground = Ground::new();
-    assert_eq!(ground.assess_against(&tree, r#"{"children": [{"name": "x"}, {}]}"#), Permission::Tier);
-    let denied = ground.assess_against(&tree, r#"{"children": [{"name": 1}]}"#);
-    let why = "the arguments do not fit: `children/0/name`: it is not of type \"string\"";
+fn a_schema_with_a_keyword_that_is_not_known_is_refused() {
+    let schema = json!({ "type": "object", "properties": { "a": { "pattern": "(a*)*b" } } });
+    let denied = Ground::new().assess_against(&schema, "{}");
+    let why = "the schema of `foreign` cannot be used: its keyword \"pattern\" is not known";
     assert_eq!(denied, Permission::Denied(why.to_owned()));
 }
