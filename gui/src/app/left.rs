@@ -3,7 +3,7 @@
 use super::App;
 use crate::{
     request::{Intervention, Request},
-    screen::composer,
+    screen::composer::{self, pasted::plain},
 };
 use abide_client::protocol::ConversationId;
 
@@ -32,7 +32,7 @@ impl App {
             Request::Answer(task, ..) => self.overview.task(*task).map(|task| task.conversation_id),
             // Other words to the task are written in a field of their own.
             Request::Intervene(task, Intervention::Comment(words))
-                if self.left.as_ref().is_some_and(|left| left.text == *words) =>
+                if self.left.as_ref().is_some_and(|left| plain(&left.text) == *words) =>
             {
                 self.overview.task(*task).map(|task| task.conversation_id)
             }
