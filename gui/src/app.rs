@@ -28,7 +28,7 @@ use crate::{
     effect::Effect,
     guard::{Deed, Guard},
     keymap::Command,
-    local_state::{LocalState, Settings, ThemeChoice},
+    local_state::{LocalState, Settings, ThemeChoice, drafts::Drafts},
     request::{Answer, Asker, Request},
     screen::{
         composer::{Composer, attached::Dropped},
@@ -83,6 +83,7 @@ pub struct App {
     bus: Option<Bus>,
     asker: Asker,
     local: LocalState,
+    drafts: Drafts,
     settings: Settings,
     clock: Clock,
     now: Timestamp,
@@ -248,16 +249,17 @@ impl App {
     /// The same, with requests sent to `asker`.
     #[must_use]
     pub fn with(home: &Home, clock: Clock, asker: Asker) -> Self {
-        let local = LocalState::of(home);
+        let (local, drafts) = (LocalState::of(home), Drafts::of(home));
         let settings = local.settings();
-        let composer = Composer::with_draft(&local.draft(None)).set_up(&settings.choices);
+        let composer = Composer::with_draft(&drafts.draft(None)).set_up(&settings.choices);
         let fresh = fresh::Screen::with_composer(composer);
         let mut app = Self {
             daemon: Daemon::new(home.clone()),
             bus: None,
             asker,
-            cards: Cards::with_written(local.written()),
+            cards: Cards::with_written(drafts.written()),
             local,
+            drafts,
             clock,
             now: clock(),
             heard: clock(),

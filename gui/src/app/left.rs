@@ -43,8 +43,8 @@ impl App {
 
     /// The daemon has taken it: it is no draft any more.
     pub(super) fn drop_left(&mut self, Left { conversation, text }: &Left) {
-        let draft = self.local.draft(Some(*conversation));
-        self.local.keep_draft(Some(*conversation), composer::rest(&draft, text));
+        let draft = self.drafts.draft(Some(*conversation));
+        self.drafts.keep_draft(Some(*conversation), composer::rest(&draft, text));
         if let Some(open) = self.conversation_mut().filter(|open| open.id() == *conversation) {
             open.composer.take_out(text);
         }

@@ -56,7 +56,7 @@ impl App {
         }
         if self.open.as_ref().is_some_and(|open| open.sub_task() != Some(id)) {
             let mut below = conversation.of_sub_task(id);
-            below.restore_intervention(&self.local.intervention(id));
+            below.restore_intervention(&self.drafts.intervention(id));
             self.keep_draft();
             let left = self.open.replace(Box::new(below));
             // From one sub-task to another the conversation stays where it is.

@@ -475,7 +475,7 @@ impl Composer {
     }
 
     /// Sets this written text, with the caret at its end.
-    fn show(&mut self, written: &str) {
+    pub fn show(&mut self, written: &str) {
         let (shown, pasted) = Pasted::read(written);
         self.pasted = pasted;
         self.content = text_editor::Content::with_text(&shown);

@@ -146,6 +146,8 @@ impl Person {
 
     /// Closes the window and opens it again; the daemon then has this overview.
     pub(crate) fn opens_again(&mut self, overview: Snapshot) {
+        // The first has to be gone before the other opens.
+        self.app = opens(&tempfile::tempdir().unwrap(), &self.asked);
         self.app = opens(&self.home, &self.asked);
         self.cache = Some(Cache::default());
         self.comes_to_front();
