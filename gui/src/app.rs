@@ -26,6 +26,7 @@ use crate::{
     clock::Clock,
     daemon::{Daemon, Failure},
     effect::Effect,
+    emoji,
     guard::{Deed, Guard},
     keymap::Command,
     local_state::{LocalState, Settings, ThemeChoice, drafts::Drafts},
@@ -559,6 +560,7 @@ impl App {
 
     /// Folds updates into the open conversation.
     fn follow_open(&mut self, id: ConversationId, updates: Vec<Update>) -> Task<Message> {
+        self.advise_font(&updates);
         let is_seen = self.open.as_ref().is_some_and(|open| self.is_seen(open));
         let seen = is_seen.then(|| self.unread(id));
         let effects = match self.conversation_mut().filter(|open| open.id() == id) {
@@ -570,6 +572,20 @@ impl App {
         }
         let performed = self.perform(effects);
         Task::batch([performed, self.find_sub_task()])
+    }
+
+    /// Says once how emoji can be shown, when a message has some and no font has them.
+    fn advise_font(&mut self, updates: &[Update]) {
+        let lacks = |update: &Update| match update {
+            Update::Snapshot(snapshot) => snapshot.messages.iter().any(|said| emoji::lacks_font(&said.text)),
+            Update::Notification(Notification::TaskMessage(said)) => emoji::lacks_font(&said.message.text),
+            _ => false,
+        };
+        if !self.settings.knows_emoji && self.notice.is_none() && updates.iter().any(lacks) {
+            self.settings.knows_emoji = true;
+            self.local.keep_settings(&self.settings);
+            self.notice = Some(emoji::ADVICE.to_owned());
+        }
     }
 
     /// Folds updates into the overview.

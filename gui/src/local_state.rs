@@ -31,6 +31,8 @@ pub struct Settings {
     pub tray: bool,
     /// The person has been told that closing stops no task.
     pub knows_closing: bool,
+    /// The person has been told that no font has emoji.
+    pub knows_emoji: bool,
     /// The conversation that was open last.
     pub conversation: Option<ConversationId>,
     /// The settings of the next new conversation.
@@ -81,6 +83,7 @@ impl Default for Settings {
             theme: ThemeChoice::System,
             tray: true,
             knows_closing: false,
+            knows_emoji: false,
             conversation: None,
             choices: Choices::default(),
             list_width: space::SIDEBAR,

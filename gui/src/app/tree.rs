@@ -133,6 +133,7 @@ impl App {
 
     /// Folds updates into the timeline of the sub-task.
     pub(super) fn follow_sub_task(&mut self, id: TaskId, updates: Vec<Update>) -> Task<Message> {
+        self.advise_font(&updates);
         let open = self.open.as_mut().filter(|open| open.sub_task() == Some(id));
         let effects = open.map(|open| open.follow(updates, None)).unwrap_or_default();
         self.perform(effects)
