@@ -340,6 +340,8 @@ impl Composer {
                 self.content.perform(action);
                 self.changed(&before)
             }
+            // What is being sent is taken out of the text as it was.
+            (Message::PastedUnfolded(_) | Message::PastedRemoved(_), _) if self.is_sending() => Vec::new(),
             (Message::PastedUnfolded(mark), _) => {
                 let before = self.written();
                 self.show(&self.pasted.unfolded(mark, &self.content.text()));

@@ -50,6 +50,11 @@ fn a_long_paste_is_folded_and_sent_whole_where_it_was_pasted() {
         person.wait(1000);
         person.named(Named::Enter);
         let mut asked = person.asked();
+        // Nothing is sent twice, whatever is pressed before the daemon has taken it.
+        person.clicks("Unfold");
+        person.clicks("×");
+        person.named(Named::Enter);
+        assert_eq!(person.asked(), [], "{n}");
         let said = match &asked[..] {
             [Request::Intervene(TASK, Intervention::Comment(words))] if n == 0 => words.clone(),
             [Request::Answer(TASK, _, Some(words))] if n == 1 => words.clone(),
