@@ -26,9 +26,10 @@ use crate::{
     clock::Clock,
     daemon::{Daemon, Failure},
     effect::Effect,
+    emoji,
     guard::{Deed, Guard},
     keymap::Command,
-    local_state::{LocalState, Settings, ThemeChoice},
+    local_state::{LocalState, Settings, ThemeChoice, drafts::Drafts},
     request::{Answer, Asker, Request},
     screen::{
         composer::{Composer, attached::Dropped},
@@ -83,6 +84,7 @@ pub struct App {
     bus: Option<Bus>,
     asker: Asker,
     local: LocalState,
+    drafts: Drafts,
     settings: Settings,
     clock: Clock,
     now: Timestamp,
@@ -248,16 +250,17 @@ impl App {
     /// The same, with requests sent to `asker`.
     #[must_use]
     pub fn with(home: &Home, clock: Clock, asker: Asker) -> Self {
-        let local = LocalState::of(home);
+        let (local, drafts) = (LocalState::of(home), Drafts::of(home));
         let settings = local.settings();
-        let composer = Composer::with_draft(&local.draft(None)).set_up(&settings.choices);
+        let composer = Composer::with_draft(&drafts.draft(None)).set_up(&settings.choices);
         let fresh = fresh::Screen::with_composer(composer);
         let mut app = Self {
             daemon: Daemon::new(home.clone()),
             bus: None,
             asker,
-            cards: Cards::with_written(local.written()),
+            cards: Cards::with_written(drafts.written()),
             local,
+            drafts,
             clock,
             now: clock(),
             heard: clock(),
@@ -557,6 +560,7 @@ impl App {
 
     /// Folds updates into the open conversation.
     fn follow_open(&mut self, id: ConversationId, updates: Vec<Update>) -> Task<Message> {
+        self.advise_font(&updates);
         let is_seen = self.open.as_ref().is_some_and(|open| self.is_seen(open));
         let seen = is_seen.then(|| self.unread(id));
         let effects = match self.conversation_mut().filter(|open| open.id() == id) {
@@ -568,6 +572,20 @@ impl App {
         }
         let performed = self.perform(effects);
         Task::batch([performed, self.find_sub_task()])
+    }
+
+    /// Says once how emoji can be shown, when a message has some and no font has them.
+    fn advise_font(&mut self, updates: &[Update]) {
+        let lacks = |update: &Update| match update {
+            Update::Snapshot(snapshot) => snapshot.messages.iter().any(|said| emoji::lacks_font(&said.text)),
+            Update::Notification(Notification::TaskMessage(said)) => emoji::lacks_font(&said.message.text),
+            _ => false,
+        };
+        if !self.settings.knows_emoji && self.notice.is_none() && updates.iter().any(lacks) {
+            self.settings.knows_emoji = true;
+            self.local.keep_settings(&self.settings);
+            self.notice = Some(emoji::ADVICE.to_owned());
+        }
     }
 
     /// Folds updates into the overview.

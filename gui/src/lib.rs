@@ -5,7 +5,7 @@
 //! * [`bus`]: one window for each session: a second start hands over what it was asked to show
 //! * [`daemon`]: the two subscriptions, and requests
 //! * [`screen`]: conversation list, conversation, inbox, key map; each owns what it shows
-//! * [`local_state`]: what this window stores itself: drafts, scale, theme
+//! * [`local_state`]: what this window stores itself: scale, theme, and the drafts of each window
 //! * [`guard`]: whether an action that cannot be undone may happen now
 //! * [`output`]: a program's output as a terminal would show it in the end
 //! * [`catalog`]: what a task can be started with

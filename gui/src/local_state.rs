@@ -1,13 +1,11 @@
 //! What the window stores itself, in its folder beside the logs: drafts, scale, theme. The daemon depends on none of it, and all
 //! of it may be lost.
 
-use crate::screen::{composer::Choices, pending::Written};
+pub mod drafts;
+
+use crate::screen::composer::Choices;
 use crate::theme::space;
-use abide_client::{
-    Home,
-    home::create_private_dir,
-    protocol::{ConversationId, TaskId},
-};
+use abide_client::{Home, home::create_private_dir, protocol::ConversationId};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeSet,
@@ -15,11 +13,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The longest draft that is kept, in bytes.
-const MAX_DRAFT: u64 = 1024 * 1024;
 const MAX_SETTINGS: u64 = 64 * 1024;
 
-/// The files of the window's own state.
+/// The files that all windows share.
 #[derive(Debug, Clone)]
 pub struct LocalState {
     dir: PathBuf,
@@ -35,6 +31,8 @@ pub struct Settings {
     pub tray: bool,
     /// The person has been told that closing stops no task.
     pub knows_closing: bool,
+    /// The person has been told that no font has emoji.
+    pub knows_emoji: bool,
     /// The conversation that was open last.
     pub conversation: Option<ConversationId>,
     /// The settings of the next new conversation.
@@ -85,6 +83,7 @@ impl Default for Settings {
             theme: ThemeChoice::System,
             tray: true,
             knows_closing: false,
+            knows_emoji: false,
             conversation: None,
             choices: Choices::default(),
             list_width: space::SIDEBAR,
@@ -112,52 +111,8 @@ impl LocalState {
 
     pub fn keep_settings(&self, settings: &Settings) {
         match serde_json::to_string_pretty(settings) {
-            Ok(text) => self.keep(&self.settings_file(), &text),
+            Ok(text) => keep(&self.settings_file(), &text),
             Err(error) => tracing::warn!(%error, "cannot encode the window's settings"),
-        }
-    }
-
-    /// The draft of a conversation; of a new one with `None`.
-    #[must_use]
-    pub fn draft(&self, conversation: Option<ConversationId>) -> String {
-        read(&self.draft_file(conversation), MAX_DRAFT).unwrap_or_default()
-    }
-
-    pub fn keep_draft(&self, conversation: Option<ConversationId>, text: &str) {
-        self.keep_text(&self.draft_file(conversation), text);
-    }
-
-    /// The unsent words for a task at work.
-    #[must_use]
-    pub fn intervention(&self, task: TaskId) -> String {
-        read(&self.intervention_file(task), MAX_DRAFT).unwrap_or_default()
-    }
-
-    pub fn keep_intervention(&self, task: TaskId, text: &str) {
-        self.keep_text(&self.intervention_file(task), text);
-    }
-
-    /// Without text there is no file.
-    fn keep_text(&self, file: &Path, text: &str) {
-        if text.trim().is_empty() {
-            // The file may not exist.
-            let _ = fs::remove_file(file);
-        } else {
-            self.keep(file, text);
-        }
-    }
-
-    /// The unsent reasons and answers of cards.
-    #[must_use]
-    pub fn written(&self) -> Written {
-        let text = read(&self.written_file(), MAX_DRAFT);
-        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
-    }
-
-    pub fn keep_written(&self, written: &Written) {
-        match serde_json::to_string(written) {
-            Ok(text) => self.keep(&self.written_file(), &text),
-            Err(error) => tracing::warn!(%error, "cannot encode the unsent reasons and answers of cards"),
         }
     }
 
@@ -170,43 +125,29 @@ impl LocalState {
     fn settings_file(&self) -> PathBuf {
         self.dir.join("settings.json")
     }
+}
 
-    fn written_file(&self) -> PathBuf {
-        self.dir.join("written.json")
+/// Writes the whole file or nothing.
+fn keep(file: &Path, text: &str) {
+    if let Err(error) = write(file, text) {
+        tracing::warn!(%error, file = %file.display(), "cannot write what the window remembers");
     }
+}
 
-    fn intervention_file(&self, task: TaskId) -> PathBuf {
-        self.dir.join("drafts").join(format!("{task}-intervention"))
+fn write(file: &Path, text: &str) -> io::Result<()> {
+    if let Some(dir) = file.parent() {
+        create_private_dir(dir).map_err(io::Error::other)?;
     }
-
-    fn draft_file(&self, conversation: Option<ConversationId>) -> PathBuf {
-        let name = conversation.map_or_else(|| "new".to_owned(), |id| id.to_string());
-        self.dir.join("drafts").join(name)
-    }
-
-    fn keep(&self, file: &Path, text: &str) {
-        if let Err(error) = self.write(file, text) {
-            tracing::warn!(%error, file = %file.display(), "cannot write what the window remembers");
-        }
-    }
-
-    /// Writes the whole file or nothing.
-    fn write(&self, file: &Path, text: &str) -> io::Result<()> {
-        create_private_dir(&self.dir).map_err(io::Error::other)?;
-        if let Some(dir) = file.parent() {
-            create_private_dir(dir).map_err(io::Error::other)?;
-        }
-        let new = file.with_extension(format!("{}.new", std::process::id()));
-        fs::write(&new, text)?;
-        fs::rename(new, file)
-    }
+    let new = file.with_extension(format!("{}.new", std::process::id()));
+    fs::write(&new, text)?;
+    fs::rename(new, file)
 }
 
 fn read(file: &Path, max: u64) -> Option<String> {
     use io::Read as _;
-    let mut text = String::new();
-    fs::File::open(file).ok()?.take(max).read_to_string(&mut text).ok()?;
-    Some(text)
+    let mut bytes = Vec::new();
+    fs::File::open(file).ok()?.take(max).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -214,28 +155,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drafts_and_settings_survive() {
+    fn settings_survive() {
         let dir = tempfile::tempdir().unwrap();
         let local = LocalState::of(&Home::at(dir.path()));
         assert_eq!(local.settings(), Settings::default());
-        assert_eq!(local.draft(None), "");
         let settings = Settings { scale: 1.5, theme: ThemeChoice::Dark, ..Settings::default() };
         local.keep_settings(&settings);
-        local.keep_draft(None, "half a thought");
         let again = LocalState::of(&Home::at(dir.path()));
         assert_eq!(again.settings(), settings);
-        assert_eq!(again.draft(None), "half a thought");
-        again.keep_draft(None, " ");
-        assert_eq!(local.draft(None), "");
     }
 
     #[test]
     fn nonsense_in_the_settings_is_as_none() {
         let dir = tempfile::tempdir().unwrap();
         let local = LocalState::of(&Home::at(dir.path()));
-        local.keep(&local.settings_file(), "{\"scale\": 1e30, \"theme\"");
+        keep(&local.settings_file(), "{\"scale\": 1e30, \"theme\"");
         assert_eq!(local.settings(), Settings::default());
-        local.keep(&local.settings_file(), "{\"scale\": 99}");
+        keep(&local.settings_file(), "{\"scale\": 99}");
         assert_eq!(local.settings().scale, 4.0);
     }
 }

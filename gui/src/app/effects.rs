@@ -123,7 +123,7 @@ impl App {
         self.close_sub_task();
         if self.open.as_ref().is_none_or(|open| open.id() != id) {
             self.keep_left();
-            self.open = Some(Box::new(Conversation::new(id, &self.local.draft(Some(id)))));
+            self.open = Some(Box::new(Conversation::new(id, &self.drafts.draft(Some(id)))));
         }
         self.awaits_row = None;
         self.page = Page::Conversation;
@@ -167,6 +167,10 @@ impl App {
     pub(super) fn leave(&mut self) -> Task<Message> {
         self.keep_left();
         (self.open, self.behind, self.awaits_row) = (None, None, None);
+        if self.fresh.composer.draft().is_empty() {
+            // Another window may be gone since, and have left one.
+            self.fresh.composer.show(&self.drafts.draft(None));
+        }
         self.page = Page::Fresh;
         self.cover = Cover::Nothing;
         self.remember(None);
@@ -184,17 +188,17 @@ impl App {
     pub(super) fn keep_draft(&mut self) {
         if std::mem::take(&mut self.is_dirty) {
             let (draft, choices) = self.fresh.composer.stored();
-            self.local.keep_draft(None, &draft);
+            self.drafts.keep_draft(None, &draft);
             if self.settings.choices != choices {
                 self.settings.choices = choices;
                 self.local.keep_settings(&self.settings);
             }
-            self.local.keep_written(self.cards.written());
+            self.drafts.keep_written(self.cards.written());
             for (task, words) in self.open.iter().chain(&self.behind).filter_map(|open| open.intervention()) {
-                self.local.keep_intervention(task, &words);
+                self.drafts.keep_intervention(task, &words);
             }
             if let Some(open) = self.conversation() {
-                self.local.keep_draft(Some(open.id()), &open.composer.draft());
+                self.drafts.keep_draft(Some(open.id()), &open.composer.draft());
             }
         }
     }

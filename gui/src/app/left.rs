@@ -3,7 +3,7 @@
 use super::App;
 use crate::{
     request::{Intervention, Request},
-    screen::composer,
+    screen::composer::{self, pasted::plain},
 };
 use abide_client::protocol::ConversationId;
 
@@ -32,7 +32,7 @@ impl App {
             Request::Answer(task, ..) => self.overview.task(*task).map(|task| task.conversation_id),
             // Other words to the task are written in a field of their own.
             Request::Intervene(task, Intervention::Comment(words))
-                if self.left.as_ref().is_some_and(|left| left.text == *words) =>
+                if self.left.as_ref().is_some_and(|left| plain(&left.text) == *words) =>
             {
                 self.overview.task(*task).map(|task| task.conversation_id)
             }
@@ -43,8 +43,8 @@ impl App {
 
     /// The daemon has taken it: it is no draft any more.
     pub(super) fn drop_left(&mut self, Left { conversation, text }: &Left) {
-        let draft = self.local.draft(Some(*conversation));
-        self.local.keep_draft(Some(*conversation), composer::rest(&draft, text));
+        let draft = self.drafts.draft(Some(*conversation));
+        self.drafts.keep_draft(Some(*conversation), composer::rest(&draft, text));
         if let Some(open) = self.conversation_mut().filter(|open| open.id() == *conversation) {
             open.composer.take_out(text);
         }

@@ -56,7 +56,7 @@ impl App {
         }
         if self.open.as_ref().is_some_and(|open| open.sub_task() != Some(id)) {
             let mut below = conversation.of_sub_task(id);
-            below.restore_intervention(&self.local.intervention(id));
+            below.restore_intervention(&self.drafts.intervention(id));
             self.keep_draft();
             let left = self.open.replace(Box::new(below));
             // From one sub-task to another the conversation stays where it is.
@@ -133,6 +133,7 @@ impl App {
 
     /// Folds updates into the timeline of the sub-task.
     pub(super) fn follow_sub_task(&mut self, id: TaskId, updates: Vec<Update>) -> Task<Message> {
+        self.advise_font(&updates);
         let open = self.open.as_mut().filter(|open| open.sub_task() == Some(id));
         let effects = open.map(|open| open.follow(updates, None)).unwrap_or_default();
         self.perform(effects)

@@ -2,6 +2,7 @@
 
 pub mod attached;
 mod mode;
+pub mod pasted;
 mod permission;
 mod setup;
 mod view;
@@ -34,14 +35,17 @@ use abide_client::{
     },
 };
 use attached::{Attached, MAX_FILES};
-use iced::widget::text_editor;
+use iced::widget::text_editor::{self, Action, Edit};
+use pasted::{Pasted, plain};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The written text, and the settings chosen for the next task.
 #[derive(Debug, Default)]
 pub struct Composer {
+    /// The text, with a mark for each long paste.
     content: text_editor::Content,
+    pasted: Pasted,
     undo: Undo,
     mode: Option<Mode>,
     model: Option<ModelChoice>,
@@ -98,6 +102,7 @@ pub enum Held {
 #[derive(Debug)]
 struct Sent {
     as_what: SentAs,
+    /// As [`pasted`] writes it.
     text: String,
     attached: Vec<Attached>,
     is_under_way: bool,
@@ -121,7 +126,7 @@ impl Sent {
 
 #[derive(Debug, Clone)]
 pub enum Message {
-    Edited(text_editor::Action),
+    Edited(Action),
     /// Whether the text has the keyboard.
     Focused(bool),
     /// Whether the folder's field has the keyboard.
@@ -144,6 +149,11 @@ pub enum Message {
     /// Chosen in the desktop's dialog.
     ChoosePressed(Choice),
     AttachedRemoved(usize),
+    /// Puts the paste with this mark into the text.
+    PastedUnfolded(char),
+    PastedRemoved(char),
+    /// The selection is copied, with its pastes.
+    SelectionCopied,
     ChoicesToggled,
     /// Opens the palette with all that few tasks choose.
     SetupPressed,
@@ -268,9 +278,14 @@ impl Composer {
         }
     }
 
+    /// The written text: with its pastes, as [`pasted`] writes them.
     #[must_use]
     pub fn draft(&self) -> String {
-        self.content.text().trim_end().to_owned()
+        self.pasted.written(self.content.text().trim_end())
+    }
+
+    fn written(&self) -> String {
+        self.pasted.written(&self.content.text())
     }
 
     #[must_use]
@@ -315,11 +330,31 @@ impl Composer {
                     self.content.perform(action);
                     return Vec::new();
                 }
-                let before = self.content.text();
+                let (before, shown) = (self.written(), self.content.text());
+                let action = match action {
+                    Action::Edit(Edit::Paste(text)) => {
+                        Action::Edit(self.pasted.fold(&text, &shown).map_or(Edit::Paste(text), Edit::Insert))
+                    }
+                    action => action,
+                };
                 self.content.perform(action);
-                self.undo.changed(&before, &self.content.text());
-                self.forget_if_empty();
-                vec![Effect::Draft]
+                self.changed(&before)
+            }
+            // What is being sent is taken out of the text as it was.
+            (Message::PastedUnfolded(_) | Message::PastedRemoved(_), _) if self.is_sending() => Vec::new(),
+            (Message::PastedUnfolded(mark), _) => {
+                let before = self.written();
+                self.show(&self.pasted.unfolded(mark, &self.content.text()));
+                [self.changed(&before), vec![Effect::Focus(field::COMPOSER)]].concat()
+            }
+            (Message::PastedRemoved(mark), _) => {
+                let before = self.written();
+                self.show(&self.pasted.written(&self.content.text().replace(mark, "")));
+                [self.changed(&before), vec![Effect::Focus(field::COMPOSER)]].concat()
+            }
+            (Message::SelectionCopied, _) => {
+                let selected = self.content.selection().map(|text| plain(&self.pasted.written(&text)));
+                selected.map(Effect::Copy).into_iter().collect()
             }
             (Message::Focused(has_caret), _) => {
                 self.has_caret = has_caret;
@@ -330,7 +365,7 @@ impl Composer {
                 Vec::new()
             }
             (Message::WrittenBefore { is_back }, _) => {
-                let now = self.content.text();
+                let now = self.written();
                 let other = if is_back { self.undo.back(&now) } else { self.undo.forth(&now) };
                 if let Some(other) = other {
                     self.show(&other);
@@ -412,6 +447,14 @@ impl Composer {
         self.asked.map(|asked| asked.held)
     }
 
+    /// The person has changed what was written before.
+    fn changed(&mut self, before: &str) -> Vec<Effect> {
+        self.pasted.keep(&self.content.text());
+        self.undo.changed(before, &self.written());
+        self.forget_if_empty();
+        vec![Effect::Draft]
+    }
+
     /// What is written from here on is for the question.
     fn forget_if_empty(&mut self) {
         if self.draft().is_empty()
@@ -433,10 +476,12 @@ impl Composer {
         Effect::Draft
     }
 
-    /// Sets this text, with the caret at its end.
-    fn show(&mut self, text: &str) {
-        self.content = text_editor::Content::with_text(text);
-        self.content.perform(text_editor::Action::Move(text_editor::Motion::DocumentEnd));
+    /// Sets this written text, with the caret at its end.
+    pub fn show(&mut self, written: &str) {
+        let (shown, pasted) = Pasted::read(written);
+        self.pasted = pasted;
+        self.content = text_editor::Content::with_text(&shown);
+        self.content.perform(Action::Move(text_editor::Motion::DocumentEnd));
     }
 
     /// The models to choose from, the default first, for a conversation with this persona.
@@ -526,7 +571,7 @@ impl Composer {
                 Vec::new()
             }
             Stance::Question(task, question) => {
-                let answer = meant(question, &text).to_owned();
+                let answer = meant(question, &plain(&text)).to_owned();
                 self.sent = Some(Sent::words(SentAs::Answer(question.id), text));
                 vec![Effect::Ask(Request::Answer(task, question.id, Some(answer)))]
             }
@@ -543,8 +588,9 @@ impl Composer {
         else {
             return Vec::new();
         };
-        self.sent = Some(Sent::words(SentAs::Words, text.clone()));
-        vec![Effect::Ask(Request::Intervene(task, of(text)))]
+        let words = plain(&text);
+        self.sent = Some(Sent::words(SentAs::Words, text));
+        vec![Effect::Ask(Request::Intervene(task, of(words)))]
     }
 
     /// Starts a new task of this conversation with this text, which goes into no template. It has this mode, unless a mode or a persona
@@ -571,7 +617,7 @@ impl Composer {
             _ => abide_client::request_id(),
         };
         let blocks = attached.iter().map(Attached::block);
-        let message = std::iter::once(text.clone()).chain(blocks).collect::<Vec<_>>().join("\n\n");
+        let message = std::iter::once(plain(&text)).chain(blocks).collect::<Vec<_>>().join("\n\n");
         self.sent = Some(Sent { as_what: SentAs::Prompt(id.clone()), text, attached, is_under_way: true });
         let workspace = Some(expanded(self.workspace.trim(), home()))
             .filter(|path| !path.is_empty() && conversation_id.is_none());
@@ -628,7 +674,7 @@ impl Composer {
             (
                 Request::Intervene(_, Intervention::Comment(words) | Intervention::Modify(words)),
                 SentAs::Words,
-            ) => *words == sent.text,
+            ) => *words == plain(&sent.text),
             _ => false,
         }
     }

@@ -1,6 +1,7 @@
 //! Text is drawn in the program's own typefaces, whatever fonts the system has.
 
 use crate::{
+    drawn,
     person::Person,
     preset::{self, CONVERSATION},
 };
@@ -110,4 +111,34 @@ fn invisible_characters_are_not_drawn_as_boxes() {
         |text: &str| text.chars().all(|c| c.is_whitespace() || "\u{2060}\u{ad}\u{fe0f}".contains(c));
     let drawn: Vec<_> = pictures.iter().filter(|(text, width)| is_blank(text) && *width > 1).collect();
     assert!(drawn.is_empty(), "{drawn:?}");
+}
+
+/// The emoji itself is in words where no font has it, so a person need not guess; they cannot know which font is missing.
+#[test]
+fn where_no_font_has_emoji_it_is_said_once_which_one_has() {
+    let said = |seq, text| {
+        preset::waits(
+            Status::Thinking,
+            &[],
+            Snapshot { messages: vec![preset::said(seq, Role::Agent, text)], ..preset::empty() },
+        )
+    };
+    let is_told =
+        |person: &mut Person| person.texts().iter().any(|text| text.contains("fonts-noto-color-emoji"));
+    let (overview, plain) = said(1, "done ✓");
+    let mut person = Person::before(overview.clone());
+    person.open(CONVERSATION, plain);
+    assert!(!is_told(&mut person), "no emoji was shown yet");
+    let (_, party) = said(2, "done 🎉");
+    person.open(CONVERSATION, party.clone());
+    let lacks = drawn::words(&mut person).iter().any(|words| words.contains("(party)"));
+    assert_eq!(is_told(&mut person), lacks);
+    if lacks {
+        person.clicks("Close");
+    }
+    person.open(CONVERSATION, party.clone());
+    assert!(!is_told(&mut person));
+    person.opens_again(overview);
+    person.open(CONVERSATION, party);
+    assert!(!is_told(&mut person));
 }

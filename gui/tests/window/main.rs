@@ -30,6 +30,7 @@ mod moving;
 mod narrow;
 mod opening;
 mod painting;
+mod pasting;
 mod pausing;
 mod person;
 mod phases;

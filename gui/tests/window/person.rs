@@ -65,6 +65,19 @@ impl Wake for Woken {
     }
 }
 
+/// The clipboard.
+struct Desk(Option<String>);
+
+impl desk::Clipboard for Desk {
+    fn read(&self, _: desk::Kind) -> Option<String> {
+        self.0.clone()
+    }
+
+    fn write(&mut self, _: desk::Kind, contents: String) {
+        self.0 = Some(contents);
+    }
+}
+
 pub(crate) struct Person {
     pub(crate) app: App,
     pub(crate) renderer: Renderer,
@@ -144,6 +157,8 @@ impl Person {
 
     /// Closes the window and opens it again; the daemon then has this overview.
     pub(crate) fn opens_again(&mut self, overview: Snapshot) {
+        // The first has to be gone before the other opens.
+        self.app = opens(&tempfile::tempdir().unwrap(), &self.asked);
         self.app = opens(&self.home, &self.asked);
         self.cache = Some(Cache::default());
         self.comes_to_front();
@@ -320,12 +335,15 @@ impl Person {
     }
 
     fn feed(&mut self, events: &[Event]) -> (Vec<Message>, Vec<Status>) {
-        self.ui(|ui, renderer, pointer| {
+        let mut desk = Desk(self.copied.take());
+        let fed = self.ui(|ui, renderer, pointer| {
             let mut messages = Vec::new();
             let (_, statuses): (user_interface::State, _) =
-                ui.update(events, pointer, renderer, &mut desk::Null, &mut messages);
+                ui.update(events, pointer, renderer, &mut desk, &mut messages);
             (messages, statuses)
-        })
+        });
+        self.copied = desk.0;
+        fed
     }
 
     /// Sends an event to the widgets, then to the window's own keys, and draws the next frame.
@@ -375,6 +393,12 @@ impl Person {
 
     pub(crate) fn control(&mut self, letter: &str) {
         self.press(Key::Character(letter.into()), Modifiers::CTRL);
+    }
+
+    /// Pastes a text that was copied elsewhere.
+    pub(crate) fn pastes(&mut self, text: &str) {
+        self.copied = Some(text.to_owned());
+        self.control("v");
     }
 
     pub(crate) fn writes(&mut self, text: &str) {

@@ -15,7 +15,6 @@ use abide_client::{
 use abide_gui::{
     Message,
     daemon::Failure,
-    local_state::LocalState,
     request::{Answer, Request},
 };
 use iced_test::core::keyboard::key::Named;
@@ -64,7 +63,8 @@ fn sends(answer: &str) -> (Person, Request, Snapshot) {
 
 /// The draft on disk.
 fn kept(person: &Person) -> String {
-    LocalState::of(&person.home()).draft(Some(CONVERSATION))
+    let file = person.home().state_dir.join(format!("gui/drafts/{CONVERSATION}"));
+    std::fs::read_to_string(file).unwrap_or_default()
 }
 
 fn shown(person: &Person) -> String {

@@ -149,3 +149,37 @@ async fn a_draft_survives_a_kill_of_the_window() {
     window.reads("A whole one.").await;
     wait::wait_until("the draft to be gone", async || !draft.exists()).await;
 }
+
+#[tokio::test]
+async fn drafts_of_two_windows_survive_a_kill_of_both() {
+    let world = World::start().await;
+    let Some(screen) = Screen::start("drafts_of_two_windows_survive_a_kill_of_both").await else { return };
+    let folder = world.daemon.home().state_dir.join("gui");
+    let mut windows = Vec::new();
+    for (text, draft) in [("[k:one] One", "drafts/new"), ("[k:two] Two", "window-2/drafts/new")] {
+        let window = screen.open(&world.daemon).await;
+        window.type_text(text).await;
+        windows.push(window);
+        wait::wait_until("the draft to be on disk", async || {
+            std::fs::read_to_string(folder.join(draft)).is_ok_and(|kept| kept == text)
+        })
+        .await;
+    }
+    for window in windows {
+        window.kill().await;
+    }
+    // One window finds both, one after the other.
+    let window = screen.open(&world.daemon).await;
+    for (name, text) in [("one", "[k:one] One"), ("two", "[k:two] Two")] {
+        world.model.script(name, [Turn::done(&format!("This is {name}."))]);
+        window.press(&["ctrl+End", "Return"]).await;
+        let task = world.begun(text).await;
+        world.wait_end(task).await;
+        window.reads(&format!("This is {name}.")).await;
+        window.press(&["ctrl+n"]).await;
+    }
+    wait::wait_until("the drafts to be gone", async || {
+        ["drafts/new", "window-2/drafts/new"].iter().all(|draft| !folder.join(draft).exists())
+    })
+    .await;
+}

@@ -23,7 +23,10 @@ use crate::{
 use abide_client::text::visible_line;
 use iced::{
     Bottom, Center, Fill, Shrink, Theme, Top,
-    widget::{Column, Container, Row, column, container, pick_list, row, text::Wrapping, text_editor},
+    widget::{
+        Column, Container, Row, column, container, pick_list, row, text::Wrapping, text_editor,
+        text_editor::Binding,
+    },
 };
 use std::fmt;
 
@@ -49,6 +52,8 @@ impl Composer {
         let is_row = needs_person || is_low;
         let is_empty = self.content.text().trim().is_empty();
         let has_selection = self.content.selection().is_some();
+        let mut pastes = self.pasted.chips().map(paste_chip).peekable();
+        let folds = pastes.peek().is_some();
         // A row of text is as high as the buttons beside it.
         let above = match (is_row, is_low) {
             (false, _) => space::XS,
@@ -72,7 +77,18 @@ impl Composer {
             .min_height(if is_row { space::EDITOR_ROW } else { space::EDITOR_LEAST })
             .max_height(look.tallest)
             .style(style::editor(is_waiting))
-            .key_binding(move |press| binding(&press, is_empty, has_selection, &meant))
+            .key_binding(move |press| {
+                let meant = binding(&press, is_empty, has_selection, &meant)?;
+                // iced would copy the marks.
+                let copies = || Binding::Custom(Message::SelectionCopied);
+                Some(match meant {
+                    Binding::Copy if folds => copies(),
+                    Binding::Cut if folds && has_selection => {
+                        Binding::Sequence(vec![copies(), Binding::Delete])
+                    }
+                    meant => meant,
+                })
+            })
             .on_action(Message::Edited);
         let editor = topped(calm(editor), self.placeholder(stance, about, above));
         let editor = told::caret(editor, self.has_caret, Message::Focused);
@@ -99,12 +115,13 @@ impl Composer {
         let head = head.spacing(space::S).align_y(if is_row { Bottom } else { Top });
         let card: fn(&Theme) -> container::Style =
             if is_waiting { style::composer_waiting } else { style::composer };
-        let files = self.attached.iter().enumerate().map(|(at, file)| chip(at, file));
-        let files = (!self.attached.is_empty()).then(|| {
-            let files = Row::with_children(files).spacing(space::XS).wrap().vertical_spacing(space::XS);
-            container(scrolls(files)).max_height(look.tallest).into()
+        let files = self.attached.iter().enumerate().map(|(at, file)| file_chip(at, file));
+        let mut chips = pastes.chain(files).peekable();
+        let chips = chips.peek().is_some().then(|| {
+            let chips = Row::with_children(chips).spacing(space::XS).wrap().vertical_spacing(space::XS);
+            container(scrolls(chips)).max_height(look.tallest).into()
         });
-        let parts = [Some(head.into()), files, foot];
+        let parts = [Some(head.into()), chips, foot];
         container(Column::with_children(parts.into_iter().flatten()).spacing(space::S))
             .padding(if is_row && is_low { space::XS } else { space::M })
             .width(Fill)
@@ -337,7 +354,20 @@ impl fmt::Display for Fitted {
 }
 
 /// The chip of an attached file, with a button to remove it.
-fn chip<'a>(at: usize, file: &Attached) -> Element<'a, Message> {
-    let parts = row![beside(file.label()), word("×", Message::AttachedRemoved(at)).padding([0.0, 4.0])];
+fn file_chip<'a>(at: usize, file: &Attached) -> Element<'a, Message> {
+    chip(row![beside(file.label()), cross(Message::AttachedRemoved(at))])
+}
+
+/// The chip of a folded paste, with a button to put it into the text and one to remove it.
+fn paste_chip<'a>((mark, label): (char, String)) -> Element<'a, Message> {
+    let unfold = word("Unfold", Message::PastedUnfolded(mark)).padding([0.0, 4.0]);
+    chip(row![beside(label), unfold, cross(Message::PastedRemoved(mark))])
+}
+
+fn cross<'a>(message: Message) -> Element<'a, Message> {
+    word("×", message).padding([0.0, 4.0]).into()
+}
+
+fn chip<'a>(parts: Row<'a, Message>) -> Element<'a, Message> {
     container(parts.spacing(space::XS).align_y(Center)).padding([2.0, space::S]).style(style::code).into()
 }
