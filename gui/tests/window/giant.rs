@@ -4,16 +4,21 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION},
 };
-use abide_client::protocol::{Seq, message::Role, notification::Snapshot, task::Status};
+use abide_client::protocol::{
+    Seq,
+    message::{Message, MessageKind, Role},
+    notification::Snapshot,
+    task::Status,
+};
 use abide_gui::screen::conversation::Row;
 use std::time::Instant;
 
-/// 300 KB: long paragraphs, one paragraph, a block of code, a table.
+/// 300 KB: long paragraphs, one paragraph, a block of code, a table. "the" is all over them.
 fn replies() -> [(&'static str, String); 4] {
     let sentence = "The session reads the clock twice, and `expiry` is compared with **the first** of both. ";
     let paragraph = sentence.repeat(60);
     let code: String =
-        (0..6000).map(|n| format!("    let value_{n} = compute(\"{n}\", {n} + 1);\n")).collect();
+        (0..6000).map(|n| format!("    let value_{n} = compute(\"{n}\"); // the next\n")).collect();
     let row = "| src/session.rs | the clock is read twice | mended |\n";
     [
         ("paragraphs", format!("{paragraph}\n\n").repeat(60)),
@@ -23,12 +28,24 @@ fn replies() -> [(&'static str, String); 4] {
     ]
 }
 
+/// The replies with three needles each: near their beginning, in their middle and near their end.
+pub(crate) fn with_needles() -> [(&'static str, String); 4] {
+    replies().map(|(name, mut text)| {
+        let places: Vec<usize> = text.match_indices("the ").map(|(at, _)| at).collect();
+        for at in [places[places.len() - 4], places[places.len() / 2], places[3]] {
+            text.insert_str(at, "needle ");
+        }
+        (name, text)
+    })
+}
+
 fn before(text: &str) -> Person {
-    let messages = vec![
-        preset::said(1, Role::User, "Tell me all."),
-        preset::said(2, Role::Agent, text),
-        preset::said(3, Role::User, "Thanks."),
-    ];
+    of(preset::said(2, Role::Agent, text))
+}
+
+fn of(reply: Message) -> Person {
+    let messages =
+        vec![preset::said(1, Role::User, "Tell me all."), reply, preset::said(3, Role::User, "Thanks.")];
     let (overview, conversation) =
         preset::waits(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
     let mut person = Person::before(overview);
@@ -47,6 +64,23 @@ fn a_very_long_reply_is_shown_in_parts_with_all_of_its_text() {
         assert!(name == "code" || shown < 200_000, "{name}: {shown} bytes are built");
         assert!(person.app.conversation().unwrap().as_text().len() > 270_000, "{name}");
         person.wheels(-2000.0);
+    }
+}
+
+#[test]
+fn a_very_long_reply_of_any_kind_is_shown_in_parts() {
+    for (kind, is_in_parts) in [
+        (MessageKind::Text, true),
+        (MessageKind::Update, true),
+        (MessageKind::Partial, true),
+        // It stands beside its "asked".
+        (MessageKind::Question, false),
+    ] {
+        let [(_, text), ..] = replies();
+        let mut person = of(Message { kind, ..preset::said(2, Role::Agent, &text) });
+        let rows = person.app.conversation().unwrap().rows();
+        assert_eq!(rows.contains(&Row::Block(Seq(2), 50)), is_in_parts, "{kind:?}");
+        assert_eq!(person.finds_bounds("cut off").is_some(), kind == MessageKind::Partial, "{kind:?}");
     }
 }
 

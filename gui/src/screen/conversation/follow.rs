@@ -25,7 +25,7 @@ use abide_client::{
         Seq,
         event::EventKind,
         inbox::PendingId,
-        message::{CallView, Role},
+        message::{CallView, Message, Role},
     },
     view::{Change, Entry},
 };
@@ -180,14 +180,19 @@ impl Conversation {
     /// The row, and those of the further blocks of a long reply.
     fn blocks(&self, row: Row) -> impl Iterator<Item = Row> + use<> {
         let blocks = match row {
-            Row::Entry(seq) if !self.thoughts.contains(&seq) => match self.view.entry(seq) {
-                Some(Entry::Message(message)) => self.documents.rows_of(message).map(|rows| (seq, rows)),
+            Row::Entry(seq) => match self.view.entry(seq) {
+                Some(Entry::Message(message)) => self.rows_of(message).map(|rows| (seq, rows)),
                 _ => None,
             },
             _ => None,
         };
         let more = blocks.into_iter().flat_map(|(seq, rows)| (1..rows).map(move |n| Row::Block(seq, n)));
         std::iter::once(row).chain(more)
+    }
+
+    /// How many rows show this message, if it is a long reply. A text of reason or observe is one, which can be folded.
+    pub(super) fn rows_of(&self, message: &Message) -> Option<usize> {
+        self.documents.rows_of(message).filter(|_| !self.thoughts.contains(&message.seq))
     }
 
     /// The rows with the steps of all tasks, and the heads that are due.
