@@ -61,9 +61,24 @@ fn a_very_long_reply_is_shown_in_parts_with_all_of_its_text() {
         let blocks = rows.iter().filter(|row| matches!(row, Row::Block(Seq(2), _))).count();
         assert!(if name == "code" { blocks == 1 } else { blocks >= 50 }, "{name}: {blocks}");
         let shown: usize = person.texts().iter().map(String::len).sum();
-        assert!(name == "code" || shown < 200_000, "{name}: {shown} bytes are built");
+        assert!(name == "code" || shown < 40_000, "{name}: {shown} bytes are built");
         assert!(person.app.conversation().unwrap().as_text().len() > 270_000, "{name}");
         person.wheels(-2000.0);
+    }
+}
+
+/// Each of them is one row.
+#[test]
+fn of_many_long_messages_few_are_built() {
+    for role in [Role::User, Role::Agent] {
+        let text = "All of it is said once more, and nothing is new. ".repeat(150);
+        let messages = (1..=60).map(|n| preset::said(n, role, &text)).collect();
+        let (overview, conversation) =
+            preset::waits(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
+        let mut person = Person::before(overview);
+        person.open(CONVERSATION, conversation);
+        let shown: usize = person.texts().iter().map(String::len).sum();
+        assert!((text.len()..40_000).contains(&shown), "{role:?}: {shown} bytes are built");
     }
 }
 
