@@ -11,7 +11,6 @@ use abide_client::protocol::{
     task::Status,
 };
 use abide_gui::screen::conversation::Row;
-use std::time::Instant;
 
 /// 300 KB: long paragraphs, one paragraph, a block of code, a table. "the" is all over them.
 fn replies() -> [(&'static str, String); 4] {
@@ -96,24 +95,5 @@ fn a_very_long_reply_of_any_kind_is_shown_in_parts() {
         let rows = person.app.conversation().unwrap().rows();
         assert_eq!(rows.contains(&Row::Block(Seq(2), 50)), is_in_parts, "{kind:?}");
         assert_eq!(person.finds_bounds("cut off").is_some(), kind == MessageKind::Partial, "{kind:?}");
-    }
-}
-
-/// Prints measurements: `cargo test -p abide-gui --release --test window giant -- --ignored --nocapture`.
-#[test]
-#[ignore = "measures, and asserts nothing"]
-fn figures() {
-    for (name, text) in replies() {
-        let begun = Instant::now();
-        let mut person = before(&text);
-        let opened = begun.elapsed();
-        let mut most = std::time::Duration::ZERO;
-        for _ in 0..40 {
-            let begun = Instant::now();
-            person.wheels(10.0);
-            person.redraw();
-            most = most.max(begun.elapsed());
-        }
-        println!("{name}: {} KB opened in {opened:?}, a page at most {most:?}", text.len() / 1024);
     }
 }
