@@ -31,6 +31,8 @@ use tokio::{
 pub const NAME: &str = "abide-gui";
 /// The time between two batches of updates. Most of a frame's cost is its pixels, and nobody reads faster.
 const FRAME: Duration = Duration::from_millis(40);
+/// A connection that is made again sooner was no loss to a person.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// The most updates of a batch.
 const MAX_BATCH: usize = 2048;
 
@@ -183,7 +185,8 @@ impl Feed {
         self.live.get_or_insert_with(|| {
             let (daemon, is_waiting) = (self.daemon.clone(), Arc::clone(&self.is_waiting));
             let source = Source { daemon, scope: self.scope, is_waiting };
-            Live::eventually(source, self.scope, None, LiveOptions::default())
+            let options = LiveOptions { patience: PATIENCE, ..LiveOptions::default() };
+            Live::eventually(source, self.scope, None, options)
         })
     }
 

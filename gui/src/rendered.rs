@@ -5,6 +5,8 @@ use std::ops::Range;
 
 const OPTIONS: Options =
     Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
+const METADATA: Options =
+    Options::ENABLE_YAML_STYLE_METADATA_BLOCKS.union(Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS);
 
 /// The text of a document, its blocks as paragraphs.
 #[must_use]
@@ -29,15 +31,40 @@ pub fn blocks(markdown: &str) -> Vec<String> {
     ranges(markdown).map(|range| markdown.get(range).map(text).unwrap_or_default()).collect()
 }
 
+/// Where the blocks are that iced's parser makes of it: what describes the document is none, and an image in a paragraph ends one.
 fn ranges(markdown: &str) -> impl Iterator<Item = Range<usize>> {
-    let mut depth = 0_usize;
-    Parser::new_ext(markdown, OPTIONS).into_offset_iter().filter_map(move |(event, range)| {
-        match event {
-            Event::Start(_) => depth += 1,
-            Event::End(_) => depth = depth.saturating_sub(1),
-            _ => {}
+    let (mut depth, mut outer, mut from, mut has_words) = (0_usize, 0_usize, 0, false);
+    Parser::new_ext(markdown, OPTIONS.union(METADATA)).into_offset_iter().filter_map(move |(event, range)| {
+        if depth == 0 {
+            (from, has_words) = (range.start, false);
         }
-        (depth == 0 && matches!(event, Event::End(_) | Event::Rule)).then_some(range)
+        let is_end = match event {
+            Event::Start(tag) => {
+                depth += 1;
+                outer += usize::from(matches!(tag, Tag::List(_) | Tag::BlockQuote(_) | Tag::Table(_)));
+                false
+            }
+            Event::End(tag) => {
+                depth = depth.saturating_sub(1);
+                let is_outer = matches!(tag, TagEnd::List(_) | TagEnd::BlockQuote(_) | TagEnd::Table);
+                outer = outer.saturating_sub(usize::from(is_outer));
+                match tag {
+                    TagEnd::Image => outer == 0,
+                    TagEnd::Paragraph => depth == 0 && has_words,
+                    TagEnd::MetadataBlock(_) => false,
+                    _ => depth == 0,
+                }
+            }
+            Event::Rule => depth == 0,
+            _ => {
+                has_words = true;
+                false
+            }
+        };
+        is_end.then(|| {
+            has_words = false;
+            std::mem::replace(&mut from, range.end)..range.end
+        })
     })
 }
 

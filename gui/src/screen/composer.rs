@@ -184,7 +184,7 @@ impl Message {
 pub enum Stance<'a> {
     /// A new task can be started.
     Ready,
-    /// The state is unknown, or the daemon is away.
+    /// The state is not known yet, or the daemon is away.
     Away,
     Working(&'a AgentTask),
     Approval(&'a AgentTask),

@@ -33,8 +33,6 @@ use select::{Reader, Selecting};
 use std::{cell::Cell, collections::HashMap, hash::Hash, ops::Range};
 use uuid::Uuid;
 
-/// How many rows beyond the view should be built.
-const MARGIN: usize = 8;
 /// The distance of one notch of the wheel, in logical pixels.
 const NOTCH: f32 = 60.0;
 
@@ -519,7 +517,7 @@ where
             }
             shell.capture_event();
         }
-        if let Some(view) = scroll.news(MARGIN) {
+        if let Some(view) = scroll.news() {
             shell.publish((self.on_view)(view));
         }
         let place = tree.state.downcast_mut::<State<Key>>().marked.news();

@@ -170,10 +170,11 @@ impl State {
     #[must_use]
     pub fn bounds(&self, part: &Range<usize>) -> Option<Rectangle> {
         if let Some(height) = self.due {
-            let above = self.text().get(..part.start)?.matches('\n').count();
-            #[expect(clippy::cast_precision_loss, reason = "lines of a part")]
-            let y = above as f32 * height;
-            return Some(Rectangle { x: 0.0, y, width: height, height });
+            let above = self.text().get(..part.start)?;
+            let line = above.rsplit('\n').next().unwrap_or_default();
+            let size = extent(self.text().get(part.clone())?, height);
+            let from = Point::new(extent(line, height).width, extent(above, height).height - height);
+            return Some(Rectangle::new(from, size));
         }
         lines::bounds(self.paragraph.buffer(), part).into_iter().reduce(|all, line| all.union(&line))
     }
@@ -246,10 +247,7 @@ impl<Message> Passage<'_, Message> {
             state.text = OnceCell::from(text.as_ref().to_owned());
             state.due = Some(height);
         }
-        let widest = text.split('\n').map(|line| line.chars().count()).max().unwrap_or(0);
-        #[expect(clippy::cast_precision_loss, reason = "lines and characters of a part")]
-        let size = Size::new(widest as f32 * space::DIGIT, text.split('\n').count() as f32 * height);
-        Some(size)
+        Some(extent(text, height))
     }
 
     fn lay_out(&self, state: &mut State, bounds: Size) {
@@ -445,6 +443,13 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
         strokes(state, renderer, from, ink.color.unwrap_or(style.text_color), self.size);
         widget::text::draw(renderer, style, bounds, &state.paragraph, ink, viewport);
     }
+}
+
+/// The size of code in lines of this height before it is laid out.
+#[expect(clippy::cast_precision_loss, reason = "lines and characters of a part")]
+fn extent(text: &str, height: f32) -> Size {
+    let widest = text.split('\n').map(|line| line.chars().count()).max().unwrap_or(0);
+    Size::new(widest as f32 * space::DIGIT, text.split('\n').count() as f32 * height)
 }
 
 /// Draws the backgrounds of spans.

@@ -1,7 +1,7 @@
 //! Ctrl F: search within a conversation.
 
 use crate::{
-    drawn,
+    drawn, giant,
     person::Person,
     preset::{self, APPROVAL, CONVERSATION},
 };
@@ -65,7 +65,7 @@ fn asks(query: &str) -> Request {
     Request::Find(CONVERSATION, query.into())
 }
 
-fn answers(person: &mut Person, query: &str, seqs: &[u64]) {
+pub(crate) fn answers(person: &mut Person, query: &str, seqs: &[u64]) {
     let messages = seqs.iter().copied().map(hit).collect();
     let reply = SearchReply { titles: Vec::new(), messages, before: None, searched_to: Seq(90) };
     person.tell(Message::Answered(asks(query), Ok(Answer::Found(reply))));
@@ -143,6 +143,20 @@ fn long(role: Role, between: &str) -> Said {
     preset::said(2, role, &parts.collect::<Vec<_>>().join(between))
 }
 
+/// The search is there, and its match is marked in view.
+fn is_seen(person: &mut Person, place: &str, name: &str) {
+    let (top, foot) = (person.finds("Close").unwrap(), person.finds("Send").unwrap());
+    let size = person.size;
+    let room = Size::new(size.width, foot.y - top.y - top.height);
+    let view = Rectangle::new(Point::new(0.0, top.y + top.height), room);
+    let shown = person.finds(place).is_some();
+    let at = drawn::found(person);
+    let marks: Vec<_> = drawn::marks(person).into_iter().filter(|mark| mark.is_within(&view)).collect();
+    assert!(shown, "{place}, {size:?}, {name}");
+    assert!(!marks.is_empty(), "{place}, {size:?}, {name}: {:?}", drawn::marks(person));
+    assert!(at.is_some_and(|at| at.is_within(&view)), "{place}, {size:?}, {name}: {at:?} in {view:?}");
+}
+
 #[test]
 fn each_match_in_a_long_message_is_scrolled_into_view() {
     let sizes = [Size::new(1280.0, 800.0), Size::new(320.0, 210.0)];
@@ -158,40 +172,56 @@ fn each_match_in_a_long_message_is_scrolled_into_view() {
         person.writes("needle");
         answers(&mut person, "ne", &[2, 1]);
         answers(&mut person, "needle", &[2, 1]);
-        let (top, foot) = (person.finds("Close").unwrap(), person.finds("Send").unwrap());
-        let view = Rectangle::new(
-            Point::new(0.0, top.y + top.height),
-            Size::new(size.width, foot.y - top.y - top.height),
-        );
-        let is_seen = |person: &mut Person, place: &str| {
-            let shown = person.finds(place).is_some();
-            let at = drawn::found(person);
-            let marks: Vec<_> =
-                drawn::marks(person).into_iter().filter(|mark| mark.is_within(&view)).collect();
-            assert!(shown, "{place}, {size:?}, {role:?}");
-            assert!(!marks.is_empty(), "{place}, {size:?}, {role:?}: {:?}", drawn::marks(person));
-            assert!(
-                at.is_some_and(|at| at.is_within(&view)),
-                "{place}, {size:?}, {role:?}: {at:?} in {view:?}"
-            );
-        };
+        let of = format!("{role:?}");
         for place in ["1 of 2 · 1 of 3 in it", "1 of 2 · 2 of 3 in it", "1 of 2 · 3 of 3 in it", "2 of 2"]
         {
-            is_seen(&mut person, place);
+            is_seen(&mut person, place, &of);
             person.named(Named::Enter);
         }
         // It wraps around, in both directions.
-        is_seen(&mut person, "1 of 2 · 1 of 3 in it");
+        is_seen(&mut person, "1 of 2 · 1 of 3 in it", &of);
         person.press(Key::Named(Named::Enter), Modifiers::SHIFT);
-        is_seen(&mut person, "2 of 2");
+        is_seen(&mut person, "2 of 2", &of);
         person.press(Key::Named(Named::Enter), Modifiers::SHIFT);
-        is_seen(&mut person, "1 of 2 · 3 of 3 in it");
+        is_seen(&mut person, "1 of 2 · 3 of 3 in it", &of);
         person.press(Key::Named(Named::Enter), Modifiers::SHIFT);
-        is_seen(&mut person, "1 of 2 · 2 of 3 in it");
+        is_seen(&mut person, "1 of 2 · 2 of 3 in it", &of);
         // Also if the person has scrolled elsewhere.
         person.wheels(40.0);
         person.named(Named::Enter);
-        is_seen(&mut person, "1 of 2 · 3 of 3 in it");
+        is_seen(&mut person, "1 of 2 · 3 of 3 in it", &of);
+    }
+}
+
+/// Only what is near the view is laid out.
+#[test]
+fn each_match_in_a_very_long_reply_is_scrolled_into_view() {
+    let sizes = [Size::new(1280.0, 800.0), Size::new(320.0, 210.0)];
+    for (size, (name, text)) in sizes.into_iter().flat_map(|size| giant::with_needles().map(|it| (size, it)))
+    {
+        let messages = vec![
+            preset::said(1, Role::User, "Where is the needle?"),
+            preset::said(2, Role::Agent, &text),
+            preset::said(3, Role::User, "Thanks."),
+        ];
+        let mut person = of(messages, size);
+        person.control("f");
+        person.writes("needle");
+        answers(&mut person, "ne", &[2, 1]);
+        answers(&mut person, "needle", &[2, 1]);
+        for place in ["1 of 2 · 1 of 3 in it", "1 of 2 · 2 of 3 in it", "1 of 2 · 3 of 3 in it", "2 of 2"]
+        {
+            is_seen(&mut person, place, name);
+            person.named(Named::Enter);
+        }
+        // It wraps around, in both directions, also if the person has scrolled elsewhere.
+        is_seen(&mut person, "1 of 2 · 1 of 3 in it", name);
+        for place in ["2 of 2", "1 of 2 · 3 of 3 in it", "1 of 2 · 2 of 3 in it", "1 of 2 · 1 of 3 in it"]
+        {
+            person.wheels(40.0);
+            person.press(Key::Named(Named::Enter), Modifiers::SHIFT);
+            is_seen(&mut person, place, name);
+        }
     }
 }
 

@@ -4,16 +4,20 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION},
 };
-use abide_client::protocol::{Seq, message::Role, notification::Snapshot, task::Status};
+use abide_client::protocol::{
+    Seq,
+    message::{Message, MessageKind, Role},
+    notification::Snapshot,
+    task::Status,
+};
 use abide_gui::screen::conversation::Row;
-use std::time::Instant;
 
-/// 300 KB: long paragraphs, one paragraph, a block of code, a table.
+/// 300 KB: long paragraphs, one paragraph, a block of code, a table. "the" is all over them.
 fn replies() -> [(&'static str, String); 4] {
     let sentence = "The session reads the clock twice, and `expiry` is compared with **the first** of both. ";
     let paragraph = sentence.repeat(60);
     let code: String =
-        (0..6000).map(|n| format!("    let value_{n} = compute(\"{n}\", {n} + 1);\n")).collect();
+        (0..6000).map(|n| format!("    let value_{n} = compute(\"{n}\"); // the next\n")).collect();
     let row = "| src/session.rs | the clock is read twice | mended |\n";
     [
         ("paragraphs", format!("{paragraph}\n\n").repeat(60)),
@@ -23,12 +27,24 @@ fn replies() -> [(&'static str, String); 4] {
     ]
 }
 
+/// The replies with three needles each: near their beginning, in their middle and near their end.
+pub(crate) fn with_needles() -> [(&'static str, String); 4] {
+    replies().map(|(name, mut text)| {
+        let places: Vec<usize> = text.match_indices("the ").map(|(at, _)| at).collect();
+        for at in [places[places.len() - 4], places[places.len() / 2], places[3]] {
+            text.insert_str(at, "needle ");
+        }
+        (name, text)
+    })
+}
+
 fn before(text: &str) -> Person {
-    let messages = vec![
-        preset::said(1, Role::User, "Tell me all."),
-        preset::said(2, Role::Agent, text),
-        preset::said(3, Role::User, "Thanks."),
-    ];
+    of(preset::said(2, Role::Agent, text))
+}
+
+fn of(reply: Message) -> Person {
+    let messages =
+        vec![preset::said(1, Role::User, "Tell me all."), reply, preset::said(3, Role::User, "Thanks.")];
     let (overview, conversation) =
         preset::waits(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
     let mut person = Person::before(overview);
@@ -44,27 +60,40 @@ fn a_very_long_reply_is_shown_in_parts_with_all_of_its_text() {
         let blocks = rows.iter().filter(|row| matches!(row, Row::Block(Seq(2), _))).count();
         assert!(if name == "code" { blocks == 1 } else { blocks >= 50 }, "{name}: {blocks}");
         let shown: usize = person.texts().iter().map(String::len).sum();
-        assert!(name == "code" || shown < 200_000, "{name}: {shown} bytes are built");
+        assert!(name == "code" || shown < 40_000, "{name}: {shown} bytes are built");
         assert!(person.app.conversation().unwrap().as_text().len() > 270_000, "{name}");
         person.wheels(-2000.0);
     }
 }
 
-/// Prints measurements: `cargo test -p abide-gui --release --test window giant -- --ignored --nocapture`.
+/// Each of them is one row.
 #[test]
-#[ignore = "measures, and asserts nothing"]
-fn figures() {
-    for (name, text) in replies() {
-        let begun = Instant::now();
-        let mut person = before(&text);
-        let opened = begun.elapsed();
-        let mut most = std::time::Duration::ZERO;
-        for _ in 0..40 {
-            let begun = Instant::now();
-            person.wheels(10.0);
-            person.redraw();
-            most = most.max(begun.elapsed());
-        }
-        println!("{name}: {} KB opened in {opened:?}, a page at most {most:?}", text.len() / 1024);
+fn of_many_long_messages_few_are_built() {
+    for role in [Role::User, Role::Agent] {
+        let text = "All of it is said once more, and nothing is new. ".repeat(150);
+        let messages = (1..=60).map(|n| preset::said(n, role, &text)).collect();
+        let (overview, conversation) =
+            preset::waits(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
+        let mut person = Person::before(overview);
+        person.open(CONVERSATION, conversation);
+        let shown: usize = person.texts().iter().map(String::len).sum();
+        assert!((text.len()..40_000).contains(&shown), "{role:?}: {shown} bytes are built");
+    }
+}
+
+#[test]
+fn a_very_long_reply_of_any_kind_is_shown_in_parts() {
+    for (kind, is_in_parts) in [
+        (MessageKind::Text, true),
+        (MessageKind::Update, true),
+        (MessageKind::Partial, true),
+        // It stands beside its "asked".
+        (MessageKind::Question, false),
+    ] {
+        let [(_, text), ..] = replies();
+        let mut person = of(Message { kind, ..preset::said(2, Role::Agent, &text) });
+        let rows = person.app.conversation().unwrap().rows();
+        assert_eq!(rows.contains(&Row::Block(Seq(2), 50)), is_in_parts, "{kind:?}");
+        assert_eq!(person.finds_bounds("cut off").is_some(), kind == MessageKind::Partial, "{kind:?}");
     }
 }

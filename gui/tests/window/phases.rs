@@ -2,7 +2,7 @@
 
 use crate::{
     display::Display,
-    drawn,
+    drawn, finding,
     person::Person,
     preset::{self, CONVERSATION, TASK},
 };
@@ -133,6 +133,20 @@ fn the_newest_text_of_a_phase_is_open_and_earlier_ones_show_their_first_line() {
     assert!(person.finds("All of them at the same line of the session.").is_some());
     person.tell(Message::Key(Command::ToggleDetails));
     assert!(person.finds("Then its clock is looked at, line by line.").is_some());
+}
+
+/// It is one row, however long it is, since it can be folded.
+#[test]
+fn a_match_in_a_very_long_text_of_a_phase_is_seen() {
+    let mut snapshot = two_steps();
+    snapshot.messages[2].text = format!("Runs.\n\n{}The needle.", "Hay.\n\n".repeat(2000));
+    let mut person = before(Status::Thinking, Some(Phase::Observe), snapshot);
+    person.wait(1000);
+    person.control("f");
+    person.writes("needle");
+    finding::answers(&mut person, "ne", &[7]);
+    finding::answers(&mut person, "needle", &[7]);
+    assert!(drawn::found(&mut person).is_some());
 }
 
 /// A text of one line has nothing to open.

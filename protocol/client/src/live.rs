@@ -30,7 +30,7 @@ pub enum Update {
     /// The whole state: replaces everything before it. Always first.
     Snapshot(Box<Snapshot>),
     Notification(Notification),
-    /// The connection is gone; it is being made again.
+    /// The connection is gone; it is being made again. See [`LiveOptions::patience`].
     Disconnected {
         reason: String,
     },
@@ -43,17 +43,24 @@ pub enum Update {
     },
 }
 
-/// How long a [`Live`] waits between attempts to connect.
+/// How a [`Live`] connects again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveOptions {
     /// The wait before the second attempt (the first is made at once); it doubles with each failure.
     pub first_wait: Duration,
     pub longest_wait: Duration,
+    /// A connection that is made again within this time is no `Disconnected`. None is told before a second attempt has failed, however
+    /// long that takes: this process may have been stopped meanwhile. Zero: each loss is told at once.
+    pub patience: Duration,
 }
 
 impl Default for LiveOptions {
     fn default() -> Self {
-        Self { first_wait: Duration::from_millis(50), longest_wait: Duration::from_secs(5) }
+        Self {
+            first_wait: Duration::from_millis(50),
+            longest_wait: Duration::from_secs(5),
+            patience: Duration::ZERO,
+        }
     }
 }
 

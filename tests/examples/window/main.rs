@@ -1,11 +1,12 @@
 //! Measures the window: start, memory, frames, idle cost, each beside a plain iced window with 1,000 rows.
 //!
 //! `cargo build --release --workspace --bins --examples && target/release/examples/window`, on a machine with Xvfb and the rest
-//! that `abide_tests::screen` names. Arguments out of `floor 0 1000 100000 streaming tree` select single measurements. Nothing fails
+//! that `abide_tests::screen` names. Arguments out of `floor 0 1000 100000 streaming tree giant` select single measurements. Nothing fails
 //! for being slow.
 
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "it prints figures, and fails as tests do")]
 
+mod giant;
 mod tree;
 
 use abide_client::protocol::{
@@ -32,6 +33,8 @@ const IDLE: Duration = Duration::from_secs(10);
 const TOKENS: usize = 2000;
 const A_TOKEN: Duration = Duration::from_millis(5);
 const RUNS: usize = 11;
+/// A search has answered when nothing was built for so long.
+const REST: Duration = Duration::from_secs(3);
 /// A plain iced window with 1,000 rows.
 const FLOOR: &str = "examples/floor";
 /// Clicks of the wheel.
@@ -54,7 +57,7 @@ async fn main() {
         let mut daemon = TestDaemon::new(&Config::new());
         trace(&mut daemon);
         if messages > 0 {
-            fill(&daemon, messages).await;
+            fill(&daemon, &format!("{messages} messages"), said(messages)).await;
         }
         daemon.up().await;
         at_rest(&daemon).await;
@@ -69,15 +72,32 @@ async fn main() {
     if is_asked("tree") {
         tree::measure(&screen).await;
     }
+    if is_asked("giant") {
+        giant::measure(&screen).await;
+    }
 }
 
 fn trace(daemon: &mut TestDaemon) {
     daemon.set_env("ABIDE_LOG", "abide_gui::frame=trace");
 }
 
+/// So many messages, those of a person and of an agent by turns.
+fn said(messages: u64) -> impl Iterator<Item = RecordBody> {
+    (1..=messages).map(|n| match n % 2 {
+        1 => RecordBody::UserMessage(UserMessage { text: format!("Message {n}: what about `src/{n}.rs`?") }),
+        _ => RecordBody::Update(Update {
+            call_id: CallId(Uuid::now_v7()),
+            text: format!(
+                "Message {n}. I have **read** it, and two things stand out:\n\n- the clock is read twice,\n- \
+                 nothing says so.\n\n```rust\nlet now = clock.now(); // {n}\n```"
+            ),
+        }),
+    })
+}
+
+/// A conversation with these messages, as the daemon would have stored it, and a window's state that shows it.
 #[expect(clippy::disallowed_methods, reason = "it plays the daemon, and has no mint")]
-/// A conversation with so many messages, as the daemon would have stored it, and a window's state that shows it.
-async fn fill(daemon: &TestDaemon, messages: u64) {
+async fn fill(daemon: &TestDaemon, title: &str, said: impl IntoIterator<Item = RecordBody>) {
     let home = daemon.home();
     let path = home.database();
     let store = Store::open(Options { path, reserve_bytes: 0, readers: 1 }, Box::new(|_| {}));
@@ -88,21 +108,11 @@ async fn fill(daemon: &TestDaemon, messages: u64) {
     let record =
         |body| NewRecord { id: RecordId(Uuid::now_v7()), task_id: None, at: Timestamp(now * 1000), body };
     let begun = RecordBody::ConversationCreated(ConversationCreated {
-        title: format!("{messages} messages"),
+        title: title.to_owned(),
         workspace: daemon.workspace().display().to_string(),
         mode: Some(Mode::Agent),
         model: None,
         persona: None,
-    });
-    let said = (1..=messages).map(|n| match n % 2 {
-        1 => RecordBody::UserMessage(UserMessage { text: format!("Message {n}: what about `src/{n}.rs`?") }),
-        _ => RecordBody::Update(Update {
-            call_id: CallId(Uuid::now_v7()),
-            text: format!(
-                "Message {n}. I have **read** it, and two things stand out:\n\n- the clock is read twice,\n- \
-                 nothing says so.\n\n```rust\nlet now = clock.now(); // {n}\n```"
-            ),
-        }),
     });
     let mut all = std::iter::once(begun).chain(said).map(record).peekable();
     while all.peek().is_some() {
@@ -154,22 +164,22 @@ async fn measure(screen: &Screen, what: &str, program: &str, daemon: &TestDaemon
 async fn find(screen: &Screen, daemon: &TestDaemon, messages: u64) {
     let window = screen.open(daemon).await;
     window.press(&["ctrl+k"]).await;
-    settled_view(&window).await;
+    settled_view(&window, REST).await;
     window.type_text(&format!("src {}", messages / 100 + 1)).await;
     // The first search builds the index.
-    settled_view(&window).await;
+    settled_view(&window, REST).await;
     let begun = Instant::now();
     window.press(&["Return"]).await;
-    let took = settled_view(&window).await.saturating_duration_since(begun);
+    let took = settled_view(&window, REST).await.saturating_duration_since(begun);
     println!("  to a message {} back that was found: {took:.1?}", messages - messages / 100 - 1);
     println!("  memory after that: {:.1} MiB PSS", pss(window.pid()));
     window.kill().await;
 }
 
-/// Waits until no view has been built for three seconds; returns when the last one was.
-async fn settled_view(window: &Window<'_>) -> Instant {
+/// Waits until no view has been built for so long; returns when the last one was.
+async fn settled_view(window: &Window<'_>, quiet: Duration) -> Instant {
     let (mut views, mut last) = (window.logged("built"), Instant::now());
-    while last.elapsed() < Duration::from_secs(3) {
+    while last.elapsed() < quiet {
         sleep(Duration::from_millis(10)).await;
         let now = window.logged("built");
         if now != views {
@@ -257,12 +267,17 @@ async fn settled(window: &Window<'_>) {
     }
 }
 
+/// The log from this length on.
+fn log_of(window: &Window<'_>, from: usize) -> String {
+    window.log().get(from..).unwrap_or_default().to_owned()
+}
+
 /// Prints the frames drawn since the log had this length.
 fn frames_since(window: &Window<'_>, from: usize, processor: u64, what: &str) {
-    let log = window.log();
+    let log = log_of(window, from);
     let mut frames = Vec::new();
     let mut built = 0;
-    for line in log[from..].lines() {
+    for line in log.lines() {
         let us =
             line.rsplit_once("us=").and_then(|(_, us)| us.trim().parse::<u64>().ok()).unwrap_or_default();
         if line.contains("built") {

@@ -146,7 +146,8 @@ impl Composer {
             _ if self.is_sending() => "Sending…".to_owned(),
             Stance::Ready if about.is_new => "What shall the agent do?".to_owned(),
             Stance::Ready => "What next?".to_owned(),
-            Stance::Away => "The daemon is away. What you have written is kept.".to_owned(),
+            // The banner says what there is to say.
+            Stance::Away => String::new(),
             Stance::Working(_) if stance.needs_below() > 0 => match stance.needs_below() {
                 1 => "A sub-task needs you: answer above, or write to the agent.".to_owned(),
                 more => format!("{more} sub-tasks need you: answer above, or write to the agent."),

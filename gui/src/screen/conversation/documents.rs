@@ -208,7 +208,7 @@ pub(super) const fn is_document(message: &Message) -> bool {
 }
 
 fn is_long(message: &Message) -> bool {
-    message.text.len() > LONG && message.kind == MessageKind::Text && is_document(message)
+    message.text.len() > LONG && message.kind != MessageKind::Question && is_document(message)
 }
 
 /// The source of a model's text.
@@ -226,6 +226,23 @@ pub(in crate::screen) fn document(text: &str) -> Content {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A search in a long reply goes to the row of the block that has the match.
+    #[test]
+    fn the_text_has_the_blocks_of_the_document() {
+        for (text, expected) in [
+            ("# Why\n\nIt is so.\n\n---\n\n- a\n- b\n\n  c\n\n> d\n>\n> e\n\n```\nf\n\ng\n```\nh", 7),
+            ("See ![a picture](p.png) here.\n\n![alone](q.png)\n\nend", 4),
+            ("# ![a picture](p.png)\n\n- ![one](q.png)\n- two\n\nend", 4),
+            ("| a | b |\n|---|---|\n| ![one](q.png) | 2 |\n\nend", 2),
+            ("---\ntitle: none\n---\n\n# Why\n\nend", 2),
+            ("A link [a][b].\n\n[b]: https://a.org\n\n<details>\n\nVec<T>\n\n</details>", 4),
+        ] {
+            let text = source(text);
+            assert_eq!(Content::parse(&text).items().len(), expected, "{text}");
+            assert_eq!(crate::rendered::blocks(&text).len(), expected, "{text}");
+        }
+    }
 
     #[test]
     fn a_document_in_pieces_is_parsed_as_the_whole_one() {

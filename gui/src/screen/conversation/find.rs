@@ -57,6 +57,8 @@ pub(super) struct Found {
     pub(super) seq: Seq,
     /// The row of it: a long reply has one for each block.
     block: usize,
+    /// The blocks of a long reply with a match, and how many matches each has; none until it is loaded, or if it is not long.
+    blocks: Vec<(usize, usize)>,
     /// Their matches are marked in it.
     phrases: Phrases,
     wanted: Wanted,
@@ -67,6 +69,16 @@ pub(super) struct Found {
 impl Found {
     pub(super) fn row(&self) -> Row {
         if self.block == 0 { Row::Entry(self.seq) } else { Row::Block(self.seq, self.block) }
+    }
+
+    /// The number of the match in the message, counted from 0, and how many it has.
+    fn within(&self) -> Option<(usize, usize)> {
+        let Marked { at, of, .. } = self.place?;
+        let others = |is_it: fn(&usize, &usize) -> bool| -> usize {
+            self.blocks.iter().filter(|(block, _)| is_it(block, &self.block)).map(|(_, of)| of).sum()
+        };
+        let before = others(usize::lt);
+        Some((before + at, before + of + others(usize::gt)))
     }
 }
 
@@ -88,9 +100,9 @@ impl Find {
         self.asked.clone()
     }
 
-    fn found(&self, within: Option<Marked<Row>>) -> String {
-        let within = within.filter(|within| within.of > 1);
-        let within = within.map_or_else(String::new, |at| format!(" · {} of {} in it", at.of - at.at, at.of));
+    fn found(&self, within: Option<(usize, usize)>) -> String {
+        let within = within.filter(|(_, of)| *of > 1);
+        let within = within.map_or_else(String::new, |(at, of)| format!(" · {} of {of} in it", of - at));
         let messages = if self.has_more { " or more" } else { "" };
         match (self.hits.is_empty(), self.asked.is_some()) {
             _ if self.query().chars().count() < SHORTEST => String::new(),
@@ -167,8 +179,7 @@ impl Conversation {
             return self.seek();
         }
         if let Some(block) = self.found.as_ref().filter(|_| by != 0).and_then(|found| {
-            let blocks = self.blocks_with(found.seq, &found.phrases);
-            let mut others = blocks.into_iter();
+            let mut others = found.blocks.iter().map(|(block, _)| *block);
             if by > 0 { others.rfind(|n| *n < found.block) } else { others.find(|n| *n > found.block) }
         }) {
             return self.go_to_block(block, if by < 0 { Wanted::First } else { Wanted::Last });
@@ -185,7 +196,7 @@ impl Conversation {
 
     /// Goes to that match of the message, once it is loaded.
     pub(super) fn go_to_found(&mut self, seq: Seq, phrases: Phrases, wanted: Wanted) -> Vec<Effect> {
-        self.found = Some(Found { seq, block: 0, phrases, wanted, place: None });
+        self.found = Some(Found { seq, block: 0, blocks: Vec::new(), phrases, wanted, place: None });
         self.went = self.went.wrapping_add(1);
         self.goal = Some(Goal::Row(Row::Entry(seq)));
         let effects = self.seek();
@@ -195,14 +206,14 @@ impl Conversation {
 
     /// Goes on to the block of a long reply that has the match, once the reply is loaded.
     pub(super) fn find_block(&mut self) {
-        let Some(found) = self.found.as_ref().filter(|found| found.block == 0 && found.place.is_none())
-        else {
-            return;
-        };
+        let Some(found) = self.found.as_ref().filter(|found| found.blocks.is_empty()) else { return };
         let blocks = self.blocks_with(found.seq, &found.phrases);
         let block = if found.wanted == Wanted::First { blocks.first() } else { blocks.last() };
-        if let Some(block) = block.copied().filter(|block| *block > 0) {
-            let wanted = found.wanted;
+        let (block, wanted) = (block.map_or(0, |(block, _)| *block), found.wanted);
+        if let Some(found) = &mut self.found {
+            found.blocks = blocks;
+        }
+        if block > 0 {
             drop(self.go_to_block(block, wanted));
         }
     }
@@ -215,15 +226,15 @@ impl Conversation {
         self.seek()
     }
 
-    /// The blocks of a long reply with a match; none if it is not long.
-    fn blocks_with(&self, seq: Seq, phrases: &Phrases) -> Vec<usize> {
+    /// The blocks of a long reply with a match, and how many each has; none if it is not long.
+    fn blocks_with(&self, seq: Seq, phrases: &Phrases) -> Vec<(usize, usize)> {
         let Some(Entry::Message(message)) = self.view.entry(seq) else { return Vec::new() };
-        if self.documents.rows_of(message).is_none() {
+        if self.rows_of(message).is_none() {
             return Vec::new();
         }
         let blocks = rendered::blocks(&source(&message.text));
-        let found = blocks.iter().enumerate().filter(|(_, block)| !phrases.find(block).is_empty());
-        found.map(|(n, _)| n).collect()
+        let counts = blocks.iter().map(|block| phrases.find(block).len());
+        counts.enumerate().filter(|(_, count)| *count > 0).collect()
     }
 
     pub(super) fn be_at(&mut self, place: Marked<Row>) -> Vec<Effect> {
@@ -274,7 +285,7 @@ impl Conversation {
         };
         let bar = row![
             input,
-            beside(find.found(self.found.as_ref().and_then(|found| found.place))),
+            beside(find.found(self.found.as_ref().and_then(Found::within))),
             step("Older", "↵", 1),
             step("Newer", "⇧↵", -1),
             word("Close", Message::FindClosed),

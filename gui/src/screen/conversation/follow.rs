@@ -25,13 +25,15 @@ use abide_client::{
         Seq,
         event::EventKind,
         inbox::PendingId,
-        message::{CallView, Role},
+        message::{CallView, Message, Role},
     },
     view::{Change, Entry},
 };
 
-/// How many rows are built at the end while it is followed, and otherwise on either side of the visible ones.
+/// How many rows are built at the end while it is followed, and otherwise on either side of the visible ones. A longer row counts as several.
 const NEAR: usize = 40;
+/// The text of a row that counts as one, in bytes.
+const SHORT: usize = 256;
 /// How many entries are kept while the end is followed.
 pub(super) const KEEP: usize = 2000;
 /// How many messages a snapshot has.
@@ -180,14 +182,19 @@ impl Conversation {
     /// The row, and those of the further blocks of a long reply.
     fn blocks(&self, row: Row) -> impl Iterator<Item = Row> + use<> {
         let blocks = match row {
-            Row::Entry(seq) if !self.thoughts.contains(&seq) => match self.view.entry(seq) {
-                Some(Entry::Message(message)) => self.documents.rows_of(message).map(|rows| (seq, rows)),
+            Row::Entry(seq) => match self.view.entry(seq) {
+                Some(Entry::Message(message)) => self.rows_of(message).map(|rows| (seq, rows)),
                 _ => None,
             },
             _ => None,
         };
         let more = blocks.into_iter().flat_map(|(seq, rows)| (1..rows).map(move |n| Row::Block(seq, n)));
         std::iter::once(row).chain(more)
+    }
+
+    /// How many rows show this message, if it is a long reply. A text of reason or observe is one, which can be folded.
+    pub(super) fn rows_of(&self, message: &Message) -> Option<usize> {
+        self.documents.rows_of(message).filter(|_| !self.thoughts.contains(&message.seq))
     }
 
     /// The rows with the steps of all tasks, and the heads that are due.
@@ -209,21 +216,46 @@ impl Conversation {
         self.reframe();
     }
 
+    /// How many of these rows, the nearest first, are near: at least one.
+    fn near<'a>(&self, rows: impl Iterator<Item = &'a Row>) -> usize {
+        let mut left = NEAR;
+        rows.take_while(|row| {
+            let is_near = left > 0;
+            left = left.saturating_sub(1 + self.length(**row) / SHORT);
+            is_near
+        })
+        .count()
+    }
+
+    /// The length of a row's text, in bytes; the mean of its rows, if it is one of a long reply.
+    fn length(&self, row: Row) -> usize {
+        match row {
+            Row::Entry(seq) | Row::Block(seq, _) => match self.view.entry(seq) {
+                Some(Entry::Message(message)) => message.text.len() / self.rows_of(message).unwrap_or(1),
+                _ => 0,
+            },
+            Row::Live(item, _) => {
+                self.documents.live_source(item).map_or(0, str::len) / self.documents.blocks(item).max(1)
+            }
+            _ => 0,
+        }
+    }
+
     /// Chooses the rows near the visible ones.
     pub(super) fn reframe(&mut self) {
         let count = self.rows.len();
         let place = |row: Row| self.rows.iter().rposition(|known| *known == row);
-        self.window = match self.looked {
-            _ if self.goal_row().is_some() => {
-                let goal = self.goal_row().and_then(place).unwrap_or(count);
-                goal.saturating_sub(NEAR)..(goal + NEAR).min(count)
-            }
-            Some(view) if !view.at_end => match (place(view.first), place(view.last)) {
-                (Some(first), Some(last)) => first.saturating_sub(NEAR)..(last + NEAR).min(count),
+        let before = |place: usize| place - self.near(self.rows[..place].iter().rev());
+        let after = |place: usize| place + 1 + self.near(self.rows[place + 1..].iter());
+        let goal = self.goal_row().and_then(place);
+        self.window = match (goal, self.looked) {
+            (Some(goal), _) => before(goal)..after(goal),
+            (None, Some(view)) if !view.at_end => match (place(view.first), place(view.last)) {
+                (Some(first), Some(last)) if first <= last => before(first)..after(last),
                 // The visible rows are gone: stay as near as possible.
                 _ => self.window.start.min(count)..self.window.end.min(count),
             },
-            _ => count.saturating_sub(NEAR)..count,
+            _ => before(count)..count,
         };
         let shown = self.rows.get(self.window.clone()).unwrap_or_default();
         let seqs = shown.iter().filter_map(|row| match row {

@@ -24,8 +24,11 @@ impl Phrases {
 
     /// The matches, ignoring case; none within another.
     pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
+        // Most places are ruled out by their letter; one that is not ASCII may become another in lower case.
+        let firsts: Vec<char> = self.0.iter().filter_map(|words| words.first()?.chars().next()).collect();
+        let may_begin = |c: char| !c.is_ascii() || firsts.contains(&c.to_ascii_lowercase());
         let mut found: Vec<Range<usize>> = Vec::new();
-        for (at, _) in text.char_indices() {
+        for (at, _) in text.char_indices().filter(|(_, c)| may_begin(*c)) {
             if found.last().is_some_and(|last| at < last.end) {
                 continue;
             }
@@ -80,6 +83,8 @@ mod tests {
         let words = Phrases::of_query("flaky ä");
         assert_eq!(words.find("Flaky, flakyflaky Ä"), [0..5, 7..12, 12..17, 18..20]);
         assert!(words.find("flak").is_empty());
+        // The Kelvin sign, whose lower case is ASCII.
+        assert_eq!(Phrases::of_query("kelvin").find("5 \u{212a}elvin"), [2..10]);
         assert!(Phrases::of_query("? \"").find("anything?").is_empty());
     }
 

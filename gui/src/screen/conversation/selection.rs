@@ -115,9 +115,7 @@ impl Conversation {
     fn words_of(&self, row: Row) -> Option<String> {
         match row {
             Row::Entry(seq) => match self.view.entry(seq)? {
-                Entry::Message(m) if self.documents.rows_of(m).is_some() => {
-                    rendered::block(&source(&m.text), 0)
-                }
+                Entry::Message(m) if self.rows_of(m).is_some() => rendered::block(&source(&m.text), 0),
                 Entry::Message(m) if m.role == Role::Agent && m.kind != MessageKind::Question => {
                     Some(self.folded(m).unwrap_or_else(|| rendered::text(&visible(&m.text))))
                 }

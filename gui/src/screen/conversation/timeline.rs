@@ -296,17 +296,15 @@ impl Conversation {
                 let parts = [self.reasoning(message), Some(self.thought(message, look)), cut];
                 Column::with_children(parts.into_iter().flatten()).into()
             }
-            (Role::Agent, kind) => {
-                let document = match (self.documents.rows_of(message), self.documents.of(message.seq)) {
+            (Role::Agent, _) => {
+                let document = match (self.rows_of(message), self.documents.of(message.seq)) {
                     (Some(_), _) => self.block(message, 0, look),
                     (None, Some(document)) => {
-                        let document = markdown::view(document, look.tokens).map(Message::Document);
-                        copyable(document, &message.text)
+                        whole(markdown::view(document, look.tokens).map(Message::Document), message)
                     }
-                    (None, None) => copyable(prose(visible(&message.text)).into(), &message.text),
+                    (None, None) => whole(prose(visible(&message.text)).into(), message),
                 };
-                let cut = (kind == MessageKind::Partial).then(|| secondary("cut off").into());
-                let parts = [self.reasoning(message), Some(document), cut];
+                let parts = [self.reasoning(message), Some(document)];
                 Column::with_children(parts.into_iter().flatten()).into()
             }
         }
@@ -314,13 +312,13 @@ impl Conversation {
 }
 
 impl Conversation {
-    /// A block of a long reply; the last one has the button that copies all of it.
+    /// A block of a long reply; the last one has what is below a reply.
     fn block<'a>(&'a self, message: &'a message::Message, block: usize, look: Look) -> Element<'a, Message> {
         let document = self.documents.of(message.seq);
         let shown = document.and_then(|document| markdown::block(document, block, look.tokens));
         let shown = shown.map_or_else(|| gap().into(), |shown| shown.map(Message::Document));
         let is_last = document.is_some_and(|document| document.items().len() == block + 1);
-        if is_last { copyable(shown, &message.text) } else { shown }
+        if is_last { whole(shown, message) } else { shown }
     }
 
     /// A model's reasoning: one quiet word, the text on demand.
@@ -407,6 +405,13 @@ fn end<'a>(
         .map(|(document, text)| copyable(markdown::view(document, look.tokens).map(Message::Document), text));
     let parts: Vec<Element<'a, Message>> = [summary, head, error].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| Column::with_children(parts).spacing(space::XS).into())
+}
+
+/// The end of a reply: below it is what copies all of it, and whether it is all.
+fn whole<'a>(content: Element<'a, Message>, message: &'a message::Message) -> Element<'a, Message> {
+    let cut = (message.kind == MessageKind::Partial).then(|| secondary("cut off").into());
+    let parts = [Some(copyable(content, &message.text)), cut];
+    Column::with_children(parts.into_iter().flatten()).into()
 }
 
 /// With a button below it to copy all of it, while the pointer is over it.

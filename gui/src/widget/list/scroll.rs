@@ -242,14 +242,15 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         matches!(self.anchor, Anchor::End)
     }
 
-    /// The visible part, if it must be reported: the end was left or reached, or more rows must be built.
-    pub(super) fn news(&mut self, margin: usize) -> Option<View<Key>> {
+    /// The visible part, if it must be reported: the end was left or reached, or more rows must be built, since less than the height of the
+    /// view is built beyond it.
+    pub(super) fn news(&mut self) -> Option<View<Key>> {
         let view = self.view()?;
-        let seen = self.visible();
-        let is_near_edge = seen.start < margin || (self.after > 0 && self.places.len() - seen.end < margin);
+        let is_near_start = self.offset < self.height;
+        let is_near_end = self.after > 0 && self.furthest() - self.offset < self.height;
         let is_new = match self.told {
             None => true,
-            Some(told) => told.at_end != view.at_end || (is_near_edge && told != view),
+            Some(told) => told.at_end != view.at_end || ((is_near_start || is_near_end) && told != view),
         };
         is_new.then(|| *self.told.insert(view))
     }
@@ -377,22 +378,22 @@ mod tests {
     fn a_list_that_fits_a_larger_view_is_at_its_end() {
         let mut scroll = list(0..20, (0, 0));
         scroll.scroll(-30.0);
-        scroll.news(5);
+        scroll.news();
         scroll.lay_out(places(0..20, 10.0), (0, 0), 190.0);
         assert!(!scroll.anchor_is_end(), "a part of the first row is out of view");
         scroll.lay_out(places(0..20, 10.0), (3, 0), 210.0);
         assert!(!scroll.anchor_is_end(), "rows above are not built yet");
         scroll.lay_out(places(0..20, 10.0), (0, 0), 210.0);
-        assert!(scroll.news(5).is_some_and(|view| view.at_end), "who asked is told");
+        assert!(scroll.news().is_some_and(|view| view.at_end), "who asked is told");
     }
 
     #[test]
     fn a_row_is_brought_into_view_once() {
         let mut scroll = list(100..180, (100, 20));
-        scroll.news(5);
+        scroll.news();
         scroll.show(Some(120));
         assert_eq!(scroll.view().map(|view| (view.first, view.at_end)), Some((118, false)));
-        assert!(scroll.news(5).is_some(), "who asked is told");
+        assert!(scroll.news().is_some(), "who asked is told");
         scroll.scroll(200.0);
         scroll.show(Some(120));
         assert_eq!(scroll.view().map(|view| view.first), Some(138), "then the person scrolls");
@@ -504,14 +505,14 @@ mod tests {
     #[test]
     fn it_tells_when_more_rows_are_needed_and_only_then() {
         let mut scroll = list(100..140, (100, 0));
-        assert!(scroll.news(5).is_some(), "the first word");
-        assert_eq!(scroll.news(5), None);
+        assert!(scroll.news().is_some(), "the first word");
+        assert_eq!(scroll.news(), None);
         scroll.scroll(-100.0);
-        assert!(scroll.news(5).is_some_and(|view| !view.at_end), "the end was left");
+        assert!(scroll.news().is_some_and(|view| !view.at_end), "the end was left");
         scroll.scroll(-20.0);
-        assert_eq!(scroll.news(5), None, "in the middle nobody needs to know");
+        assert_eq!(scroll.news(), None, "in the middle nobody needs to know");
         scroll.scroll(-1000.0);
-        assert_eq!(scroll.news(5).map(|view| view.first), Some(100));
+        assert_eq!(scroll.news().map(|view| view.first), Some(100));
     }
 
     #[test]

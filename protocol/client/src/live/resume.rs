@@ -9,7 +9,7 @@ use abide_protocol::{
     notification::{Notification, Snapshot},
 };
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::Instant};
 
 /// A subscription on one connection.
 pub(super) struct Session {
@@ -65,6 +65,8 @@ impl<C: Connector> Resume<C> {
         let mut session = first;
         let mut is_first = true;
         let mut wait = Duration::ZERO;
+        let mut lost = Instant::now();
+        let mut failures = 0_u32;
         let mut reported = None;
         loop {
             let reason = match session.take() {
@@ -72,12 +74,13 @@ impl<C: Connector> Resume<C> {
                     let opening =
                         if is_first { Update::Snapshot(snapshot) } else { Update::Reconnected(snapshot) };
                     is_first = false;
-                    reported = None;
+                    (reported, failures) = (None, 0);
                     hand_out(updates, opening).await?;
                     let end = self.forward(&client, &mut notifications, updates).await?;
                     if end.got_a_notification {
                         wait = Duration::ZERO;
                     }
+                    lost = Instant::now();
                     end.reason
                 }
                 None => {
@@ -88,13 +91,18 @@ impl<C: Connector> Resume<C> {
                             session = Some(next);
                             continue;
                         }
-                        Err(e) if e.is_transient() => e.to_string(),
+                        Err(e) if e.is_transient() => {
+                            failures = failures.saturating_add(1);
+                            e.to_string()
+                        }
                         Err(e) => return hand_out(updates, Update::Ended { reason: e.to_string() }).await,
                     }
                 }
             };
+            let patience = self.options.patience;
+            let is_due = patience.is_zero() || failures > 1 && lost.elapsed() >= patience;
             // Each reason is reported once, not at each attempt.
-            if reported.as_ref() != Some(&reason) {
+            if is_due && reported.as_ref() != Some(&reason) {
                 reported = Some(reason.clone());
                 hand_out(updates, Update::Disconnected { reason }).await?;
             }

@@ -12,6 +12,7 @@ use abide_client::{
     },
 };
 use std::{
+    collections::VecDeque,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -178,7 +179,7 @@ async fn retries_slow_down_and_each_reason_is_reported_once() {
     }
     let waits: Vec<Duration> = attempts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(waits.windows(2).all(|pair| pair[0] <= pair[1]), "{waits:?}");
-    let LiveOptions { first_wait, longest_wait } = LiveOptions::default();
+    let LiveOptions { first_wait, longest_wait, .. } = LiveOptions::default();
     assert_eq!((waits.first(), waits.last()), (Some(&first_wait), Some(&longest_wait)));
     assert!((15..25).contains(&waits.len()), "{waits:?}");
 }
@@ -252,4 +253,53 @@ async fn the_connector_hears_that_the_daemon_stops_before_it_connects_again() {
     drop(peer);
     listener.accept().await;
     assert_eq!(*notes.lock().unwrap(), ["connects", "it runs", "it stops", "connects"]);
+}
+
+/// Connects, and then fails so many times, each after so long, before it connects again.
+struct Failing<C> {
+    inner: C,
+    /// `None`: it connects.
+    attempts: VecDeque<Option<Duration>>,
+}
+
+impl<C: Connector> Connector for Failing<C> {
+    async fn connect(&mut self) -> Result<Client, ConnectError> {
+        match self.attempts.pop_front().flatten() {
+            Some(wait) => {
+                tokio::time::sleep(wait).await;
+                Err(ConnectError::Timeout(wait))
+            }
+            None => self.inner.connect().await,
+        }
+    }
+}
+
+/// A person has not lost what is there again at once.
+#[tokio::test(start_paused = true)]
+async fn a_patient_one_tells_of_a_loss_that_lasts() {
+    let (at_once, long) = (Duration::ZERO, Duration::from_secs(30));
+    for (name, failures, is_told) in [
+        ("the daemon cut a client that read too slowly", vec![], false),
+        ("the daemon started again", vec![at_once; 3], false),
+        ("this process was stopped while it connected", vec![long], false),
+        ("the daemon is away", vec![at_once; 6], true),
+        ("the daemon does not answer", vec![long; 2], true),
+    ] {
+        let (inner, mut listener) = listen(Codec::Binary);
+        let attempts = std::iter::once(None).chain(failures.into_iter().map(Some)).collect();
+        let options = LiveOptions { patience: Duration::from_secs(1), ..LiveOptions::default() };
+        let mut live = Live::eventually(Failing { inner, attempts }, scope(), None, options);
+        let mut peer = listener.accept().await;
+        peer.subscribed(snapshot(10)).await;
+        assert!(matches!(live.next().await, Update::Snapshot(_)), "{name}");
+        drop(peer);
+        let mut peer = listener.accept().await;
+        peer.subscribed(snapshot(10)).await;
+        let mut next = live.next().await;
+        assert_eq!(matches!(next, Update::Disconnected { .. }), is_told, "{name}: {next:?}");
+        if is_told {
+            next = live.next().await;
+        }
+        assert!(matches!(next, Update::Reconnected(_)), "{name}: {next:?}");
+    }
 }
