@@ -110,8 +110,7 @@ impl Person {
     /// Before a daemon that has a model.
     pub(crate) fn before(overview: Snapshot) -> Self {
         let mut person = Self::before_unknown_models(overview);
-        let models = ListModelsReply { mode: Mode::Auto, ..crate::beginning::models() };
-        person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models))));
+        person.knows_models();
         person
     }
 
@@ -163,6 +162,12 @@ impl Person {
         self.cache = Some(Cache::default());
         self.comes_to_front();
         self.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+        self.knows_models();
+    }
+
+    fn knows_models(&mut self) {
+        let models = ListModelsReply { mode: Mode::Auto, ..crate::beginning::models() };
+        self.tell(Message::Answered(Request::Models, Ok(Answer::Models(models))));
     }
 
     /// Selects the conversation in the list; the daemon answers with this snapshot.

@@ -248,7 +248,6 @@ fn the_choice_is_remembered() {
     person.tell(Message::DraftDue);
     person.opens_again(preset::empty());
     assert!(person.finds("+ coder · no tools").is_some(), "before the daemon has listed any");
-    listed(&mut person);
     let params = starts(&mut person);
     assert_eq!((params.persona.as_deref(), params.tools), (Some("coder"), names(&[])));
 }
