@@ -1,7 +1,7 @@
 use std::ops::Range;
 
-/// The background of a card that needs a person, dark and light, and how many of its pixels must be seen.
-const CARDS: [u32; 2] = [0x2a_2318, 0xfd_f3df];
+/// The background of a card that needs a person, dark and light, each plain and of high risk; and how many of its pixels must be seen.
+const CARDS: [u32; 4] = [0x2a_2318, 0xfd_f3df, 0x2c_1d1d, 0xfb_eae8];
 const CARD: usize = 5_000;
 /// The frame of what has the keyboard or was found by the search, dark and light.
 const ACCENTS: [u32; 2] = [0x7a_a2f7, 0x2f_5fc4];
