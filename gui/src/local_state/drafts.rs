@@ -189,7 +189,7 @@ mod tests {
             });
             drop(windows);
             let window = Drafts::of(&home);
-            let nothing = find(&Drafts::of(&Home::at(&dir.path().join("elsewhere"))));
+            let nothing = find(&Drafts::of(&Home::at(dir.path().join("elsewhere"))));
             for text in ["one", "two", "three"] {
                 assert!(find(&window).contains(text), "{kind}");
                 // It is sent.

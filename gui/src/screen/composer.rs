@@ -317,6 +317,23 @@ impl Composer {
         self.sent.as_ref().is_some_and(|sent| sent.is_under_way)
     }
 
+    /// Does an editing action; a long paste is folded.
+    fn edited(&mut self, action: Action) -> Vec<Effect> {
+        if !action.is_edit() {
+            self.content.perform(action);
+            return Vec::new();
+        }
+        let (before, shown) = (self.written(), self.content.text());
+        let action = match action {
+            Action::Edit(Edit::Paste(text)) => {
+                Action::Edit(self.pasted.fold(&text, &shown).map_or(Edit::Paste(text), Edit::Insert))
+            }
+            action => action,
+        };
+        self.content.perform(action);
+        self.changed(&before)
+    }
+
     /// `known` is the conversation's id and model, `None` for a new one.
     pub fn update(
         &mut self,
@@ -325,21 +342,7 @@ impl Composer {
         known: Option<ConversationId>,
     ) -> Vec<Effect> {
         match (message, stance) {
-            (Message::Edited(action), _) => {
-                if !action.is_edit() {
-                    self.content.perform(action);
-                    return Vec::new();
-                }
-                let (before, shown) = (self.written(), self.content.text());
-                let action = match action {
-                    Action::Edit(Edit::Paste(text)) => {
-                        Action::Edit(self.pasted.fold(&text, &shown).map_or(Edit::Paste(text), Edit::Insert))
-                    }
-                    action => action,
-                };
-                self.content.perform(action);
-                self.changed(&before)
-            }
+            (Message::Edited(action), _) => self.edited(action),
             // What is being sent is taken out of the text as it was.
             (Message::PastedUnfolded(_) | Message::PastedRemoved(_), _) if self.is_sending() => Vec::new(),
             (Message::PastedUnfolded(mark), _) => {

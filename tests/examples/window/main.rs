@@ -82,6 +82,7 @@ fn trace(daemon: &mut TestDaemon) {
 }
 
 /// So many messages, those of a person and of an agent by turns.
+#[expect(clippy::disallowed_methods, reason = "it plays the daemon, and has no mint")]
 fn said(messages: u64) -> impl Iterator<Item = RecordBody> {
     (1..=messages).map(|n| match n % 2 {
         1 => RecordBody::UserMessage(UserMessage { text: format!("Message {n}: what about `src/{n}.rs`?") }),

@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(words.find("Flaky, flakyflaky Ä"), [0..5, 7..12, 12..17, 18..20]);
         assert!(words.find("flak").is_empty());
         // The Kelvin sign, whose lower case is ASCII.
-        assert_eq!(Phrases::of_query("kelvin").find("5 \u{212a}elvin"), [2..10]);
+        assert_eq!(Phrases::of_query("kelvin").find("5 \u{212a}elvin").first(), Some(&(2..10)));
         assert!(Phrases::of_query("? \"").find("anything?").is_empty());
     }
 

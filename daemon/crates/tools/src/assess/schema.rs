@@ -127,7 +127,7 @@ impl Check {
     fn size(&mut self, is_minimum: bool, size: Option<u64>, limit: u64, unit: &str) {
         match size {
             Some(size) if is_minimum && size < limit => {
-                self.fault(&format!("it has less than {limit} {unit}"))
+                self.fault(&format!("it has less than {limit} {unit}"));
             }
             Some(size) if !is_minimum && size > limit => {
                 self.fault(&format!("it has more than {limit} {unit}"));

@@ -312,10 +312,10 @@ fn one_hunk_is_undone_alone() {
     let (first, second) = ((3, "new 3\n"), (35, "caf\u{e9}\n"));
     for file in ["d/a b", "\u{fc}\n"] {
         let mut site = Site::repository();
-        site.write(file, &text(&[]));
+        site.write(file, text(&[]));
         site.commit();
         site.begin();
-        site.step(1, |site| site.write(file, &text(&[first, second])));
+        site.step(1, |site| site.write(file, text(&[first, second])));
         let shown = hunks(&site);
         assert_eq!(shown.len(), 2, "{shown:?}");
         site.files = site.changed().into_iter().map(|(path, ..)| path).collect();
