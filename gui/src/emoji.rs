@@ -57,7 +57,7 @@ pub(crate) fn drawable(text: Cow<'_, str>) -> Cow<'_, str> {
 /// Whether the text has emoji that no font has.
 #[must_use]
 pub(crate) fn lacks_font(text: &str) -> bool {
-    !text.is_ascii() && text.chars().any(is_emoji) && !*HAS_FONT
+    !text.is_ascii() && !*HAS_FONT && text.chars().any(is_emoji)
 }
 
 /// Whether an emoji is seen. Those of fonts of some formats would be drawn as nothing.

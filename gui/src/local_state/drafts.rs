@@ -1,5 +1,5 @@
 //! What a person has written and not sent. Each window has a folder of its own for it, so that no window overwrites what is written in
-//! another one. What a window has left that is gone belongs to the first that looks for it.
+//! another one. The drafts of a window that is gone belong to the first window that looks for them.
 
 use super::{keep, read};
 use crate::screen::pending::Written;

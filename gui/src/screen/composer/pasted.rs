@@ -35,8 +35,8 @@ impl Pasted {
         (shown, pasted)
     }
 
-    /// Folds a text that is pasted into the shown one, if it is long; its mark. A text that has a mark of another paste is folded too:
-    /// it would stand for that paste.
+    /// Folds a pasted text if it is long, and returns its mark. A pasted text that contains the mark of another paste is folded too,
+    /// because that mark would stand for the other paste.
     pub fn fold(&mut self, text: &str, shown: &str) -> Option<char> {
         let has_mark = self.0.iter().any(|(mark, _)| text.contains(*mark));
         let is_long = text.lines().nth(LINES).is_some() || text.chars().nth(CHARS).is_some();

@@ -39,7 +39,7 @@ pub(super) struct Changes {
     /// The calls that were counted.
     calls: Vec<Seq>,
     of: HashMap<TaskId, Vec<File>>,
-    /// What the daemon says of a task that has ended, or why there is no undo; `None`: it was asked.
+    /// The daemon's answer about a task that has ended: its changes, or why there is no undo. `None`: the answer has not come.
     told: HashMap<TaskId, Option<Result<TaskChangesReply, String>>>,
     /// Tasks whose files are shown, and files whose diffs are shown.
     shown: HashSet<TaskId>,
@@ -147,7 +147,7 @@ impl File {
 fn file_head<'a>(
     path: &'a str,
     counts: Vec<Element<'a, Message>>,
-    diff: Option<Press<'a, Message>>,
+    diff: Press<'a, Message>,
     undo: Option<Element<'a, Message>>,
 ) -> Row<'a, Message> {
     row![one_line(code(visible_line(path).into_owned()))]
@@ -266,7 +266,7 @@ impl Conversation {
     }
 
     /// Asks the daemon what the last task has changed, once it has ended: only git knows what commands did, and whether there is an undo.
-    /// `is_old`: what it has said no longer holds.
+    /// `is_old`: earlier answers no longer hold.
     pub(super) fn ask_for_changes(&mut self, is_old: bool) -> Option<Effect> {
         let id = self.changed_by()?;
         if is_old {
@@ -313,7 +313,6 @@ impl Conversation {
         diff: &'a str,
         look: Look,
     ) -> Element<'a, Message> {
-        let hunks = diff::hunks(diff, &file.path);
         let undo = |label, hunk: Option<&str>| {
             let part = Part { file: file.path.clone(), hunk: hunk.map(str::to_owned) };
             word(label, Message::Undo(undo::Message::UndoOf(task, UndoFrom::Start, Some(part))))
@@ -325,10 +324,14 @@ impl Conversation {
             beside("changed since by somebody else").into()
         };
         let counts = said(sum_of(std::slice::from_ref(file))).collect();
-        let diff = (!hunks.is_empty()).then(|| self.toggle_diff(task, &file.path));
-        let head = file_head(&file.path, counts, diff, Some(button));
+        let head = file_head(&file.path, counts, self.toggle_diff(task, &file.path), Some(button));
         if !self.shows_diff(task, &file.path) {
             return head.into();
+        }
+        // The diff may be long, so it is read only for the files that are open.
+        let hunks = diff::hunks(diff, &file.path);
+        if hunks.is_empty() {
+            return column![head, secondary("The diff does not show its content.")].into();
         }
         let has_parts = is_offered && hunks.len() > 1;
         let hunks = hunks.into_iter().map(|hunk| {
@@ -341,7 +344,7 @@ impl Conversation {
     }
 
     fn file<'a>(&'a self, task: TaskId, file: &'a File, look: Look) -> Element<'a, Message> {
-        let head = file_head(&file.path, file.words(), Some(self.toggle_diff(task, &file.path)), None);
+        let head = file_head(&file.path, file.words(), self.toggle_diff(task, &file.path), None);
         if !self.shows_diff(task, &file.path) {
             return head.into();
         }

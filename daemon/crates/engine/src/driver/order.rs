@@ -28,8 +28,8 @@ pub enum Order<H: Host> {
     OpenGate,
     /// The append failed: the attempts that wait at the gate never act.
     DropGate,
-    /// Delete the output kept on disk for all attempts of these calls. Their results are committed, so no crash needs the output any
-    /// more. A call that never started may have such files too: a daemon that died had prepared its attempt.
+    /// Delete the output kept on disk for all attempts of these calls. The results of the calls are committed, so no recovery needs
+    /// the output. A call that never started may have kept files too, if a daemon died after it had prepared the call.
     DropOutput(Vec<CallId>),
     /// Set the conversation's next wake-up time, in place of the previous one.
     SetAlarm(Option<Timestamp>),

@@ -26,7 +26,6 @@ pub(super) fn check(spec: &ToolSpec, arguments: &Value) -> Result<(), CallError>
 pub(crate) fn faults(schema: &Value, value: &Value) -> Result<Vec<String>, UnknownKeyword> {
     let mut check = Check { path: Vec::new(), found: Vec::new() };
     check.value(schema, Some(value))?;
-    check.found.truncate(MAX_NAMED);
     Ok(check.found)
 }
 

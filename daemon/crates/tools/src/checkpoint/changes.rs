@@ -10,7 +10,7 @@ use abide_protocol::checkpoint::{Chain, ChangeKind, ChangedBy, ChangedFile};
 use std::{collections::BTreeMap, fs, io::Read as _, sync::PoisonError};
 
 /// The most of a difference that is shown, in bytes.
-const MAX_DIFF: u64 = 1 << 20;
+pub(super) const MAX_DIFF: u64 = 1 << 20;
 
 /// Stands in a diff before the files that changed while commands ran. `git apply` passes it over.
 const DURING_COMMANDS: &str = "# These changed while a command ran: by the command, or by you.\n";

@@ -1,16 +1,19 @@
 //! One hunk of a file's changes, undone alone.
 
-use super::{NoCheckpoint, diff_text, plan::Planned, repository::Repository};
+use super::{
+    NoCheckpoint,
+    changes::{MAX_DIFF, name},
+    diff_text,
+    plan::Planned,
+    repository::Repository,
+};
 use std::fs;
 
-/// The most of a file's diff that is searched for the hunk, in bytes.
-const MAX_DIFF: u64 = 1 << 20;
-
 impl Repository<'_> {
-    /// The file as it would be without that hunk of its diff: what it is otherwise stays. `hunk` is the text that
-    /// [`Checkpoints::changes`](super::Checkpoints::changes) shows, from its `@@` on.
+    /// The file with that hunk of its diff reversed; the rest of the file stays. `hunk` is the text of the hunk, from `@@` on, in the diff
+    /// that [`Checkpoints::changes`](super::Checkpoints::changes) gives.
     pub(super) fn without_hunk(&self, file: &Planned, hunk: &str) -> Result<Planned, NoCheckpoint> {
-        let gone = || NoCheckpoint::NoHunk { path: super::changes::name(&file.path) };
+        let gone = || NoCheckpoint::NoHunk { path: name(&file.path) };
         if file.is_left_out() || file.target.is_none() || file.current.is_none() {
             return Err(gone());
         }
@@ -39,7 +42,7 @@ fn patch_of(diff: &[u8], hunk: &str) -> Option<Vec<u8>> {
     Some(head.chain(hunks.get(number).copied()).flatten().copied().collect())
 }
 
-/// What stands before the hunks of a file's diff, and the hunks. Each line of a hunk but its first has a sign before it.
+/// The head of a file's diff, and its hunks. Each line of a hunk except the first has a sign before it.
 fn split(diff: &[u8]) -> (&[u8], Vec<&[u8]>) {
     let mut starts = Vec::new();
     let mut at = 0;

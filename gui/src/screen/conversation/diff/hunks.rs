@@ -8,16 +8,12 @@ pub fn hunks<'a>(diff: &'a str, path: &str) -> Vec<&'a str> {
         // After a name with a space git writes a tab.
         name.is_some_and(|name| name.trim_end_matches('\t') == path)
     };
-    let mut found = Vec::new();
-    for file in parts(diff, "diff --git ") {
+    let of_file = |file| {
         let parts = parts(file, "@@");
-        if let Some((head, hunks)) = parts.split_first()
-            && head.lines().any(is_its_name)
-        {
-            found = hunks.iter().map(|hunk| hunk.find("\n#").map_or(*hunk, |end| &hunk[..=end])).collect();
-        }
-    }
-    found
+        let (_, hunks) = parts.split_first().filter(|(head, _)| head.lines().any(is_its_name))?;
+        Some(hunks.iter().map(|hunk| hunk.find("\n#").map_or(*hunk, |end| &hunk[..=end])).collect())
+    };
+    parts(diff, "diff --git ").into_iter().find_map(of_file).unwrap_or_default()
 }
 
 /// The text, cut before each line that begins like this.
