@@ -39,13 +39,11 @@ pub(crate) struct RuleAdded {
     pub(crate) rule: RuleId,
     /// Otherwise it denies.
     pub(crate) allow: bool,
-    /// The `rule_remembered` record in the conversation of the decision. Absent: that
-    /// conversation was deleted before decisions had records here.
+    /// The `rule_remembered` record in the conversation of the decision. Absent: it was made in none.
     pub(crate) source: Option<Seq>,
     /// Who decided. Absent: unknown.
     pub(crate) by: Option<By>,
     /// A rule of the rule language, of which `rule` is the digest. It outlives the conversation of the decision.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<TextRule>,
 }
 
