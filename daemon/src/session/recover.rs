@@ -85,11 +85,7 @@ impl Sessions {
     pub async fn forget_checkpoints_of_deleted(self) {
         let checkpoints = self.inner.runner.tools.checkpoints().clone();
         let found = async {
-            let noted = tokio::task::spawn_blocking(move || {
-                checkpoints.leave_repositories();
-                checkpoints.conversations()
-            });
-            let noted = noted.await??;
+            let noted = tokio::task::spawn_blocking(move || checkpoints.conversations()).await??;
             if noted.is_empty() {
                 return Ok(noted);
             }

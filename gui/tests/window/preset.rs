@@ -140,7 +140,7 @@ pub(crate) fn task(status: Status) -> AgentTask {
         children: Vec::new(),
         incomplete: None,
         retry: None,
-        work: None,
+        work: abide_client::protocol::task::Work { ms: 0, since: None },
         external_id: None,
         title: String::new(),
         depth: 0,
@@ -181,7 +181,7 @@ pub(crate) fn call(seq: u64, tool: &str, summary: &str) -> CallView {
         ended_at: Some(NOW),
         outcome: Some(CallOutcome::Done),
         result: Some(ToolResult::success("exit 0", None)),
-        permission: Some(Permission::Ask),
+        permission: Permission::Ask,
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct RuleAdded {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RuleRemoved {
     pub(crate) rule: RuleId,
-    pub(crate) by: Option<By>,
+    pub(crate) by: By,
 }
 
 /// A record of the hidden conversation before it is appended.
@@ -79,7 +79,7 @@ pub(crate) fn derived(records: &[Record]) -> Result<Vec<NewHiddenRecord>, Fault>
     for record in records {
         match &record.body {
             // It precedes the `rule_remembered` that it causes, in the same append.
-            RecordBody::ApprovalDecided(decided) => by.clone_from(&decided.by),
+            RecordBody::ApprovalDecided(decided) => by = Some(decided.by.clone()),
             RecordBody::RuleRemembered(RuleRemembered { rule, allow, text }) => {
                 let text = text.as_ref().map(|text| TextRule {
                     text: text.clone(),

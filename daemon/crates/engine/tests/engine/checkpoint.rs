@@ -3,7 +3,7 @@
 
 use crate::{
     plan::{ask, read, shell, update},
-    world::{DAWN, World, facts, head},
+    world::{DAWN, World, facts, head, somebody},
 };
 use abide_engine::{Checkpoint, History, Tail, UnreadableCheckpoint};
 use abide_protocol::{
@@ -68,7 +68,7 @@ fn records() -> Vec<NewRecord> {
             call_id: call,
             decision,
             note: None,
-            by: None,
+            by: somebody(),
         })
     };
     let finished = CallFinished {

@@ -34,6 +34,11 @@ pub(crate) struct World {
     entropy: u64,
 }
 
+/// Who answers and decides, where it does not matter.
+pub(crate) fn somebody() -> By {
+    By { via: Via::Socket, name: String::new() }
+}
+
 /// The start time of every world.
 pub(crate) const DAWN: Timestamp = Timestamp(1_700_000_000_000);
 
@@ -329,7 +334,7 @@ impl World {
 
     pub(crate) fn decide(&mut self, call: CallId, decision: Decision) -> Vec<NewRecord> {
         let approval = self.approval(call).id;
-        self.input(Input::Decide { approval, decision, note: None, rule: None, by: None })
+        self.input(Input::Decide { approval, decision, note: None, rule: None, by: somebody() })
     }
 
     pub(crate) fn pause(&mut self) {

@@ -163,7 +163,7 @@ fn call_view(connection: &Connection, record: Record) -> Result<Option<CallView>
             ended_at: None,
             outcome: None,
             result: None,
-            permission: Some(assessed.permission),
+            permission: assessed.permission,
         };
         let finished = row.get::<_, Option<i64>>(0)?.map(seq_from_sql);
         Ok((view, finished))

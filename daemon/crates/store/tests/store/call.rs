@@ -43,7 +43,7 @@ async fn a_call_is_seen_at_every_stage() {
         ended_at: None,
         outcome: None,
         result: None,
-        permission: Some(Permission::Ask),
+        permission: Permission::Ask,
     };
     assert_eq!(calls, [view.clone()]);
 
@@ -56,7 +56,7 @@ async fn a_call_is_seen_at_every_stage() {
         call_id: call_id(1),
         decision: Decision::AllowOnce,
         note: None,
-        by: None,
+        by: abide_protocol::record::By { via: abide_protocol::record::Via::Socket, name: String::new() },
     };
     let (_, calls) = after(RecordBody::ApprovalDecided(decision)).await;
     view.state = CallState::Queued;

@@ -25,7 +25,7 @@ async fn decide(store: &Store, id: ConversationId, number: u64, allow: bool) {
         call_id: call_id(number),
         decision: if allow { Decision::AllowAlways } else { Decision::RejectAlways },
         note: None,
-        by: Some(by("window")),
+        by: by("window"),
     };
     let records = vec![
         record(number, Some(1), RecordBody::ApprovalDecided(decided)),

@@ -324,7 +324,7 @@ pub(crate) fn task(conversation: ConversationId, n: u64, status: Status, pending
         children: Vec::new(),
         incomplete: None,
         retry: None,
-        work: None,
+        work: abide_protocol::task::Work { ms: 0, since: None },
         external_id: None,
         title: String::new(),
         depth: 0,
