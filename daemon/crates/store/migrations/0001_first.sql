@@ -122,7 +122,7 @@ CREATE TABLE external_ids (
 CREATE INDEX external_ids_of_conversation ON external_ids (conversation);
 
 -- The state of a conversation from which a reading can begin at a later record than its first. Without it all are read.
-CREATE TABLE checkpoints (
+CREATE TABLE history_snapshots (
     conversation BLOB    PRIMARY KEY REFERENCES conversations (id) ON DELETE CASCADE,
     -- Of the first record that the state does not include.
     seq          INTEGER NOT NULL,

@@ -418,21 +418,21 @@ impl World {
         Input::Interrupted { cause, findings: Vec::new(), ran_until: None }
     }
 
-    /// The state folded from all records; from a checkpoint on, it is the same.
+    /// The state folded from all records; from a snapshot on, it is the same.
     pub(crate) fn replayed(&self) -> History {
         let folded = |mut history: History, records: &[NewRecord]| {
             records.iter().for_each(|record| history.fold(record));
             history
         };
         let whole = folded(History::default(), &self.records);
-        if let Some(checkpoint) = whole.checkpoint() {
+        if let Some(snapshot) = whole.snapshot() {
             let begins = |record: &NewRecord| {
-                matches!(record.body, RecordBody::TaskStarted(_)) && record.task_id == Some(checkpoint.root)
+                matches!(record.body, RecordBody::TaskStarted(_)) && record.task_id == Some(snapshot.root)
             };
             let from = self.records.iter().position(begins).expect("its root is recorded");
-            let encoded = checkpoint.encode().expect("it can be encoded");
-            let resumed = History::from_checkpoint(&encoded).expect("it was encoded");
-            assert_eq!(folded(resumed, &self.records[from..]), whole, "a checkpoint leads to the same state");
+            let encoded = snapshot.encode().expect("it can be encoded");
+            let resumed = History::from_snapshot(&encoded).expect("it was encoded");
+            assert_eq!(folded(resumed, &self.records[from..]), whole, "a snapshot leads to the same state");
         }
         whole
     }
