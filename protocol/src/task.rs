@@ -486,8 +486,7 @@ impl AgentTask {
         Self { original_prompt: String::new(), scratchpad: Vec::new(), ..self.clone() }
     }
 
-    /// It was not paused by a person, and nothing in the inbox asks about it: it goes on only when a person resumes it. (A daemon of an
-    /// earlier version paused it.)
+    /// It is paused, not by a person, and asks nothing itself: it is a sub-task, and a task above it asks whether to go on.
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.status == Status::Paused

@@ -21,8 +21,8 @@ pub enum OpenError {
     NotOurs { path: PathBuf },
     #[error(
         "{} is of a build before 0.1.0, which this version cannot read; it was left as it is: to save its messages, \
-         run the older program's `abide conversations --json`, and `abide messages ID --limit 1000 --json` for each of them; then end \
-         its daemon (`abide daemon stop`) and move {} away",
+         run the older program's `abide conversations --json` (and with `--archived`), and `abide messages ID --limit 1000 --json` for \
+         each of them; then end its daemon (`abide daemon stop`) and move {} away",
         path.display(), path.parent().unwrap_or(path).display()
     )]
     BeforeFirstRelease { path: PathBuf },
