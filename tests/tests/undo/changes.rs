@@ -112,7 +112,7 @@ async fn all_of_it_is_shown_and_taken_back_but_for_a_person_s_edit() {
     assert!(!repository.folder.join("d/c.txt").exists());
     let again = cli.run(&["undo", &id, "--redo", "--yes"]).await;
     assert!(
-        again.code == Some(1) && again.stderr.contains("there is no undo of it to take back"),
+        again.code == Some(1) && again.stderr.contains("there is no undo of it to redo"),
         "{again:?}"
     );
     assert_eq!(repository.text("a.txt").unwrap(), "a\nby the tool\nmore\n");
