@@ -30,7 +30,7 @@ impl Verdict {
     fn of_answer_at(reply: &UserResponseReply, sent: Option<&str>, now: Timestamp) -> Self {
         let what = reply.response.as_deref().map(text::one_line);
         let as_asked = reply.response.as_deref() == sent;
-        let words = match (what, since(reply.won, reply.first_at, now)) {
+        let words = match (what, since(reply.first_at, now)) {
             (Some(what), None) => format!("answered: {what}"),
             (None, None) => "declined".to_owned(),
             (Some(what), Some(since)) => {
@@ -62,7 +62,7 @@ impl Verdict {
         let is_lasting = |decision: Decision| decision.is_always() || decision == Decision::AllowForTask;
         // If `always` was sent and only `once` counts, nothing is remembered: that is not as asked.
         let as_asked = same && (is_lasting(reply.decision) || !is_lasting(sent));
-        let words = match since(reply.won, reply.first_at, now) {
+        let words = match since(reply.first_at, now) {
             None => {
                 let about = about.map(|about| format!(": {about}")).unwrap_or_default();
                 format!("{what}{kind}{about}")
@@ -92,8 +92,8 @@ impl Verdict {
 }
 
 /// Since when another answer or decision counts; `None` if this one does.
-fn since(won: bool, first_at: Option<Timestamp>, now: Timestamp) -> Option<String> {
-    (!won).then(|| first_at.map_or_else(String::new, |at| format!(" {}", measure::ago(at, now))))
+fn since(first_at: Option<Timestamp>, now: Timestamp) -> Option<String> {
+    first_at.map(|at| format!(" {}", measure::ago(at, now)))
 }
 
 fn lost(as_asked: bool, yours: &str) -> String {
@@ -174,13 +174,5 @@ mod tests {
             let expected = Verdict { as_asked, words: words.to_owned() };
             assert_eq!(Verdict::of_answer_at(&reply, sent, NOW), expected);
         }
-    }
-
-    /// Daemons of earlier versions do not send the time.
-    #[test]
-    fn a_reply_without_the_time_is_printed() {
-        let reply = DecideApprovalReply { won: false, decision: Decision::RejectOnce, first_at: None };
-        let verdict = Verdict::of_decision_at(&reply, Decision::AllowOnce, None, NOW);
-        assert_eq!(verdict.words, "already rejected; your approval did not count");
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn book(policy: &[Standing], remembered: Vec<TextRule>) -> Book {
         let effect = self::effect(effect);
         match Rule::parse(&text, effect) {
             Ok(rule) => Some(Standing { rule: Arc::new(rule), effect, source: Source::Workspace }),
-            // An earlier version accepted it. A rule that allows is dropped; without one that denies, people must be asked.
+            // Another version accepted it. A rule that allows is dropped; without one that denies, people must be asked.
             Err(error) if effect == Effect::Allow => {
                 tracing::warn!("the remembered rule `{text}` {error}; it is not used");
                 None

@@ -47,8 +47,7 @@ pub struct TakenCheckpoint {
     /// changed any.
     pub others: Option<SavedTree>,
     /// The files with the edits of the task's edit tools, and without what else has changed while its commands ran: a command has changed
-    /// that, or somebody else meanwhile. Absent: nothing else has changed. (Older records do not tell: there it was all the task's.)
-    #[serde(default)]
+    /// that, or somebody else meanwhile. Absent: nothing else has changed.
     pub edits: Option<SavedTree>,
     /// The files as they were.
     pub saved: SavedTree,
@@ -78,15 +77,12 @@ pub struct UndoBegun {
     pub undone: TaskId,
     pub from: UndoFrom,
     /// Also files that have changed while a command ran.
-    #[serde(default)]
     pub all: bool,
     /// These files only, as [`ChangedFile::path`] names them; empty: all.
-    #[serde(default)]
     pub files: Vec<String>,
     /// Only this hunk of the one file.
-    #[serde(default)]
     pub hunk: Option<String>,
-    pub by: Option<By>,
+    pub by: By,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,7 +117,6 @@ pub struct UndoneFiles {
     pub restored: u32,
     pub kept: Vec<KeptFile>,
     /// What else the undo has left as it is, in sentences without a full stop.
-    #[serde(default)]
     pub notes: Vec<String>,
 }
 
@@ -203,7 +198,6 @@ pub struct ChangedFile {
     /// An undo does not touch it: somebody else has changed it after the task, or perhaps has, or no checkpoint has its content.
     pub kept: bool,
     /// It has changed while a command ran, by the command or by somebody else. An undo restores it only with `all`.
-    #[serde(default)]
     pub perhaps_yours: bool,
 }
 
@@ -226,7 +220,6 @@ pub struct KeptFile {
     pub path: String,
     pub why: String,
     /// See [`ChangedFile::perhaps_yours`].
-    #[serde(default)]
     pub perhaps_yours: bool,
 }
 

@@ -23,7 +23,6 @@ pub struct Conversation {
     pub updated_at: Timestamp,
     pub archived: bool,
     /// It gives no desktop notifications.
-    #[serde(default)]
     pub muted: bool,
     /// Messages that no client has marked as read.
     pub unread: u64,
@@ -38,9 +37,7 @@ pub struct LatestTask {
     pub id: TaskId,
     pub status: Status,
     /// Once it has ended.
-    #[serde(default)]
     pub end_reason: Option<EndReason>,
-    #[serde(default)]
     pub incomplete: Option<Incomplete>,
 }
 

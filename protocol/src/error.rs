@@ -25,7 +25,6 @@ pub struct ErrorData {
     /// `Seq` for a `subscribe` whose `since` is later.
     pub id: Option<String>,
     /// For `ambiguous`: what the id fits, at most [`MAX_CANDIDATES`] of them.
-    #[serde(default)]
     pub candidates: Vec<Candidate>,
 }
 

@@ -45,11 +45,7 @@ pub enum EventKind {
     TaskEnded(EndedEvent),
     /// A model's stream held parts that make no sense; the reply leaves them out.
     ModelTraced(ModelTracedEvent),
-    /// Decisions on this call are no longer remembered.
-    RuleForgotten(Rule),
     PhaseBegan(PhaseEvent),
-    /// The task has found out its mode.
-    ModeChosen(Mode),
     /// A person has taken back what a task of the conversation has changed.
     Undone(UndoneEvent),
 }
@@ -82,10 +78,8 @@ pub struct StartedEvent {
     pub mode: Mode,
     /// `provider/model`.
     pub model: String,
-    #[serde(default)]
     pub persona: Option<String>,
     /// The repository's notes for agents that the model has been given.
-    #[serde(default)]
     pub instructions: Vec<InstructionFile>,
 }
 
@@ -133,7 +127,6 @@ pub struct RuleEvent {
     /// Whether the rule allows or denies.
     pub allow: bool,
     /// The rule's text, if it matches more than the very call.
-    #[serde(default)]
     pub text: Option<String>,
 }
 
@@ -174,9 +167,7 @@ impl Event {
         "restarted",
         "task_ended",
         "model_traced",
-        "rule_forgotten",
         "phase_began",
-        "mode_chosen",
         "undo_ended",
     ];
 
@@ -253,7 +244,6 @@ impl EventKind {
             RecordBody::PhaseBegan(began) => {
                 Self::PhaseBegan(PhaseEvent { step: began.step, phase: began.phase })
             }
-            RecordBody::ModeChosen(chosen) => Self::ModeChosen(chosen.mode),
             RecordBody::ModelFailed(failed) => Self::ModelFailed(ModelFailedEvent {
                 kind: failed.kind,
                 message: failed.message.clone(),
@@ -282,7 +272,6 @@ impl EventKind {
                 traces: traced.traces.clone(),
                 count: traced.traces.len() as u64 + traced.left_out,
             }),
-            RecordBody::RuleForgotten(forgotten) => Self::RuleForgotten(forgotten.rule.clone()),
             RecordBody::UndoEnded(ended) => Self::Undone(UndoneEvent::from(ended)),
             _ => return None,
         })

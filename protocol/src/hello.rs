@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 pub const PROTOCOL: u32 = 1;
 /// JSON-RPC 2.0, a line each.
 pub const JSON: &str = "json";
-/// Length-delimited bincode. The number is that of the schema: any change of a wire type raises it.
-pub const BINCODE: &str = "bincode-41";
+/// Length-delimited bincode. The number is that of the types: any change of a wire type raises it.
+pub const BINCODE: &str = "bincode-1";
 /// The longest first line, in bytes.
 pub const MAX_HELLO: usize = 64 * 1024;
 /// The longest line or frame after it, in bytes.

@@ -14,13 +14,10 @@ pub struct InboxItem {
     pub conversation_title: String,
     pub pending: Pending,
     /// The root above a sub-task; absent: the task is a root.
-    #[serde(default)]
     pub root_id: Option<TaskId>,
     /// What a sub-task is about; empty for a root, which its conversation's title names.
-    #[serde(default)]
     pub title: String,
     /// Tasks above this one.
-    #[serde(default)]
     pub depth: u32,
 }
 
@@ -139,24 +136,17 @@ pub struct Approval {
     /// SHA-256 (hex) of tool, arguments and workspace: the decision is about exactly this.
     pub digest: String,
     /// What `allow_always` and `reject_always` can remember instead of `rule`, the narrowest first.
-    #[serde(default)]
     pub wider: Vec<WiderRule>,
     /// Why it asks although a sandbox could confine it, in a sentence without a full stop. Words of the agent in it are quoted.
-    #[serde(default)]
     pub why: Option<String>,
     /// A person may decide with only the summary before them, as in a notification: the summary tells the call whole, its risk is not
-    /// high, and it neither leaves the sandbox nor undermines it. (Older records do not say.)
-    #[serde(default)]
+    /// high, and it neither leaves the sandbox nor undermines it.
     pub in_passing: bool,
     /// The files that the call names and that other calls could change. If one is no longer like this when the call starts, it does not run.
-    /// (Older records name none.)
-    #[serde(default)]
     pub files: Vec<NamedFile>,
     /// Why `allow_always` is refused, in a sentence without a full stop; absent: it is not.
-    #[serde(default)]
     pub only_once: Option<String>,
-    /// `allow_for_task` is possible: it asks only because what is done here could not be undone. (Older records do not say.)
-    #[serde(default)]
+    /// `allow_for_task` is possible: it asks only because what is done here could not be undone.
     pub for_task: bool,
 }
 
@@ -189,9 +179,7 @@ pub struct Preview {
     pub path: String,
     /// A unified diff, possibly cut. What its lines do not show (encoding, line ends) is in notes before them, which begin with `\`.
     pub diff: String,
-    /// All added and removed lines, including those cut from `diff`. Absent if the file is no text, and in records of older
-    /// versions.
-    #[serde(default)]
+    /// All added and removed lines, including those cut from `diff`. Absent: the file is no text.
     pub changed: Option<Changed>,
 }
 

@@ -109,9 +109,8 @@ pub struct CallView {
     pub ended_at: Option<Timestamp>,
     pub outcome: Option<CallOutcome>,
     pub result: Option<ToolResult>,
-    /// What decided whether it may run; absent: an older daemon does not say.
-    #[serde(default)]
-    pub permission: Option<Permission>,
+    /// What decided whether it may run.
+    pub permission: Permission,
 }
 
 impl CallView {

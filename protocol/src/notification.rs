@@ -172,11 +172,9 @@ pub struct DaemonUpdate {
     /// The disk is full: nothing is lost, everything waits for room.
     pub storage_full: bool,
     /// Something in the database cannot be read, so something may be missing; `abide doctor` says what.
-    #[serde(default)]
     pub storage_damaged: bool,
     pub shutting_down: bool,
     /// Another program is on disk; `status` says more.
-    #[serde(default)]
     pub update: Option<UpdateStage>,
 }
 

@@ -58,8 +58,7 @@ pub enum RecordBody {
     Reply(ReplyRecord),
     /// The part of a reply that was shown when the task ended. A call in it is dropped.
     PartialReply(PartialReply),
-    /// Arguments, permission and preview of a call, before anything of it runs. (Its name in older records is `call_planned`.)
-    #[serde(alias = "call_planned")]
+    /// Arguments, permission and preview of a call, before anything of it runs.
     CallAssessed(CallAssessed),
     ApprovalRequested(Approval),
     ApprovalDecided(ApprovalDecided),
@@ -79,17 +78,12 @@ pub enum RecordBody {
     TaskEnded(TaskEnded),
     /// Parts of an attempt's stream that its reply leaves out. It comes right before the reply or the failure.
     ModelTraced(ModelTraced),
-    /// Decisions on this call that were remembered in this conversation no longer count. Only in older records: forgetting is
-    /// recorded in no conversation.
-    RuleForgotten(RuleForgotten),
     /// Sub-tasks have ended, and their results are delivered to the task's model. It is in the append of their end.
     ResultsDelivered(ResultsDelivered),
     /// A phase of a step begins. If it asks the model, `model_requested` follows in the same append.
     PhaseBegan(PhaseBegan),
     /// A message of the agent that is not a model's reply. It is not in the transcript.
     AgentMessage(AgentMessage),
-    /// A task of mode `auto` has found out its mode. Only older versions write it.
-    ModeChosen(ModeChosen),
     /// A message of an earlier conversation that the task was started with.
     Imported(Imported),
     Joining(Joining),
@@ -119,7 +113,6 @@ pub struct ConversationUpdated {
     pub mode: Option<Mode>,
     pub model: Option<String>,
     pub persona: Option<String>,
-    #[serde(default)]
     pub muted: Option<bool>,
 }
 
@@ -148,7 +141,7 @@ pub struct TaskStarted {
     pub system_prompt: String,
     pub tools: Vec<ToolSpec>,
     pub workspace: String,
-    /// The client's environment without what looks like a secret, for tools. (Of older records: what commands in the sandbox get.)
+    /// The client's environment without what looks like a secret, for tools.
     pub environment: BTreeMap<String, String>,
     pub limits: Limits,
     pub approvals: Approvals,
@@ -156,50 +149,33 @@ pub struct TaskStarted {
     pub original_prompt: String,
     pub metadata: Option<JsonText>,
     pub client_message: Option<ClientMessage>,
-    /// Tasks above this one; 0: it is a root. (Older records do not say: all were roots.)
-    #[serde(default)]
+    /// Tasks above this one; 0: it is a root.
     pub depth: u32,
-    /// Absent: an older record, or a task that another one has started.
-    #[serde(default)]
+    /// Absent: another task has started it.
     pub by: Option<By>,
-    /// The mode's templates, by phase. (Older records have none.)
-    #[serde(default)]
+    /// The mode's templates, by phase.
     pub prompts: BTreeMap<String, String>,
-    /// The persona's name; what it says is in the other fields. (Older records do not say.)
-    #[serde(default)]
+    /// The persona's name; what it says is in the other fields.
     pub persona: Option<String>,
-    /// The repository's notes for agents; their texts are in the system prompt. (Older records have none.)
-    #[serde(default)]
+    /// The repository's notes for agents; their texts are in the system prompt.
     pub instructions: Vec<InstructionFile>,
-    /// What a sub-task is about, in a few words. (Older records, and roots, have none.)
-    #[serde(default)]
+    /// What a sub-task is about, in a few words. (Roots have none.)
     pub title: String,
     /// The call that has started this sub-task.
-    #[serde(default)]
     pub forked_by: Option<ForkedBy>,
     /// The system prompt of its sub-tasks; absent: its own, since it is an agent as they are.
-    #[serde(default)]
     pub child_system_prompt: Option<String>,
-    /// From this many tokens of context on, old outputs and steps are left out before a new step. 0, and in older records: only when
-    /// a request was too long for the model.
-    #[serde(default)]
+    /// From this many tokens of context on, old outputs and steps are left out before a new step. 0: only when a request
+    /// was too long for the model.
     pub compact_at_tokens: u64,
-    /// The id that its client gave it besides its own. (Older records have none.)
-    #[serde(default)]
+    /// The id that its client gave it besides its own.
     pub external_id: Option<String>,
-    /// Files that the user named, relative to the workspace. (Older records have none.)
-    #[serde(default)]
+    /// Files that the user named, relative to the workspace.
     pub files: Vec<String>,
-    /// Checkpoints of its files are made, so that its changes can be taken back. (Older tasks have none.)
-    #[serde(default)]
+    /// Checkpoints of its files are made, so that its changes can be taken back.
     pub checkpoints: bool,
-    /// It is parked while a limit of its provider lasts; otherwise the limit ends it. (Older records do not say: it is parked.)
-    #[serde(default = "yes")]
+    /// It is parked while a limit of its provider lasts; otherwise the limit ends it.
     pub parks: bool,
-}
-
-const fn yes() -> bool {
-    true
 }
 
 /// The call of a parent that has started a sub-task.
@@ -287,8 +263,7 @@ pub enum NoticeKind {
 #[serde(rename_all = "camelCase")]
 pub struct Nudge {
     pub text: String,
-    /// It says which sub-tasks are still at work, as the task wanted to end. (Older records do not say: none did.)
-    #[serde(default)]
+    /// It says which sub-tasks are still at work, as the task wanted to end.
     pub names_children: bool,
 }
 
@@ -374,8 +349,7 @@ pub struct ModelFailed {
     pub message: String,
     /// When the next attempt begins; absent if there is none.
     pub retry_at: Option<Timestamp>,
-    /// The request was sent, so it counts as a model call. (Older records do not say, and were not counted.)
-    #[serde(default)]
+    /// The request was sent, so it counts as a model call.
     pub sent: bool,
 }
 
@@ -440,16 +414,12 @@ pub struct ReplyRecord {
     pub step: u32,
     pub attempt: u32,
     pub reply: Reply,
-    #[serde(default)]
     pub phase: Option<Phase>,
     /// The control block that the mode has read in the reply's text.
-    #[serde(default)]
     pub control: Option<ControlBlock>,
     /// The text that people see, if it is not the reply's own.
-    #[serde(default)]
     pub text: Option<String>,
     /// Calls that the mode has read in the reply's text. The provider does not know of them.
-    #[serde(default)]
     pub calls: Vec<CallBlock>,
 }
 
@@ -539,35 +509,25 @@ pub struct CallAssessed {
     /// SHA-256 (hex) of tool, arguments and workspace.
     pub digest: String,
     pub permission: Permission,
-    /// The sandbox that its processes will run in. (Older records do not say: there was none.)
-    #[serde(default = "unconfined")]
+    /// The sandbox that its processes will run in.
     pub sandbox: String,
     /// The rule that allows, asks or denies, as it is written.
-    #[serde(default)]
     pub rule: Option<String>,
     /// The command that a rule allows: it is executed like this, without a shell.
-    #[serde(default)]
     pub direct: Option<Box<Direct>>,
     /// The rules that an approval offers besides the exact one, the narrowest first.
-    #[serde(default)]
     pub wider: Vec<WiderRule>,
     /// Why it asks although a sandbox could confine it, in a sentence without a full stop.
-    #[serde(default)]
     pub why: Option<String>,
     /// See [`Approval::in_passing`].
-    #[serde(default)]
     pub in_passing: bool,
     /// See [`Approval::files`].
-    #[serde(default)]
     pub files: Vec<NamedFile>,
     /// See [`Approval::only_once`].
-    #[serde(default)]
     pub only_once: Option<String>,
     /// See [`Approval::for_task`].
-    #[serde(default)]
     pub for_task: bool,
     /// What of its arguments was left out, for the model: it is told with the result.
-    #[serde(default)]
     pub notes: Vec<String>,
 }
 
@@ -595,10 +555,6 @@ pub enum DirectOutput {
     Dropped,
 }
 
-fn unconfined() -> String {
-    "none".to_owned()
-}
-
 /// How to find out whether an edit happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -609,9 +565,8 @@ pub struct EditHashes {
     pub before: Option<String>,
     /// SHA-256 (hex) of the content after.
     pub after: String,
-    /// The size of the content after, in bytes. (Older records do not say.)
-    #[serde(default)]
-    pub bytes: Option<u64>,
+    /// The size of the content after, in bytes.
+    pub bytes: u64,
 }
 
 /// What the file of an interrupted edit shows. (Between tools and engine; never on the wire.)
@@ -651,9 +606,7 @@ pub struct ApprovalDecided {
     pub call_id: CallId,
     pub decision: Decision,
     pub note: Option<String>,
-    /// Absent: an older record.
-    #[serde(default)]
-    pub by: Option<By>,
+    pub by: By,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -664,14 +617,7 @@ pub struct RuleRemembered {
     /// Otherwise it denies.
     pub allow: bool,
     /// The rule that is remembered, if it matches more than the very call.
-    #[serde(default)]
     pub text: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RuleForgotten {
-    pub rule: Rule,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -694,7 +640,6 @@ pub struct CallFinished {
     /// ms.
     pub duration_ms: u64,
     /// The sub-tasks whose results the call's code has read. The model is not sent them a second time as notes.
-    #[serde(default)]
     pub read_results: Vec<TaskId>,
 }
 
@@ -704,8 +649,7 @@ pub struct QuestionAnswered {
     pub question_id: QuestionId,
     /// Absent: declined.
     pub response: Option<String>,
-    /// Absent: an older record, or a question that was closed for another reason than an answer.
-    #[serde(default)]
+    /// Absent: the question was closed for another reason than an answer.
     pub by: Option<By>,
 }
 
@@ -733,8 +677,7 @@ pub struct LimitsRaised {
 pub struct Compacted {
     /// Calls whose results are replaced by a short note.
     pub elided: Vec<CallId>,
-    /// Whole steps that are replaced by a line about each, the oldest first. (Older records have none.)
-    #[serde(default)]
+    /// Whole steps that are replaced by a line about each, the oldest first.
     pub steps: Vec<CompactedStep>,
 }
 
@@ -751,11 +694,8 @@ pub struct CompactedStep {
 pub struct Restarted {
     /// Starts of the daemon in a row without progress of the root task or a sub-task.
     pub without_progress: u32,
-    /// (Older records do not say: a restart of the daemon.)
-    #[serde(default)]
     pub cause: Interruption,
     /// The daemon that was interrupted certainly ran until then: the task worked until then. Absent: until its newest record.
-    #[serde(default)]
     pub ran_until: Option<Timestamp>,
 }
 
@@ -782,11 +722,10 @@ impl ClockMoved {
 }
 
 /// What interrupted a task's work.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interruption {
     /// The daemon ended during the work, and another one started.
-    #[default]
     DaemonRestarted,
     /// Records of the conversation could not be appended, and everything under way was cancelled.
     AppendFailed,
@@ -799,8 +738,7 @@ pub struct TaskEnded {
     pub summary: Option<String>,
     pub error: Option<String>,
     /// The result for programs, of mode `tree`: `{answer, subResults[], questions[{question, answer}], usage}`, where a sub-result is
-    /// what `wait` gives. (Older records have none.)
-    #[serde(default)]
+    /// what `wait` gives.
     pub data: Option<JsonText>,
 }
 
@@ -835,12 +773,6 @@ pub struct PhaseBegan {
 #[serde(rename_all = "camelCase")]
 pub struct AgentMessage {
     pub text: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ModeChosen {
-    pub mode: Mode,
 }
 
 /// A message of an earlier conversation, in the order that a provider requires: the results of a reply's calls follow it at once, one for

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
 /// How the daemon that answers was started, and whether one is started at login.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartStatus {
     pub by: StartedBy,
@@ -12,13 +12,10 @@ pub struct StartStatus {
 }
 
 /// Who started the daemon, as far as it can see.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, VariantNames)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum StartedBy {
-    /// An older daemon, which does not say.
-    #[default]
-    Unknown,
     /// A client that needed it.
     Client,
     /// A person, in a terminal.
@@ -42,12 +39,11 @@ pub struct SystemdStart {
 }
 
 /// What starts a daemon of this home at login.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, VariantNames)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum AtLogin {
-    /// An older daemon, which does not say; or a system where Abide cannot find out.
-    #[default]
+    /// Abide cannot find out on this system.
     Unknown,
     /// Nothing: the first client starts it.
     Nothing,

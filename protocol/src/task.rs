@@ -307,14 +307,11 @@ pub struct Limits {
     pub max_cost_micros: u64,
     /// Seconds until an unanswered question cancels the task.
     pub question_timeout_secs: u64,
-    /// The deepest sub-task: that of a root has depth 1. (Older records do not say.)
-    #[serde(default = "Limits::usual_depth")]
+    /// The deepest sub-task: that of a root has depth 1.
     pub max_depth: u32,
     /// Live sub-tasks of one task, without theirs.
-    #[serde(default = "Limits::usual_children")]
     pub max_children: u32,
     /// Tasks of a tree, the root and ended ones included.
-    #[serde(default = "Limits::usual_tasks")]
     pub max_tasks: u32,
 }
 
@@ -425,31 +422,22 @@ pub struct AgentTask {
     pub metadata: Option<JsonText>,
     pub children: Vec<TaskId>,
     /// Set if the task ended with an incomplete reply.
-    #[serde(default)]
     pub incomplete: Option<Incomplete>,
     /// Set while a model call that failed waits for its next attempt, and during that attempt.
-    #[serde(default)]
     pub retry: Option<Retry>,
-    /// How long it has worked; absent: an older task.
-    #[serde(default)]
-    pub work: Option<Work>,
+    /// How long it has worked.
+    pub work: Work,
     /// The id that its client gave it beside `id`.
-    #[serde(default)]
     pub external_id: Option<String>,
     /// What a sub-task is about; empty for a root task, which its conversation's title names.
-    #[serde(default)]
     pub title: String,
     /// Tasks above this one; 0: it is a root.
-    #[serde(default)]
     pub depth: u32,
     /// Absent: it has started no sub-task.
-    #[serde(default)]
     pub tree: Option<Box<Tree>>,
     /// The result for programs, of a mode that has one; see [`crate::record::TaskEnded::data`].
-    #[serde(default)]
     pub data: Option<Box<JsonText>>,
     /// What it was allowed in advance.
-    #[serde(default)]
     pub approvals: Approvals,
 }
 
@@ -486,13 +474,10 @@ impl AgentTask {
         all
     }
 
-    /// How long it has worked, in ms; of an older task how long ago it began.
+    /// How long it has worked, in ms.
     #[must_use]
     pub fn worked(&self, now: Timestamp) -> u64 {
-        match self.work {
-            Some(work) => work.ms + work.since.map_or(0, |since| now.since(since)),
-            None => self.ended_at.unwrap_or(now).since(self.started_at),
-        }
+        self.work.ms + self.work.since.map_or(0, |since| now.since(since))
     }
 
     /// This task as lists and updates carry it.
@@ -501,8 +486,7 @@ impl AgentTask {
         Self { original_prompt: String::new(), scratchpad: Vec::new(), ..self.clone() }
     }
 
-    /// It was not paused by a person, and nothing in the inbox asks about it: it goes on only when a person resumes it. (A daemon of an
-    /// earlier version paused it.)
+    /// It is paused, not by a person, and asks nothing itself: it is a sub-task, and a task above it asks whether to go on.
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.status == Status::Paused

@@ -32,6 +32,36 @@ pub fn read(home: &Home) -> Vec<Line> {
     between(&home.database(), Seq(0), Seq(u64::MAX))
 }
 
+/// Gives each record the checksum of what it says now.
+///
+/// # Panics
+/// The records cannot be read or written.
+pub fn reseal(database: &Connection) {
+    let columns = "SELECT seq, id, conversation, task, at, kind, version, body FROM records";
+    let mut statement = database.prepare(columns).expect("the database has records");
+    let mut rows = statement.query([]).expect("the records can be read");
+    while let Some(row) = rows.next().expect("the records can be read") {
+        let record = || -> rusqlite::Result<(i64, Vec<u8>)> {
+            let (seq, at): (i64, i64) = (row.get(0)?, row.get(4)?);
+            let mut bytes = seq.to_le_bytes().to_vec();
+            for id in 1..=3 {
+                bytes.extend(row.get::<_, Option<Vec<u8>>>(id)?.unwrap_or_default());
+            }
+            bytes.extend(at.to_le_bytes());
+            bytes.extend(row.get::<_, u32>(6)?.to_le_bytes());
+            let kind: String = row.get(5)?;
+            bytes.extend((kind.len() as u64).to_le_bytes());
+            bytes.extend(kind.bytes());
+            bytes.extend(row.get::<_, String>(7)?.bytes());
+            Ok((seq, bytes))
+        };
+        let (seq, bytes) = record().expect("a record can be read");
+        let sealed = (seq, crc32fast::hash(&bytes));
+        let sql = "UPDATE records SET checksum = ?2 WHERE seq = ?1";
+        database.execute(sql, sealed).expect("a record can be written");
+    }
+}
+
 /// The records after `from`, up to and including `to`, of the database at `path`.
 ///
 /// # Panics

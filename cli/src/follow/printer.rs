@@ -315,10 +315,6 @@ impl Printer {
                 let words = format!("remembered: {} is {verb} with {}", rule.tool, rule.arguments.as_str());
                 screen.prose(&paint(FAINT, &text::one_line(&words)))
             }
-            EventKind::RuleForgotten(rule) => {
-                let words = format!("forgotten: {} asks again with {}", rule.tool, rule.arguments.as_str());
-                screen.prose(&paint(FAINT, &text::one_line(&words)))
-            }
             EventKind::Undone(undone) => {
                 screen.prose(&paint(FAINT, &text::one_line(&undone.words())))?;
                 for file in &undone.kept {
@@ -335,7 +331,6 @@ impl Printer {
             | EventKind::Paused(_)
             | EventKind::ModelTraced(_)
             | EventKind::PhaseBegan(_)
-            | EventKind::ModeChosen(_)
             | EventKind::LimitsRaised(_) => Ok(()),
         }
     }

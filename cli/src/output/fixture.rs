@@ -38,7 +38,7 @@ pub(crate) fn task() -> AgentTask {
         children: Vec::new(),
         incomplete: None,
         retry: None,
-        work: None,
+        work: abide_client::protocol::task::Work { ms: 0, since: None },
         external_id: None,
         title: String::new(),
         depth: 0,
@@ -118,6 +118,6 @@ pub(crate) fn call() -> CallView {
         ended_at: Some(START.plus(12)),
         outcome: Some(CallOutcome::Done),
         result: Some(ToolResult::success("120 lines\nand more", None)),
-        permission: None,
+        permission: abide_client::protocol::record::Permission::Ask,
     }
 }

@@ -86,7 +86,6 @@ fn happened(event: &Event) -> Option<String> {
                 step => paint(STRONG, &format!("step {step}: ")) + &paint(FAINT, phase),
             }
         }
-        EventKind::ModeChosen(mode) => format!("works as {}", mode.name()),
         EventKind::Undone(undone) => text::one_line(&undone.words()),
         EventKind::ModelFailed(failed) => {
             let again = failed
@@ -105,7 +104,6 @@ fn happened(event: &Event) -> Option<String> {
             let what = remembered.text.as_ref().unwrap_or(&remembered.rule.tool);
             format!("remembered: {} is {verb}", text::one_line(what))
         }
-        EventKind::RuleForgotten(rule) => format!("forgotten: {} asks again", text::one_line(&rule.tool)),
         EventKind::Restarted => "the daemon was restarted; the task was found unfinished".to_owned(),
         EventKind::TaskEnded(ended) => format!("ended: {}", ended.reason.name().replace('_', " ")),
     })

@@ -106,7 +106,6 @@ fn update_words(update: &UpdateStatus) -> String {
 /// Who started the daemon.
 fn started(by: &StartedBy) -> String {
     match by {
-        StartedBy::Unknown => "this older daemon does not say by whom".to_owned(),
         StartedBy::Client => "by a client that needed it".to_owned(),
         StartedBy::Terminal => "by hand, in a terminal".to_owned(),
         StartedBy::Autostart => "by the desktop, at login".to_owned(),
@@ -150,7 +149,6 @@ fn config(status: &StatusReply) -> String {
     let now = status.started_at.plus(status.uptime_ms);
     match &status.config.refused {
         Some(refused) => refused_config(refused),
-        None if status.config.path.is_empty() => "this older daemon does not say".to_owned(),
         None => format!("{}, read {}", status.config.path, measure::ago(status.config.read_at, now)),
     }
 }

@@ -194,7 +194,6 @@ fn start(home: &Home, daemon: &Daemon) -> Diagnosis {
             StartedBy::Autostart => "the desktop started it; ",
             StartedBy::Systemd(SystemdStart { unit: Some(_), .. }) => "systemd started it; ",
             StartedBy::Systemd(_) | StartedBy::Program => "another program started it; ",
-            StartedBy::Unknown => "",
         },
         Daemon::NotListening | Daemon::NotRunning | Daemon::Failing(_) => "",
     };

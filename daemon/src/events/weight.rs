@@ -59,7 +59,6 @@ pub(super) fn weight(record: &Record) -> usize {
             }
             RecordBody::ApprovalDecided(decided) => of_text(decided.note.as_ref()),
             RecordBody::RuleRemembered(remembered) => remembered.rule.arguments.as_str().len(),
-            RecordBody::RuleForgotten(forgotten) => forgotten.rule.arguments.as_str().len(),
             RecordBody::CallFinished(call) => {
                 let result = &call.result;
                 result.message.len()
@@ -83,9 +82,7 @@ pub(super) fn weight(record: &Record) -> usize {
                 CheckpointState::Impossible(words) => words.len(),
                 CheckpointState::Unchanged => 0,
             },
-            RecordBody::UndoBegun(begun) => {
-                begun.by.as_ref().map_or(0, |by| by.name.len()) + begun.hunk.as_ref().map_or(0, String::len)
-            }
+            RecordBody::UndoBegun(begun) => begun.by.name.len() + begun.hunk.as_ref().map_or(0, String::len),
             RecordBody::UndoEnded(ended) => {
                 of_text(ended.note.as_ref())
                     + match &ended.result {
@@ -113,8 +110,7 @@ pub(super) fn weight(record: &Record) -> usize {
             | RecordBody::Resumed(_)
             | RecordBody::LimitsRaised(_)
             | RecordBody::Restarted(_)
-            | RecordBody::ClockMoved(_)
-            | RecordBody::ModeChosen(_) => 0,
+            | RecordBody::ClockMoved(_) => 0,
         }
 }
 
@@ -194,7 +190,10 @@ mod tests {
                 call_id,
                 decision: Decision::RejectOnce,
                 note: Some(text()),
-                by: None,
+                by: abide_protocol::record::By {
+                    via: abide_protocol::record::Via::Socket,
+                    name: String::new(),
+                },
             }),
             RecordBody::ModelFailed(ModelFailed {
                 item: RecordId(Uuid::nil()),

@@ -138,7 +138,6 @@ mod unix {
         let mut number = || words.next()?.parse::<u64>().ok();
         let mut small = || i32::try_from(number()?).ok();
         let (pid, listener, lock, owns_socket) = (small()?, small()?, small()?, small()? == 1);
-        // An older program does not name the file.
         let file = number().zip(number()).map(|(device, inode)| FileId { device, inode });
         if !is_us(pid) || listener == lock {
             return None;

@@ -109,7 +109,7 @@ fn task(parent: Option<TaskId>) -> AgentTask {
         children: vec![],
         incomplete: None,
         retry: None,
-        work: None,
+        work: abide_protocol::task::Work { ms: 0, since: None },
         external_id: None,
         title: String::new(),
         depth: 0,

@@ -5,8 +5,8 @@
 //! change of the disk, the end of the linger time), and for the daemon's shutdown. Attempts run in the runner's own tasks; their
 //! outcomes arrive as messages. The actor decides nothing.
 
-pub(super) mod checkpoint;
 mod cut_off;
+pub(super) mod history_snapshot;
 mod job;
 mod order;
 
@@ -59,7 +59,7 @@ impl Actor {
             sessions,
             mailbox,
             mail,
-            driver: Driver::new(id, checkpoint::SPACING, predecessor, clock),
+            driver: Driver::new(id, history_snapshot::SPACING, predecessor, clock),
             pending: None,
             running: HashMap::new(),
             gate: watch::channel(false).0,

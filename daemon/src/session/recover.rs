@@ -1,6 +1,6 @@
 //! Recovery at start: work that the previous daemon left.
 
-use super::{Sessions, actor::checkpoint};
+use super::{Sessions, actor::history_snapshot};
 use abide_engine::{Finding, History, driver::StartedCall};
 use abide_protocol::{CallId, ConversationId, record::TaskStarted};
 use abide_store::ReadError;
@@ -58,14 +58,14 @@ impl Sessions {
     /// The records cannot be read.
     pub async fn files_at_rest(&self, conversation: ConversationId) -> Result<(), ReadError> {
         let mut worked = self.inner.hub.work_on_files();
-        if checkpoint::load(&self.inner.store, conversation).await?.0.works_on_files() {
+        if history_snapshot::load(&self.inner.store, conversation).await?.0.works_on_files() {
             // A start may have left it until it is needed.
             drop(self.mailbox(conversation));
         }
         let rest = async {
             loop {
                 worked.mark_unchanged();
-                let (history, _) = checkpoint::load(&self.inner.store, conversation).await?;
+                let (history, _) = history_snapshot::load(&self.inner.store, conversation).await?;
                 if !history.works_on_files() || worked.changed().await.is_err() {
                     return Ok(());
                 }
@@ -85,11 +85,7 @@ impl Sessions {
     pub async fn forget_checkpoints_of_deleted(self) {
         let checkpoints = self.inner.runner.tools.checkpoints().clone();
         let found = async {
-            let noted = tokio::task::spawn_blocking(move || {
-                checkpoints.leave_repositories();
-                checkpoints.conversations()
-            });
-            let noted = noted.await??;
+            let noted = tokio::task::spawn_blocking(move || checkpoints.conversations()).await??;
             if noted.is_empty() {
                 return Ok(noted);
             }

@@ -212,7 +212,7 @@ async fn on_a_full_disk_a_refusal_waits_for_the_commit_it_rests_on() {
         decision: abide_protocol::inbox::Decision::AllowOnce,
         note: None,
         rule: None,
-        by: None,
+        by: abide_protocol::record::By { via: abide_protocol::record::Via::Socket, name: String::new() },
     };
     let refused = tokio::time::timeout(PATIENCE, sessions.command(CONVERSATION, decide)).await.unwrap();
     assert!(matches!(refused, Err(CommandError::Refused(Refusal::NoApproval))), "{refused:?}");
@@ -365,7 +365,10 @@ async fn no_command_is_lost_when_an_actor_leaves() {
                 decision: abide_protocol::inbox::Decision::AllowOnce,
                 note: None,
                 rule: None,
-                by: None,
+                by: abide_protocol::record::By {
+                    via: abide_protocol::record::Via::Socket,
+                    name: String::new(),
+                },
             };
             let refused = sessions.command(CONVERSATION, answer).await;
             assert!(matches!(refused, Err(CommandError::Refused(_))), "{refused:?}");

@@ -16,7 +16,7 @@ use abide_client::{
             task::{StartTaskParams, StartTaskReply},
         },
         notification::Snapshot,
-        task::{AgentTask, EndReason, Mode, Status},
+        task::{AgentTask, EndReason, Mode, Status, Work},
     },
 };
 use abide_gui::{
@@ -109,7 +109,7 @@ fn the_time_that_a_task_took_is_written_alike() {
     let task = &mut conversation.tasks[0];
     task.end_reason = Some(EndReason::Completed);
     task.ended_at = Some(Timestamp(task.started_at.0 + 312));
-    task.work = None;
+    task.work = Work { ms: 312, since: None };
     let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
     person.open(CONVERSATION, conversation);
     let texts = person.texts();

@@ -264,7 +264,7 @@ fn a_call_that_a_remembered_rule_allowed_says_so() {
     for (permission, is_said) in
         [(Permission::Rule, true), (Permission::Ask, false), (Permission::Tier, false)]
     {
-        let call = CallView { permission: Some(permission), ..preset::call(3, "shell", "make") };
+        let call = CallView { permission, ..preset::call(3, "shell", "make") };
         let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
         let texts = person.texts();
         assert_eq!(texts.contains(&"exit 0 · allowed by a rule · 41.0 s".to_owned()), is_said, "{texts:?}");

@@ -591,7 +591,7 @@ fn a_question_is_shown_in_the_list_without_markdown_marks() {
 /// The limit on a task's time counts its work alone; so does the time in the header and at its end.
 #[test]
 fn the_time_of_a_task_is_that_of_its_work() {
-    let work = Some(Work { ms: 61_000, since: Some(Timestamp(NOW.0 - 9_000)) });
+    let work = Work { ms: 61_000, since: Some(Timestamp(NOW.0 - 9_000)) };
     let (overview, conversation) = preset::waits(Status::Thinking, &[], preset::history());
     let with = |tasks: Vec<AgentTask>| tasks.into_iter().map(|task| AgentTask { work, ..task }).collect();
     let mut person = Person::before(Snapshot { tasks: with(overview.tasks), ..overview });

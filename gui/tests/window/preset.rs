@@ -12,7 +12,9 @@ use abide_client::{
             DaemonUpdate, DeltaItem, DeltaKind, Notification, Partial, Snapshot, TaskDelta, TaskMessage,
         },
         record::Permission,
-        task::{ActiveCall, AgentTask, Approvals, CallState, EndReason, Limits, Mode, PauseReason, Status},
+        task::{
+            ActiveCall, AgentTask, Approvals, CallState, EndReason, Limits, Mode, PauseReason, Status, Work,
+        },
         transcript::{Risk, ToolResult, Usage},
     },
 };
@@ -140,7 +142,10 @@ pub(crate) fn task(status: Status) -> AgentTask {
         children: Vec::new(),
         incomplete: None,
         retry: None,
-        work: None,
+        work: match status.has_ended() {
+            true => Work { ms: 93_000, since: None },
+            false => Work { ms: 0, since: Some(Timestamp(NOW.0 - 93_000)) },
+        },
         external_id: None,
         title: String::new(),
         depth: 0,
@@ -181,7 +186,7 @@ pub(crate) fn call(seq: u64, tool: &str, summary: &str) -> CallView {
         ended_at: Some(NOW),
         outcome: Some(CallOutcome::Done),
         result: Some(ToolResult::success("exit 0", None)),
-        permission: Some(Permission::Ask),
+        permission: Permission::Ask,
     }
 }
 

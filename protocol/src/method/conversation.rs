@@ -79,7 +79,6 @@ pub struct ListMessagesReply {
     /// Pass as `before` for the page before this one; absent: there is none, or `after` was given.
     pub before: Option<Seq>,
     /// Where `after` was given: pass it as `after` for the page after this one; absent: there is none.
-    #[serde(default)]
     pub after: Option<Seq>,
 }
 

@@ -28,13 +28,10 @@ pub struct ListModelsReply {
     pub providers: Vec<ProviderInfo>,
     pub default: DefaultModel,
     /// The limits of a task that names none, in the default mode.
-    #[serde(default)]
     pub limits: Limits,
     /// The mode of a task that names none.
-    #[serde(default)]
     pub mode: Mode,
     /// For each mode, the step limit of a task that names none.
-    #[serde(default)]
     pub steps: Vec<ModeSteps>,
 }
 
@@ -85,14 +82,10 @@ pub struct StatusReply {
     pub socket: String,
     /// Names (not values) of the API keys the daemon has.
     pub keys: Vec<String>,
-    #[serde(default)]
     pub config: ConfigStatus,
-    #[serde(default)]
     pub sandbox: SandboxStatus,
     /// Absent: the program that runs is the one on disk.
-    #[serde(default)]
     pub update: Option<UpdateStatus>,
-    #[serde(default)]
     pub start: StartStatus,
 }
 
@@ -172,10 +165,8 @@ pub struct ShutdownReply {
     /// Tasks that have not ended.
     pub unfinished: u64,
     /// The same by status. Those that run go on at the next start.
-    #[serde(default)]
     pub tasks: TaskCounts,
     /// Work that had not ended by the deadline.
-    #[serde(default)]
     pub cut: Vec<CutOff>,
 }
 
@@ -232,7 +223,6 @@ pub struct SetKeyReply {
     /// Where it is kept now, in words.
     pub stored_in: String,
     /// A key of this provider had been stored before, and was replaced or removed.
-    #[serde(default)]
     pub had_key: bool,
 }
 

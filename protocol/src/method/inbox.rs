@@ -27,7 +27,6 @@ pub struct UserResponseReply {
     pub won: bool,
     pub response: Option<String>,
     /// When the first response was recorded, if it was not this one.
-    #[serde(default)]
     pub first_at: Option<Timestamp>,
 }
 
@@ -54,7 +53,6 @@ pub struct DecideApprovalReply {
     pub won: bool,
     pub decision: Decision,
     /// When the first decision was recorded, if it was not this one.
-    #[serde(default)]
     pub first_at: Option<Timestamp>,
 }
 

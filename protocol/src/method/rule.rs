@@ -22,7 +22,6 @@ pub struct ListRulesReply {
     /// Pass as `before` for the next page; absent: there is none.
     pub before: Option<Seq>,
     /// The rules of the configuration's `[policy]`.
-    #[serde(default)]
     pub policy: Vec<PolicyRule>,
 }
 
@@ -45,7 +44,6 @@ pub struct RememberedRule {
     /// Where the decision was made, and what it is about; absent if that conversation is deleted. Then only the digest is left.
     pub origin: Option<RuleOrigin>,
     /// The rule, if it matches more than one call.
-    #[serde(default)]
     pub text: Option<TextRule>,
 }
 
@@ -117,12 +115,9 @@ pub struct TestRuleReply {
     pub why: String,
     /// The rules that an approval of it would offer besides the exact one.
     pub wider: Vec<WiderRule>,
-    /// What becomes of the call in a task that is started without `--yes`, remembered decisions and the sandbox included. Absent: an
-    /// older daemon.
-    #[serde(default)]
+    /// What becomes of the call in a task that is started without `--yes`, remembered decisions and the sandbox included.
     pub permission: Option<Permission>,
     /// If it asks, why, in words.
-    #[serde(default)]
     pub asks: Option<String>,
 }
 

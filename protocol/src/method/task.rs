@@ -190,7 +190,6 @@ pub struct StartTaskReply {
     pub conversation_id: ConversationId,
     /// The newest root task of another conversation that has not ended and works in the same git work tree: what one changes, the
     /// other finds.
-    #[serde(default)]
     pub beside: Option<TaskId>,
 }
 
@@ -239,10 +238,8 @@ pub struct TaskChangesReply {
     /// The steps of the task that have changed files.
     pub steps: Vec<u32>,
     /// Changes of it were taken back, so that its newest undo can be taken back (`redo`).
-    #[serde(default)]
     pub can_redo: bool,
     /// What else an undo leaves as it is, in sentences without a full stop: commits that were made since.
-    #[serde(default)]
     pub notes: Vec<String>,
 }
 
@@ -255,7 +252,6 @@ pub struct UndoTaskReply {
     /// Files of the task that are as they were, and why.
     pub kept: Vec<KeptFile>,
     /// See [`TaskChangesReply::notes`].
-    #[serde(default)]
     pub notes: Vec<String>,
 }
 
@@ -326,7 +322,6 @@ pub struct TaskFile {
     /// The call that has written it last.
     pub call_id: Option<CallId>,
     /// Its size after that, in bytes.
-    #[serde(default)]
     pub bytes: Option<u64>,
 }
 
@@ -341,7 +336,7 @@ impl TaskFile {
     #[must_use]
     pub fn written(edit: &EditHashes, call: CallId) -> Self {
         let change = if edit.before.is_none() { FileChange::Created } else { FileChange::Modified };
-        Self { path: edit.path.clone(), change, call_id: Some(call), bytes: edit.bytes }
+        Self { path: edit.path.clone(), change, call_id: Some(call), bytes: Some(edit.bytes) }
     }
 }
 
@@ -400,10 +395,8 @@ pub struct GetTaskReply {
     /// Only if `history` was asked for.
     pub history: Option<TaskHistory>,
     /// Older calls are left out because there are very many.
-    #[serde(default)]
     pub calls_cut: bool,
     /// How it was started.
-    #[serde(default)]
     pub started: Option<Box<StartedEvent>>,
 }
 

@@ -21,7 +21,6 @@ pub struct ListWorktreesReply {
 pub struct Worktree {
     pub conversation_id: ConversationId,
     /// The sub-task that works there; absent: the root tasks of the conversation.
-    #[serde(default)]
     pub task_id: Option<TaskId>,
     /// Absolute path.
     pub path: String,
@@ -33,7 +32,6 @@ pub struct Worktree {
     /// Commits that no other branch has.
     pub commits: u64,
     /// Why the two before are not known.
-    #[serde(default)]
     pub problem: Option<String>,
 }
 

@@ -8,11 +8,9 @@ use abide_protocol::{
     method::{
         Focus, Method as _, Reply, Request,
         conversation::FocusReply,
-        daemon::{SetKeyReply, ShutdownReply, StatusReply},
         subscription::{Scope, SubscribeParams},
         task::{ListTasksParams, StartTaskParams},
     },
-    start::StartStatus,
 };
 
 fn read(line: &str) -> Incoming {
@@ -26,19 +24,6 @@ fn refused(line: &str) -> (Option<RequestId>, ErrorKind) {
 
 fn null() -> Option<RequestId> {
     Some(RequestId::Other("null".to_owned()))
-}
-
-/// `abide daemon restart` after an upgrade sends JSON to the older daemon, whose replies lack newer fields.
-#[test]
-fn reply_fields_missing_from_older_daemons_have_defaults() {
-    let shutdown: ShutdownReply = serde_json::from_str(r#"{"unfinished":2}"#).unwrap();
-    assert_eq!((shutdown.unfinished, shutdown.cut.len()), (2, 0));
-    let status = r#"{"version":"0.1.0","pid":1,"startedAt":1,"uptimeMs":1,"memoryBytes":1,"connections":1,"sessions":0,
-        "tasks":{"running":0,"waiting":0,"paused":0},"inbox":0,"daemon":{"storageFull":false,"shuttingDown":false},
-        "dataDir":"/d","socket":"/s","keys":[]}"#;
-    let status = serde_json::from_str::<StatusReply>(status).unwrap();
-    assert_eq!((status.config.refused, status.start), (None, StartStatus::default()));
-    assert!(!serde_json::from_str::<SetKeyReply>(r#"{"storedIn":"nowhere"}"#).unwrap().had_key);
 }
 
 #[test]

@@ -38,18 +38,18 @@ fn is_question(popup: &Popup) -> bool {
 }
 
 /// Who decided and answered in the task's conversation, in order.
-fn deciders(world: &World, task: StartTaskReply) -> Vec<Option<By>> {
+fn deciders(world: &World, task: StartTaskReply) -> Vec<By> {
     let lines = ledger::of(&world.daemon.home(), task.conversation_id);
     let by = lines.iter().filter_map(|line| match line.record() {
         RecordBody::ApprovalDecided(decided) => Some(decided.by),
-        RecordBody::QuestionAnswered(answered) => Some(answered.by),
+        RecordBody::QuestionAnswered(answered) => answered.by,
         _ => None,
     });
     by.collect()
 }
 
-fn by_notification() -> Option<By> {
-    Some(By { via: Via::Notification, name: "abide-tests 1".to_owned() })
+fn by_notification() -> By {
+    By { via: Via::Notification, name: "abide-tests 1".to_owned() }
 }
 
 #[tokio::test]

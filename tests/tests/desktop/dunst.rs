@@ -50,7 +50,7 @@ async fn dunst_shows_closes_opens_and_decides() {
     assert!(world.model.requests("dunst")[2].text().contains("blue"));
     let decided = ledger::of(&world.daemon.home(), task.conversation_id).into_iter().find_map(|line| {
         let RecordBody::ApprovalDecided(decided) = line.record() else { return None };
-        decided.by
+        Some(decided.by)
     });
     let Some(By { via: Via::Notification, name }) = decided else { panic!("{decided:?}") };
     assert!(name.starts_with("dunst "), "{name}");

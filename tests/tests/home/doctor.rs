@@ -120,13 +120,7 @@ async fn a_backup_never_replaces_a_file_of_the_home() {
     fs::hard_link(&database, folder.join("hard.db")).unwrap();
     let mut places: Vec<PathBuf> = ["abide.db", "abide.db-wal", "abide.db-shm", "abide.db-newest"]
         .into_iter()
-        .chain([
-            "abide.db-reserve",
-            "abide.db-schema1-backup",
-            "abide.lock",
-            "a-new-name.db",
-            "spool/copy.db",
-        ])
+        .chain(["abide.db-reserve", "abide.lock", "a-new-name.db", "spool/copy.db"])
         .map(|name| data.join(name))
         .collect();
     places.extend([data.clone(), home.config_file(), home.key_file(), home.run_dir.join("abide.sock")]);

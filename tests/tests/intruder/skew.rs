@@ -54,7 +54,7 @@ async fn disjoint_protocol_ranges_are_refused_and_others_agree() {
 async fn another_schema_falls_back_to_json() {
     let world = World::start().await;
     for codecs in
-        [&["bincode-999"][..], &["bincode-0", "msgpack", ""], &["BINCODE-2"], &["bincode-1", "json"]]
+        [&["bincode-999"][..], &["bincode-0", "msgpack", ""], &["BINCODE-2"], &["bincode-2", "json"]]
     {
         let status = json!({ "jsonrpc": "2.0", "id": 1, "method": "status" });
         let answers = talk(&world, &[hello(1, 1, codecs), status]).await;

@@ -146,7 +146,7 @@ async fn live(
             words.contains("abide.db") && !words.contains("panicked"),
             "{how}: the words do not help: {words}"
         );
-        // A daemon that had begun may have checkpointed the WAL into the database.
+        // A daemon that had begun may have written the WAL back into the database.
         for (path, bytes) in originals.iter().filter(|_| !answers) {
             assert!(
                 fs::read(path).unwrap() == *bytes,

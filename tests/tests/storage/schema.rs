@@ -1,4 +1,4 @@
-//! A daemon killed while it creates its database, and a database written by a newer version.
+//! A daemon killed while it creates its database, and a database that another version has written.
 
 use abide_fail_point::{Point, VARIABLE};
 use abide_tests::{
@@ -27,25 +27,38 @@ async fn a_database_half_created_at_a_kill_is_created_again() {
 }
 
 #[tokio::test]
-async fn a_database_of_a_newer_version_is_refused_and_not_changed() {
-    let mut world = World::start().await;
-    let task = world.run("newer", [Turn::done("Done.")]).await;
-    world.wait_end(task).await;
-    assert!(world.daemon.stop().await.success());
-    let path = world.daemon.home().database();
-    let newer = rusqlite::Connection::open(&path).unwrap();
-    newer.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA user_version = 999").unwrap();
-    drop(newer);
-    let before = std::fs::read(&path).unwrap();
-    // Several times: a session manager that restarts an old binary must not change the database.
-    for _ in 0..3 {
-        world.daemon.launch();
-        assert!(!world.daemon.ended().await.success());
-        assert!(
-            std::fs::read(&path).unwrap() == before,
-            "the database was changed by a version that does not know it"
-        );
+async fn a_database_of_a_newer_version_or_of_none_is_refused_and_not_changed() {
+    let cases: [(&str, &[&str]); 2] = [
+        ("user_version = 999", &["newer Abide", "install the newer version"]),
+        // The mark of builds before 0.1.0.
+        (
+            "application_id = 0x41626964",
+            &["of a build before 0.1.0", "abide messages ID --limit 1000 --json", "move", "away"],
+        ),
+    ];
+    for (mark, says) in cases {
+        let mut world = World::start().await;
+        let task = world.run("kept", [Turn::done("Done.")]).await;
+        world.wait_end(task).await;
+        assert!(world.daemon.stop().await.success());
+        let path = world.daemon.home().database();
+        let other = rusqlite::Connection::open(&path).unwrap();
+        other.execute_batch(&format!("PRAGMA journal_mode = DELETE; PRAGMA {mark}")).unwrap();
+        drop(other);
+        let before = std::fs::read(&path).unwrap();
+        // Several times: a session manager that restarts another version's binary must not change the database.
+        for _ in 0..3 {
+            world.daemon.launch();
+            assert!(!world.daemon.ended().await.success());
+            assert!(
+                std::fs::read(&path).unwrap() == before,
+                "the database was changed by a version that does not know it"
+            );
+        }
+        let doctor = world.daemon.cli().run(&["doctor"]).await;
+        for words in says {
+            assert!(world.daemon.output().contains(words), "{}", world.daemon.output());
+            assert!(doctor.stdout.contains(words), "{doctor:?}");
+        }
     }
-    let words = world.daemon.output();
-    assert!(words.contains("newer Abide") && words.contains("install the newer version"), "{words}");
 }

@@ -76,7 +76,7 @@ const fn is_of_undo(point: Point) -> bool {
 /// How often a point is passed in a second or two, at least.
 const fn often(point: Point) -> usize {
     match point {
-        Point::Checkpoint | Point::Checkpointed => 2,
+        Point::WalWriteBack | Point::WalWrittenBack => 2,
         Point::EditWritten | Point::EditDone | Point::OutputKept => 10,
         Point::Acknowledge => 12,
         _ => 40,

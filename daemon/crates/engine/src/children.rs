@@ -98,7 +98,6 @@ pub(crate) fn begin(
     mint: &mut Mint,
 ) -> Vec<NewRecord> {
     let text = head.original_prompt.clone();
-    // Older records have no template of it.
     let note = head.prompts.get(Note::Child.name()).map_or(CHILD, String::as_str).trim_end().to_owned();
     let mut draft = Draft::new(task, mint);
     draft.push(RecordBody::TaskStarted(Box::new(head)));

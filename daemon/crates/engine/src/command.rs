@@ -46,7 +46,7 @@ pub enum Command {
         note: Option<String>,
         /// The text of the approval's wider rule that is remembered. Absent: the very call.
         rule: Option<String>,
-        by: Option<By>,
+        by: By,
     },
     /// Takes back what a root task of the conversation has changed.
     Undo(UndoBegun),

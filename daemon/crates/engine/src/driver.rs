@@ -84,10 +84,10 @@ pub trait Host: Debug {
 pub struct Driver<H: Host> {
     conversation: ConversationId,
     history: History,
-    /// The records since the last checkpoint.
+    /// The records since the last snapshot.
     tail: Tail,
-    /// A checkpoint is kept when it saves the next load at least this many records.
-    checkpoint_spacing: usize,
+    /// A snapshot is kept when it saves the next load at least this many records.
+    snapshot_spacing: usize,
     /// Attempts that were started and neither cancelled nor ended, in the order in which they were started.
     running: Vec<Effect>,
     duty: Duty,
@@ -158,12 +158,12 @@ enum State<H: Host> {
 }
 
 impl<H: Host> Driver<H> {
-    /// A driver whose first order is to load the conversation's records. A checkpoint is kept when it saves the next load at least
-    /// `checkpoint_spacing` records. `clock`: how far the clock had moved when the conversation's alarm was set.
+    /// A driver whose first order is to load the conversation's records. A snapshot is kept when it saves the next load at least
+    /// `snapshot_spacing` records. `clock`: how far the clock had moved when the conversation's alarm was set.
     #[must_use]
     pub fn new(
         conversation: ConversationId,
-        checkpoint_spacing: usize,
+        snapshot_spacing: usize,
         predecessor: Predecessor,
         clock: ClockMoved,
     ) -> Self {
@@ -173,7 +173,7 @@ impl<H: Host> Driver<H> {
             conversation,
             history: History::default(),
             tail: Tail::default(),
-            checkpoint_spacing,
+            snapshot_spacing,
             running: Vec::new(),
             duty: Duty::Full,
             predecessor,

@@ -1,13 +1,13 @@
 //! A conversation's state, folded from its records. The engine has no other state.
 
-mod checkpoint;
 mod fold;
 mod imported;
 mod intervened;
+mod snapshot;
 mod transcript;
 
-pub use checkpoint::{Checkpoint, Tail, UnreadableCheckpoint};
 pub(crate) use fold::changes_hold;
+pub use snapshot::{HistorySnapshot, Tail, UnreadableHistorySnapshot};
 
 use crate::{
     files::{self, Files},
@@ -41,7 +41,7 @@ pub struct History {
     /// The newest root task, then all its sub-tasks at any depth, in the order in which they were started: each after its parent.
     /// Earlier roots and their sub-tasks have ended.
     pub(crate) tasks: Vec<Task>,
-    /// The transcript of earlier roots, which the next root continues. Used only while `tasks` is empty, after a checkpoint.
+    /// The transcript of earlier roots, which the next root continues. Used only while `tasks` is empty, after a snapshot.
     pub(crate) inherited: Transcript,
     /// Consecutive daemon starts that found this tree of tasks at work, without progress since the one before.
     pub(crate) restarts: u32,

@@ -58,7 +58,7 @@ pub enum Input {
         note: Option<String>,
         /// The text of the approval's wider rule that is remembered. Absent: the very call.
         rule: Option<String>,
-        by: Option<By>,
+        by: By,
     },
     /// A model call has ended with a reply.
     Replied {

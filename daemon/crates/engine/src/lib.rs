@@ -43,7 +43,9 @@ pub use children::result_of;
 pub use command::Command;
 pub use effects::{Effect, effects, wake_at};
 pub use files::{NoTrail, Trail};
-pub use history::{Checkpoint, CheckpointBefore, Conversation, First, History, Tail, UnreadableCheckpoint};
+pub use history::{
+    CheckpointBefore, Conversation, First, History, HistorySnapshot, Tail, UnreadableHistorySnapshot,
+};
 pub use import::{ImportError, import};
 pub use input::{
     Finding, Fork, Input, Intervention, ModelFailure, OwnPlace, Refusal, Replied, Shown, Start, Traces,

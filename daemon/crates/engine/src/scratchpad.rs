@@ -72,6 +72,7 @@ mod tests {
     use abide_protocol::{
         CallId, ConversationId, RecordId, Seq, TaskId,
         message::{CallOutcome, MessageKind, Role},
+        record::Permission,
         task::CallState,
         transcript::ToolResult,
     };
@@ -93,7 +94,7 @@ mod tests {
             ended_at: ended_at.map(Timestamp),
             outcome: ended_at.map(|_| CallOutcome::Done),
             result: ended_at.map(|_| result),
-            permission: None,
+            permission: Permission::Ask,
         }
     }
 

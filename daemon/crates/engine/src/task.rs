@@ -26,7 +26,7 @@ pub struct Task {
     pub started_at: Timestamp,
     pub stage: Stage,
     pub paused: Option<PauseReason>,
-    /// How the task decides: its head's mode. (A task of mode `auto` in older records may have chosen another mode.)
+    /// How the task decides: its head's mode.
     pub mode: Mode,
     /// What the phases of its step have come to, in a mode with phases.
     pub(crate) pass: Pass,

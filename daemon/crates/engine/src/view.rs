@@ -57,7 +57,7 @@ pub fn view(conversation: ConversationId, history: &History, task: &Task) -> Age
         children: task.children.clone(),
         incomplete: task.incomplete().filter(|_| end.is_some_and(|end| end.reason == EndReason::Completed)),
         retry: retry(task),
-        work: Some(task.clock.work()),
+        work: task.clock.work(),
         external_id: task.head.external_id.clone(),
         title: task.head.title.clone(),
         depth: task.head.depth,

@@ -29,10 +29,10 @@ pub enum Point {
     Committed,
     /// The commit is published, and the callers have no reply.
     Published,
-    /// A checkpoint of the log is about to be made.
-    Checkpoint,
-    /// The checkpoint is made.
-    Checkpointed,
+    /// The database's log (WAL) is about to be written back.
+    WalWriteBack,
+    /// It is written back.
+    WalWrittenBack,
     /// A request is done, and its reply not sent.
     Acknowledge,
     /// A model is about to be asked; the records that led to it may not be committed yet.
@@ -84,8 +84,8 @@ impl Point {
         Self::Commit,
         Self::Committed,
         Self::Published,
-        Self::Checkpoint,
-        Self::Checkpointed,
+        Self::WalWriteBack,
+        Self::WalWrittenBack,
         Self::Acknowledge,
         Self::ModelCall,
         Self::ModelReplied,
@@ -119,8 +119,8 @@ impl Point {
             Self::Commit => "commit",
             Self::Committed => "committed",
             Self::Published => "published",
-            Self::Checkpoint => "checkpoint",
-            Self::Checkpointed => "checkpointed",
+            Self::WalWriteBack => "wal-write-back",
+            Self::WalWrittenBack => "wal-written-back",
             Self::Acknowledge => "acknowledge",
             Self::ModelCall => "model-call",
             Self::ModelReplied => "model-replied",

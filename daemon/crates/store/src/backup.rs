@@ -4,7 +4,6 @@ use crate::{
     Store,
     disk::sync_folder,
     error::{OpenError, ReadError},
-    migrate::{CHECKSUMS_SINCE, CURRENT},
     query::changed_records,
 };
 use rusqlite::Connection;
@@ -67,15 +66,12 @@ pub(crate) fn write(connection: &Connection, to: &Path, existing: Existing) -> R
     sync_folder(folder).map_err(failed)
 }
 
-/// Checks the whole database, whose schema is given.
-pub(crate) fn integrity(connection: &Connection, schema: i64) -> Result<Integrity, ReadError> {
+/// Checks the whole database.
+pub(crate) fn integrity(connection: &Connection) -> Result<Integrity, ReadError> {
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({FINDINGS})"))?;
     let findings = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
     if findings != ["ok"] {
         return Ok(Integrity::Damaged(findings));
-    }
-    if schema < CHECKSUMS_SINCE {
-        return Ok(Integrity::Sound);
     }
     let changed = changed_records(connection, FINDINGS)?;
     Ok(if changed.is_empty() { Integrity::Sound } else { Integrity::Damaged(changed) })
@@ -84,6 +80,6 @@ pub(crate) fn integrity(connection: &Connection, schema: i64) -> Result<Integrit
 impl Store {
     /// Checks the whole database beside other work. Takes a second for some hundred megabytes.
     pub async fn check(&self) -> Result<Integrity, ReadError> {
-        self.read_outside(|connection| integrity(connection, CURRENT)).await
+        self.read_outside(|connection| integrity(connection)).await
     }
 }

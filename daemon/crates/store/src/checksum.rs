@@ -1,4 +1,4 @@
-//! Checksums of records and checkpoints. Without them, a damaged row that is still readable would be taken for the stored one.
+//! Checksums of records and of snapshots of histories. Without them, a damaged row that is still readable would be taken for the stored one.
 //!
 //! CRC-32 detects every single flipped bit and every burst of up to 32 bits; of other damage it misses one case in four billion.
 
@@ -40,9 +40,9 @@ impl Columns<'_> {
     }
 }
 
-/// The checksum of a checkpoint's row. A later version may compute it differently, because a checkpoint whose checksum differs is only
-/// not used.
-pub(crate) fn of_checkpoint(conversation: ConversationId, from: Seq, form: u32, body: &[u8]) -> u32 {
+/// The checksum of a snapshot's row. A later version may compute it differently, because a snapshot whose checksum differs is only not
+/// used.
+pub(crate) fn of_history_snapshot(conversation: ConversationId, from: Seq, form: u32, body: &[u8]) -> u32 {
     let mut hasher = Hasher::new();
     hasher.update(conversation.0.as_bytes());
     hasher.update(&from.0.to_le_bytes());

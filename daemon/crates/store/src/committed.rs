@@ -35,7 +35,7 @@ pub struct TaskProjection {
 
 /// The state of a conversation before a task's first record. A load can begin with it, at that record.
 #[derive(Debug, Clone)]
-pub struct Checkpoint {
+pub struct HistorySnapshot {
     pub conversation_id: ConversationId,
     /// The task at whose first record the load begins.
     pub task_id: TaskId,

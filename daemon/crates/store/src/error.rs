@@ -20,6 +20,13 @@ pub enum OpenError {
     #[error("{} is not a database of Abide; it was left as it is: move it away or choose another place", path.display())]
     NotOurs { path: PathBuf },
     #[error(
+        "{} is of a build before 0.1.0, which this version cannot read; it was left as it is: to save its messages, \
+         run the older program's `abide conversations --json` (and with `--archived`), and `abide messages ID --limit 1000 --json` for \
+         each of them; then end its daemon (`abide daemon stop`) and move {} away",
+        path.display(), path.parent().unwrap_or(path).display()
+    )]
+    BeforeFirstRelease { path: PathBuf },
+    #[error(
         "{} is damaged ({reason}); it was left as it is: move it away together with its -wal, -shm and -newest files and put a backup in its place, or what can be read of it: abide doctor --salvage FILE",
         path.display()
     )]

@@ -39,7 +39,7 @@ impl Store {
             let totals = "SELECT (SELECT count(*) FROM conversations), (SELECT count(*) FROM records)";
             let (conversations, records) =
                 connection.query_row(totals, [], |row| Ok((count(row, 0)?, count(row, 1)?)))?;
-            let integrity = backup::integrity(&connection, schema)?;
+            let integrity = backup::integrity(&connection)?;
             Ok(Examined {
                 schema,
                 newest_schema: migrate::CURRENT,

@@ -39,13 +39,11 @@ pub(crate) struct RuleAdded {
     pub(crate) rule: RuleId,
     /// Otherwise it denies.
     pub(crate) allow: bool,
-    /// The `rule_remembered` record in the conversation of the decision. Absent: that
-    /// conversation was deleted before decisions had records here.
+    /// The `rule_remembered` record in the conversation of the decision. Absent: it was made in none.
     pub(crate) source: Option<Seq>,
     /// Who decided. Absent: unknown.
     pub(crate) by: Option<By>,
     /// A rule of the rule language, of which `rule` is the digest. It outlives the conversation of the decision.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<TextRule>,
 }
 
@@ -54,7 +52,7 @@ pub(crate) struct RuleAdded {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RuleRemoved {
     pub(crate) rule: RuleId,
-    pub(crate) by: Option<By>,
+    pub(crate) by: By,
 }
 
 /// A record of the hidden conversation before it is appended.
@@ -81,7 +79,7 @@ pub(crate) fn derived(records: &[Record]) -> Result<Vec<NewHiddenRecord>, Fault>
     for record in records {
         match &record.body {
             // It precedes the `rule_remembered` that it causes, in the same append.
-            RecordBody::ApprovalDecided(decided) => by.clone_from(&decided.by),
+            RecordBody::ApprovalDecided(decided) => by = Some(decided.by.clone()),
             RecordBody::RuleRemembered(RuleRemembered { rule, allow, text }) => {
                 let text = text.as_ref().map(|text| TextRule {
                     text: text.clone(),

@@ -56,18 +56,14 @@ impl Ledger<'_> {
             version: stored.version,
             body: stored.body(),
         };
-        insert_record(self.connection, &columns, Some(columns.checksum()))?;
+        insert_record(self.connection, &columns)?;
         self.totals.newest = seq;
         Ok(seq)
     }
 }
 
-/// Inserts a row of the records. A record of an older schema has no checksum.
-pub(crate) fn insert_record(
-    connection: &Connection,
-    columns: &Columns<'_>,
-    checksum: Option<u32>,
-) -> rusqlite::Result<()> {
+/// Inserts a row of the records.
+pub(crate) fn insert_record(connection: &Connection, columns: &Columns<'_>) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO records (seq, id, conversation, task, at, kind, version, body, checksum)
@@ -82,7 +78,7 @@ pub(crate) fn insert_record(
             columns.kind,
             columns.version,
             columns.body,
-            checksum,
+            columns.checksum(),
         ])
         .map(drop)
 }

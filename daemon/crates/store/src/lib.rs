@@ -45,7 +45,9 @@ mod work;
 mod writer;
 
 pub use backup::{CopyError, Existing, Integrity};
-pub use committed::{Append, Checkpoint, ClientMessageUse, Committed, Sink, StorageState, TaskProjection};
+pub use committed::{
+    Append, ClientMessageUse, Committed, HistorySnapshot, Sink, StorageState, TaskProjection,
+};
 pub use error::{AppendError, OpenError, ReadError, Unreadable, WriteError};
 pub use examine::Examined;
 pub use feed::Feed;

@@ -10,29 +10,16 @@ use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
 /// The n-th migration leads from schema n-1 to schema n.
-const MIGRATIONS: &[&str] = &[
-    include_str!("../migrations/0001_records.sql"),
-    include_str!("../migrations/0002_search.sql"),
-    include_str!("../migrations/0003_checksum.sql"),
-    include_str!("../migrations/0004_rules.sql"),
-    include_str!("../migrations/0005_timeline.sql"),
-    include_str!("../migrations/0006_needs_daemon.sql"),
-    include_str!("../migrations/0007_checkpoints.sql"),
-    include_str!("../migrations/0008_hidden.sql"),
-    include_str!("../migrations/0009_no_statistics.sql"),
-    include_str!("../migrations/0010_external_ids.sql"),
-    include_str!("../migrations/0011_text_rules.sql"),
-    include_str!("../migrations/0012_muted.sql"),
-];
-
-/// The first schema in which a record may have a checksum.
-pub(crate) const CHECKSUMS_SINCE: i64 = 3;
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_first.sql")];
 
 /// The newest schema.
 pub(crate) const CURRENT: i64 = MIGRATIONS.len() as i64;
 
-/// Marks a SQLite file as Abide's: "Abid".
-const APPLICATION_ID: i64 = 0x4162_6964;
+/// Marks a SQLite file as Abide's: "Abi1".
+const APPLICATION_ID: i64 = 0x4162_6931;
+
+/// The mark of builds before 0.1.0, whose schemas had other numbers: "Abid".
+const BEFORE_FIRST_RELEASE: i64 = 0x4162_6964;
 
 /// The suffix of the backup's name, for a backup made before the migration from `schema`.
 pub(crate) fn backup_suffix(schema: i64) -> String {
@@ -43,8 +30,10 @@ pub(crate) fn backup_suffix(schema: i64) -> String {
 pub(crate) fn identify(connection: &Connection, path: &Path) -> Result<i64, OpenError> {
     let read =
         |pragma| connection.pragma_query_one::<i64>(None, pragma).map_err(|e| OpenError::sqlite(path, &e));
-    if read("application_id")? != APPLICATION_ID {
-        return Err(OpenError::NotOurs { path: path.to_owned() });
+    match read("application_id")? {
+        APPLICATION_ID => {}
+        BEFORE_FIRST_RELEASE => return Err(OpenError::BeforeFirstRelease { path: path.to_owned() }),
+        _ => return Err(OpenError::NotOurs { path: path.to_owned() }),
     }
     match read("user_version")? {
         found if found > CURRENT => Err(OpenError::Newer { path: path.to_owned(), found, known: CURRENT }),
@@ -54,21 +43,31 @@ pub(crate) fn identify(connection: &Connection, path: &Path) -> Result<i64, Open
 
 /// Migrates the database to the current schema, in one transaction. An existing database is backed up first.
 pub(crate) fn run(connection: &mut Connection, path: &Path, from: i64) -> Result<(), OpenError> {
-    if from == CURRENT {
+    to_newest(connection, path, MIGRATIONS, from)
+}
+
+fn to_newest(
+    connection: &mut Connection,
+    path: &Path,
+    migrations: &[&str],
+    from: i64,
+) -> Result<(), OpenError> {
+    let to = migrations.len() as i64;
+    if from == to {
         return Ok(());
     }
     if from > 0 {
-        let to = beside(path, &backup_suffix(from));
-        backup::write(connection, &to, Existing::Replace).map_err(|e| OpenError::Backup {
+        let backup = beside(path, &backup_suffix(from));
+        backup::write(connection, &backup, Existing::Replace).map_err(|e| OpenError::Backup {
             path: path.to_owned(),
-            to,
+            to: backup,
             reason: e.to_string(),
         })?;
     }
-    steps(connection, MIGRATIONS, from).map_err(|e| OpenError::Migration {
+    steps(connection, migrations, from).map_err(|e| OpenError::Migration {
         path: path.to_owned(),
         from,
-        to: CURRENT,
+        to,
         reason: e.to_string(),
     })
 }
@@ -92,20 +91,7 @@ mod tests {
     use std::fmt::Write as _;
 
     /// SHA-256 of each migration. A line is added with a migration and never changed after a release.
-    const CHECKSUMS: &[&str] = &[
-        "0aad4d130a982e0c41756a5e069b83fa194930c4dd33945d9d10b95ce32cd92a",
-        "ccc18f59110a73d1d0d038875c51a288cd9d094888fc764072b7cdf098321c01",
-        "dbb807467859fdf5d34564643a2129a4837eeecc7c4e4ceec029ea9344b2c2d9",
-        "dc91c790550c047a08a9bfc44170a7f7bb1f9986a7013739e9abc044deaeee60",
-        "c6b7db8a2d42da2f2f0f55f3744d1ebac515a47b171ca978b35b76a290a088f4",
-        "6af6747b20b309b07be01546652fb762574c9a285489a6e4a1dbb0387344559a",
-        "d63693548cfd573d07a620fe23b41208bc2800fcc926c14db5d7825f4c13a299",
-        "d02defccfde304547c10091b02d362d76e12df7322c209445c38126fb08d6f37",
-        "85efb47897cbc694bd8fa31b087666b789f9fb6029c6d440dc74ef41bbf9631e",
-        "c41115b62562960a3fc86c51461f72cfc9792690cf0930fdfeff3c75b91534d8",
-        "86ca4381010743f668b4d80062cafe81cab0097dd4964eb2406c9282fa6fa406",
-        "634bec9b59fb03d3faed9446cbafca8c1cd100ba65d92aa83b2bd49c1afc7bc7",
-    ];
+    const CHECKSUMS: &[&str] = &["efc1a2c00ef522fbd92926f2dca3a4ac4edbaf249dd962d5d5c1485030e1fdc3"];
 
     #[test]
     fn migrations_are_never_edited() {
@@ -119,6 +105,29 @@ mod tests {
             })
             .collect();
         assert_eq!(found, CHECKSUMS);
+    }
+
+    /// A second migration, as a later version may have one.
+    #[test]
+    fn an_older_database_is_backed_up_and_brought_to_the_newest_schema() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("abide.db");
+        let backup = folder.path().join("abide.db-schema1-backup");
+        let mut connection = Connection::open(&path).unwrap();
+        run(&mut connection, &path, 0).unwrap();
+        assert!(!backup.exists(), "there was nothing to save");
+        let schema = |connection: &Connection| identify(connection, &path).map_err(|e| e.to_string());
+        for (second, is_done) in [("nonsense", false), ("ALTER TABLE read_marks ADD COLUMN at INTEGER", true)]
+        {
+            let migrated = to_newest(&mut connection, &path, &[MIGRATIONS[0], second], 1);
+            assert_eq!(migrated.is_ok(), is_done, "{migrated:?}");
+            let words = migrated.map_err(|error| error.to_string()).err().unwrap_or_default();
+            assert_eq!(words.contains("from schema 1 to 2"), !is_done, "{words}");
+            assert_eq!(schema(&Connection::open(&backup).unwrap()), Ok(1));
+            assert_eq!(connection.prepare("SELECT at FROM read_marks").is_ok(), is_done);
+        }
+        // To this version, it is of a newer one.
+        assert!(schema(&connection).unwrap_err().contains("schema 2, this one knows 1"));
     }
 
     #[test]

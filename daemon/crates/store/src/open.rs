@@ -99,7 +99,7 @@ fn configure(connection: &Connection, path: &Path) -> Result<(), OpenError> {
         set("foreign_keys", "PRAGMA foreign_keys = ON", "PRAGMA foreign_keys", "1")?;
         // Deleted content is overwritten.
         set("secure_delete", "PRAGMA secure_delete = ON", "PRAGMA secure_delete", "1")?;
-        // The writer makes the checkpoints: SQLite would not report their errors.
+        // The writer writes the log back: SQLite would not report the errors.
         set("wal_autocheckpoint", "PRAGMA wal_autocheckpoint = 0", "PRAGMA wal_autocheckpoint", "0")?;
         connection.execute_batch(
             "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192;

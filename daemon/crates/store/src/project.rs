@@ -95,7 +95,6 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         RecordBody::Joining(body) => call::waits_for_children(connection, body.call_id)?,
         // Remembered decisions follow from the hidden conversation.
         RecordBody::RuleRemembered(_)
-        | RecordBody::RuleForgotten(_)
         | RecordBody::ConversationDeleted(_)
         | RecordBody::UserMessage(_)
         | RecordBody::Notice(_)
@@ -115,7 +114,6 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         | RecordBody::ResultsDelivered(_)
         | RecordBody::PhaseBegan(_)
         | RecordBody::AgentMessage(_)
-        | RecordBody::ModeChosen(_)
         | RecordBody::Intervened(_)
         | RecordBody::Checkpointed(_)
         | RecordBody::UndoBegun(_)

@@ -1,9 +1,9 @@
 //! The reads, one file for each subject.
 
-mod checkpoint;
 mod conversation;
 mod file;
 mod history;
+mod history_snapshot;
 mod inbox;
 mod lookup;
 mod message;

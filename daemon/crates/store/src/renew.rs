@@ -192,7 +192,7 @@ fn copy_all(fresh: &Connection, source: &Connection, salvaged: &mut Salvaged) ->
     let mut statement = source.prepare(&select("1"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        insert_record(fresh, &query::columns(row)?, row.get(8)?)?;
+        insert_record(fresh, &query::columns(row)?)?;
         salvaged.records += 1;
     }
     Ok(())
@@ -209,12 +209,12 @@ fn copy_readable(fresh: &Connection, source: &Connection, salvaged: &mut Salvage
                 Ok(None) => return Ok(()),
                 Ok(Some(row)) => {
                     after = row.get(0)?;
-                    match readable(row) {
-                        Some((columns, checksum)) => {
-                            insert_record(fresh, &columns, checksum)?;
+                    match query::columns(row) {
+                        Ok(columns) => {
+                            insert_record(fresh, &columns)?;
                             salvaged.records += 1;
                         }
-                        None => salvaged.changed += 1,
+                        Err(_) => salvaged.changed += 1,
                     }
                 }
                 Err(_) => break,
@@ -229,14 +229,11 @@ fn copy_readable(fresh: &Connection, source: &Connection, salvaged: &mut Salvage
     }
 }
 
-fn readable<'a>(row: &'a Row<'_>) -> Option<(Columns<'a>, Option<u32>)> {
-    Some((query::columns(row).ok()?, row.get(8).ok()?))
-}
-
 /// The smallest seq behind which a record can be read again, or no more is said to be; `None`: none is found.
 fn next_readable(source: &Connection, after: i64) -> Option<i64> {
     let can_read = |from: i64| {
-        let row = |row: &Row<'_>| readable(row).map(drop).ok_or(rusqlite::Error::QueryReturnedNoRows);
+        let row =
+            |row: &Row<'_>| query::columns(row).map(drop).map_err(|_| rusqlite::Error::QueryReturnedNoRows);
         let sql = format!("{} LIMIT 1", select("seq > ?1"));
         matches!(
             source.prepare_cached(&sql).and_then(|mut s| s.query_row([from], row)),
@@ -309,7 +306,7 @@ fn begin_again(fresh: &Connection, salvaged: &mut Salvaged) -> Result<(), RenewE
             version: stored.version,
             body: stored.body(),
         };
-        insert_record(fresh, &columns, Some(columns.checksum()))?;
+        insert_record(fresh, &columns)?;
         salvaged.without_beginning += 1;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The handle on the store.
 
 use crate::{
-    committed::{Append, Checkpoint, Committed, Sink, StorageState, TaskProjection},
+    committed::{Append, Committed, HistorySnapshot, Sink, StorageState, TaskProjection},
     error::{AppendError, OpenError, ReadError, WriteError},
     open,
     reader::Readers,
@@ -97,12 +97,12 @@ impl Store {
         Ok(self.queue.run(Lane::Urgent, work).await?)
     }
 
-    /// Keeps a checkpoint in place of the conversation's earlier one. On a full disk it is refused, because it only saves time.
+    /// Keeps a snapshot of a conversation's history in place of the earlier one. On a full disk it is refused, because it only saves time.
     ///
     /// # Errors
     /// The task is not, or no longer, in the store; or the database cannot be written.
-    pub async fn keep_checkpoint(&self, checkpoint: Checkpoint) -> Result<(), WriteError> {
-        let work = |answer| work::KeepCheckpoint::new(checkpoint, answer);
+    pub async fn keep_history_snapshot(&self, snapshot: HistorySnapshot) -> Result<(), WriteError> {
+        let work = |answer| work::KeepHistorySnapshot::new(snapshot, answer);
         Ok(self.queue.run(Lane::Ordinary, work).await?)
     }
 

@@ -1,8 +1,8 @@
 //! The stored form of a record's body: its kind, a version of that kind, and the kind's own JSON.
 //!
 //! Stored JSON is never rewritten. When a kind's shape changes in a way that `serde` defaults do not bridge, its version here
-//! goes up by one, and [`read`] converts older bodies: text to text, because a `Value` in between would reorder JSON that providers
-//! need back verbatim. No kind has a second version yet.
+//! goes up by one, and [`read`] converts bodies of the versions before: text to text, because a `Value` in between would reorder JSON
+//! that providers need back verbatim. All kinds have version 1.
 
 use crate::{
     error::{ReadError, Unreadable},
@@ -32,7 +32,7 @@ pub(crate) struct Stored {
 }
 
 macro_rules! kinds {
-    ($body:ident { $($variant:ident $kind:literal $(or $former:literal)? $version:literal,)* }) => {
+    ($body:ident { $($variant:ident $kind:literal $version:literal,)* }) => {
         impl Body for $body {
             #[cfg(test)]
             const KINDS: &[&str] = &[$($kind),*];
@@ -42,16 +42,12 @@ macro_rules! kinds {
             }
 
             fn version_of(kind: &str) -> Option<u32> {
-                match kind { $($kind $(| $former)? => Some($version),)* _ => None }
+                match kind { $($kind => Some($version),)* _ => None }
             }
         }
     };
 }
 
-/// The current and the former name of the kind that begins a call, as a list in SQL.
-pub(crate) const CALL_ASSESSED: &str = "'call_assessed', 'call_planned'";
-
-// After `or`: the former name of a kind. Rows of older versions keep it.
 kinds!(RecordBody {
     ConversationCreated "conversation_created" 1,
     ConversationUpdated "conversation_updated" 1,
@@ -66,7 +62,7 @@ kinds!(RecordBody {
     ModelFailed "model_failed" 1,
     Reply "reply" 1,
     PartialReply "partial_reply" 1,
-    CallAssessed "call_assessed" or "call_planned" 1,
+    CallAssessed "call_assessed" 1,
     ApprovalRequested "approval_requested" 1,
     ApprovalDecided "approval_decided" 1,
     RuleRemembered "rule_remembered" 1,
@@ -81,11 +77,9 @@ kinds!(RecordBody {
     Restarted "restarted" 1,
     TaskEnded "task_ended" 1,
     ModelTraced "model_traced" 1,
-    RuleForgotten "rule_forgotten" 1,
     ResultsDelivered "results_delivered" 1,
     PhaseBegan "phase_began" 1,
     AgentMessage "agent_message" 1,
-    ModeChosen "mode_chosen" 1,
     Imported "imported" 1,
     Joining "joining" 1,
     Intervened "intervened" 1,

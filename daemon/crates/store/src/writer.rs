@@ -1,9 +1,9 @@
 //! The writer thread: it commits all waiting work in one transaction.
 
-mod log;
 mod queue;
 mod severity;
 mod transactor;
+mod wal;
 
 pub(crate) use queue::{Lane, Queue};
 pub(crate) use severity::Severity;
@@ -342,7 +342,7 @@ impl Writer {
         for (queued, outcome) in batch.into_iter().zip(outcomes) {
             queued.work.answer(outcome);
         }
-        if let Err(error) = log::checkpoint_if_long(&self.transactor.connection) {
+        if let Err(error) = wal::write_back_if_long(&self.transactor.connection) {
             self.log_failed(&error);
         }
     }
@@ -393,7 +393,7 @@ impl Writer {
 
     /// Empties the log, so that nothing deleted can be read in it. Retried later while a reader uses an older state.
     fn truncate_log(&mut self) {
-        match log::truncate(&self.transactor.connection) {
+        match wal::truncate(&self.transactor.connection) {
             Ok(is_empty) => self.log_has_deleted_pages = !is_empty,
             Err(error) => self.log_failed(&error),
         }

@@ -157,11 +157,7 @@ impl<'a> Assessor<'a> {
     fn remembered(&self, call: &CallAssessed) -> Option<bool> {
         let arguments = JsonText::parse(call.arguments.clone()).unwrap_or_else(|_| JsonText::empty());
         let rule = Rule::of(&call.tool, &arguments, self.scope.workspace);
-        (self.scope.remembered)(&rule).or_else(|| {
-            // An older version remembered a reason too.
-            let has_reason = rule.arguments != arguments;
-            has_reason.then(|| (self.scope.remembered)(&Rule { arguments, ..rule })).flatten()
-        })
+        (self.scope.remembered)(&rule)
     }
 
     /// The rules that an approval of the call offers. None where they would not allow it.

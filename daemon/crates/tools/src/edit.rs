@@ -61,7 +61,7 @@ impl Edit {
             path: self.spot.relative.to_string_lossy().into_owned(),
             before: self.before.as_ref().map(|found| hash(&found.content)),
             after: hash(&self.after),
-            bytes: Some(self.after.len() as u64),
+            bytes: self.after.len() as u64,
         }
     }
 

@@ -73,7 +73,7 @@ const USUAL: &[&str] = &[
 
 /// The environment of a command outside of a sandbox.
 pub(crate) fn outside(task: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    // An older task, or a client of another version, may know less about secrets.
+    // A client of another version may know less about secrets.
     let mut environment = Environment::of(task).variables;
     unattended::set(&mut environment, true);
     environment

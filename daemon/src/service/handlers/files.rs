@@ -49,7 +49,7 @@ pub(super) async fn undo(
     // It is watched before it begins, so that its end is not missed.
     let end = service.hub.end_of_undo(undo);
     let TaskChangesParams { all, files, hunk, .. } = params.clone();
-    let command = Command::Undo(UndoBegun { undo, undone, from, all, files, hunk, by: Some(caller.by()) });
+    let command = Command::Undo(UndoBegun { undo, undone, from, all, files, hunk, by: caller.by() });
     service.sessions.command(conversation, command).await?;
     match end.come().await {
         Ok(UndoResult::Done(UndoneFiles { restored, kept, notes, .. })) => {

@@ -164,7 +164,7 @@ pub(super) async fn decide(
         return Err(Error::new(ErrorKind::TooLarge, words).into());
     }
     let Addressed { conversation, id: approval, .. } = APPROVAL.addressed(service, &approval_id).await?;
-    let command = Command::Decide { approval, decision, note, rule, by: Some(caller.by()) };
+    let command = Command::Decide { approval, decision, note, rule, by: caller.by() };
     match service.sessions.command(conversation, command).await {
         Ok(_) => Ok(DecideApprovalReply { won: true, decision, first_at: None }),
         Err(CommandError::Refused(Refusal::Decided(first))) => {

@@ -22,7 +22,7 @@ use abide_protocol::{
     task::Approvals,
 };
 use abide_store::AppendError;
-use digest::{digest, is_same};
+use digest::digest;
 use std::pin::pin;
 use task_id::Chosen;
 use tokio_util::sync::CancellationToken;
@@ -259,7 +259,7 @@ async fn already_started(
     let Some(used) = service.store.client_message(&client.id).await? else {
         return Ok(None);
     };
-    if !is_same(&used.digest, &client.digest) {
+    if used.digest != client.digest {
         let words =
             format!("the clientMessageId {:?} was used for another request; choose a new one", client.id);
         return Err(Error::new(ErrorKind::Conflict, words).about(used.task_id).into());

@@ -1,6 +1,6 @@
 //! Carries out the driver's orders.
 
-use super::{Actor, checkpoint};
+use super::{Actor, history_snapshot};
 use crate::{
     clock,
     runner::Attempt,
@@ -21,7 +21,7 @@ impl Actor {
     pub(super) async fn carry_out(&mut self, order: Order) {
         match order {
             Order::Load => self.load(),
-            Order::KeepCheckpoint(checkpoint) => self.keep_checkpoint(*checkpoint),
+            Order::KeepSnapshot(snapshot) => self.keep_history_snapshot(*snapshot),
             Order::Inspect(calls) => {
                 let tools = &self.sessions.inner.runner.tools;
                 let findings = recover::inspect(self.driver.history(), &calls, tools, self.id);
@@ -70,7 +70,7 @@ impl Actor {
         let running = mem::take(&mut self.running);
         self.pending = Some(Box::pin(async move {
             Attempt::end_all(running.into_values()).await;
-            match checkpoint::load(&sessions.inner.store, id).await {
+            match history_snapshot::load(&sessions.inner.store, id).await {
                 Ok((history, tail)) => Event::Loaded { history: Box::new(history), tail },
                 Err(error) => {
                     tracing::error!(conversation = %id, "the records cannot be read: {error}");

@@ -10,8 +10,7 @@ use crate::{
 };
 use abide_client::{
     protocol::{
-        Seq, TaskId,
-        event::EventKind,
+        Seq,
         message::{self, MessageKind, Role},
         task::{AgentTask, EndReason, Mode},
     },
@@ -98,20 +97,6 @@ impl Conversation {
     pub(super) fn last_prompt(&self) -> Option<Seq> {
         let last = self.prompts().rfind(|prompt| !Again::is_prompt(&prompt.text));
         last.or_else(|| self.prompts().next_back()).map(|prompt| prompt.seq)
-    }
-}
-
-impl Conversation {
-    /// The mode in which a task was started. It is another one since if that was auto.
-    pub(super) fn mode_asked_of(&self, id: TaskId) -> Option<Mode> {
-        let is_choice = |entry: &Entry| {
-            let Entry::Event(event) = entry else { return false };
-            event.task_id == Some(id) && matches!(event.kind, EventKind::ModeChosen(_))
-        };
-        match self.view.timeline().any(is_choice) {
-            true => Some(Mode::Auto),
-            false => self.task(id).map(|task| task.mode),
-        }
     }
 }
 

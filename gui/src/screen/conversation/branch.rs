@@ -142,7 +142,11 @@ impl Conversation {
         let id = abide_client::request_id();
         let params = StartTaskParams {
             message: text,
-            mode: prompt.task_id.and_then(|id| self.mode_asked_of(id)).or(known.and_then(|known| known.mode)),
+            mode: prompt
+                .task_id
+                .and_then(|id| self.task(id))
+                .map(|task| task.mode)
+                .or(known.and_then(|known| known.mode)),
             model: model.or_else(|| task.map(|task| task.model.clone())),
             workspace,
             persona: known.and_then(|known| known.persona.clone()),

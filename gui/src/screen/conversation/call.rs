@@ -130,7 +130,7 @@ fn aside<'a>(call: &CallView, look: Look) -> Element<'a, Message> {
             row = row.push(secondary("·"));
         }
     }
-    let by_rule = call.permission == Some(Permission::Rule) && call.started_at.is_some();
+    let by_rule = call.permission == Permission::Rule && call.started_at.is_some();
     parts.extend(by_rule.then(|| "allowed by a rule".to_owned()));
     parts.extend(took);
     let is_bad = call.state == CallState::Finished

@@ -125,13 +125,7 @@ pub(super) fn rows(
                     None
                 }
                 // The notice, the message or the task itself shows it; traces of a stream are for `abide show --history`.
-                (
-                    EventKind::TaskStarted(_)
-                    | EventKind::TaskEnded(_)
-                    | EventKind::ModelTraced(_)
-                    | EventKind::ModeChosen(_),
-                    _,
-                ) => None,
+                (EventKind::TaskStarted(_) | EventKind::TaskEnded(_) | EventKind::ModelTraced(_), _) => None,
                 _ => Some(Row::Entry(event.seq)),
             },
         };

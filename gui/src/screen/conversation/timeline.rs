@@ -458,13 +458,9 @@ pub(super) fn happened(event: &Event) -> String {
             }
             format!("remembered: {} is {verb} with exactly these arguments", visible_line(&rule.tool))
         }
-        EventKind::RuleForgotten(rule) => {
-            format!("forgotten: {} asks again with exactly these arguments", visible_line(&rule.tool))
-        }
         EventKind::StepBegan(StepEvent { step }) | EventKind::PhaseBegan(PhaseEvent { step, .. }) => {
             format!("STEP {step}")
         }
-        EventKind::ModeChosen(mode) => format!("works as {}", mode.name()),
         EventKind::Undone(undone) => self::undone(undone),
         EventKind::TaskStarted(started) => began(started),
         EventKind::TaskEnded(_) | EventKind::ModelTraced(_) => String::new(),

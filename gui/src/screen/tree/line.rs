@@ -29,7 +29,7 @@ pub fn mark(task: &AgentTask, is_amber: bool) -> fn(&Tokens) -> Color {
 /// Whether nothing below it is at work, so that it goes on only when a person acts.
 #[must_use]
 pub fn stands(task: &AgentTask) -> bool {
-    task.status == Status::WaitingChildren && task.work.is_some_and(|work| work.since.is_none())
+    task.status == Status::WaitingChildren && task.work.since.is_none()
 }
 
 /// Its title; `conversation` is that of a root.

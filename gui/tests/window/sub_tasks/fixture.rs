@@ -87,7 +87,7 @@ pub(super) fn tree(nodes: &[Node]) -> Vec<AgentTask> {
                 status => status.has_ended().then_some(EndReason::Completed),
             },
             ended_at: node.status.has_ended().then_some(NOW),
-            work: Some(Work { ms: 60_000, since: is_at_work.then_some(began) }),
+            work: Work { ms: 60_000, since: is_at_work.then_some(began) },
             ..preset::task(node.status)
         }
     };

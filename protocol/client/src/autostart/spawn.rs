@@ -17,7 +17,7 @@ const MAX_LOG: u64 = 256 * 1024;
 const SHOWN_BYTES: u64 = 4096;
 const SHOWN_LINES: usize = 20;
 
-/// The exit code of an older program, which does not know the argument for a check.
+/// The exit code of a program that does not know the argument for a check.
 const USAGE: i32 = 2;
 
 pub(super) async fn check(home: &Home, start: &Start) -> Result<Checked, StartError> {
@@ -140,9 +140,6 @@ impl Log {
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let file = options.open(&path)?;
-            // One of an earlier version was readable by everybody.
-            #[cfg(unix)]
-            file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
             if file.metadata()?.len() > MAX_LOG {
                 file.set_len(0)?;
             }

@@ -91,7 +91,7 @@ impl ConversationView {
             ended_at: None,
             outcome: None,
             result: None,
-            permission: Some(assessed.permission.clone()),
+            permission: assessed.permission.clone(),
         };
         self.add_entry(Entry::Call(call), changes);
     }

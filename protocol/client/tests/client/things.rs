@@ -118,7 +118,7 @@ pub(crate) fn task(status: Status, steps: u32) -> AgentTask {
         children: Vec::new(),
         incomplete: None,
         retry: None,
-        work: None,
+        work: abide_client::protocol::task::Work { ms: 0, since: None },
         external_id: None,
         title: String::new(),
         depth: 0,

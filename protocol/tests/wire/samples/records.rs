@@ -12,10 +12,10 @@ use abide_protocol::{
         ClockMoved, Compacted, CompactedStep, ControlBlock, ConversationArchived, ConversationCreated,
         ConversationDeleted, ConversationUpdated, Direct, DirectOutput, EditHashes, ForkedBy, Imported,
         ImportedReply, InstructionFile, Interruption, Intervened, Intervener, InterventionKind, Joining,
-        LimitsRaised, ModeChosen, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice,
-        NoticeKind, Nudge, PartialReply, Paused, Permission, PhaseBegan, QuestionAnswered, ReasonBlock,
-        RecordBody as Body, ReplyRecord, Restarted, ResultsDelivered, Resumed, RuleForgotten, RuleRemembered,
-        TaskEnded, TaskStarted, Update, UserMessage, Via,
+        LimitsRaised, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice, NoticeKind, Nudge,
+        PartialReply, Paused, Permission, PhaseBegan, QuestionAnswered, ReasonBlock, RecordBody as Body,
+        ReplyRecord, Restarted, ResultsDelivered, Resumed, RuleRemembered, TaskEnded, TaskStarted, Update,
+        UserMessage, Via,
     },
     task::{Approvals, EndReason, Mode, PauseReason, Phase, RestartPolicy},
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Tier, ToolSpec},
@@ -86,7 +86,7 @@ fn task_started() -> TaskStarted {
         metadata: Some(things::json("[1, 2.50, 1e400]")),
         client_message: Some(ClientMessage { id: "mine-1".to_owned(), digest: "cd".repeat(32) }),
         depth: 1,
-        by: by("abide-gui"),
+        by: Some(by("abide-gui")),
         prompts: [("reason".to_owned(), "Think about {user_question}.".to_owned())].into(),
         persona: text("reviewer"),
         instructions: vec![InstructionFile {
@@ -105,8 +105,8 @@ fn task_started() -> TaskStarted {
     }
 }
 
-fn by(name: &str) -> Option<By> {
-    Some(By { via: Via::Socket, name: name.to_owned() })
+fn by(name: &str) -> By {
+    By { via: Via::Socket, name: name.to_owned() }
 }
 
 fn messages() -> Vec<(&'static str, Body)> {
@@ -122,7 +122,7 @@ fn messages() -> Vec<(&'static str, Body)> {
             Body::QuestionAnswered(QuestionAnswered {
                 question_id: id(0x51),
                 response: text("this"),
-                by: by(""),
+                by: Some(by("")),
             }),
         ),
     ]
@@ -192,7 +192,6 @@ fn model() -> Vec<(&'static str, Body)> {
             }),
         ),
         ("agent_message", Body::AgentMessage(AgentMessage { text: "42".to_owned() })),
-        ("mode_chosen", Body::ModeChosen(ModeChosen { mode: Mode::Agent })),
         (
             "imported",
             Body::Imported(Imported::Assistant(ImportedReply {
@@ -243,7 +242,7 @@ fn calls() -> Vec<(&'static str, Body)> {
             path: "src/a file.rs".to_owned(),
             before: text("00"),
             after: "ff".to_owned(),
-            bytes: Some(12),
+            bytes: 12,
         }),
         permission: Permission::Denied("closed folder".to_owned()),
         sandbox: "none".to_owned(),
@@ -286,7 +285,6 @@ fn calls() -> Vec<(&'static str, Body)> {
             "rule_remembered",
             Body::RuleRemembered(RuleRemembered { rule: things::rule(), allow: true, text: None }),
         ),
-        ("rule_forgotten", Body::RuleForgotten(RuleForgotten { rule: things::rule() })),
         (
             "call_started",
             Body::CallStarted(CallStarted { call_id: id(0x42), attempt: 2, sandbox: "none".to_owned() }),

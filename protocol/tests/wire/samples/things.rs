@@ -177,7 +177,7 @@ pub(crate) fn task() -> AgentTask {
             reason: "529".to_owned(),
             next_at: at(24),
         }),
-        work: Some(Work { ms: 1500, since: Some(at(25)) }),
+        work: Work { ms: 1500, since: Some(at(25)) },
         external_id: text("agent-123"),
         title: "Look at the tests".to_owned(),
         depth: 1,
@@ -222,7 +222,6 @@ pub(crate) fn events() -> Vec<Event> {
         EventKind::TaskStarted(started()),
         EventKind::StepBegan(StepEvent { step: 3 }),
         EventKind::PhaseBegan(PhaseEvent { step: 3, phase: Phase::Reason }),
-        EventKind::ModeChosen(Mode::Chat),
         EventKind::Undone(UndoneEvent {
             undone: id(0x21),
             from: UndoFrom::Step(3),
@@ -247,7 +246,6 @@ pub(crate) fn events() -> Vec<Event> {
             error: text("no"),
         }),
         EventKind::ModelTraced(ModelTracedEvent { attempt: 2, traces: vec![trace()], count: 4 }),
-        EventKind::RuleForgotten(rule()),
     ];
     let event = |(n, kind)| Event { seq: Seq(n), task_id: Some(id(0x21)), at: at(44), kind };
     (1010..).zip(kinds).map(event).collect()
@@ -282,7 +280,7 @@ pub(crate) fn call() -> CallView {
         ended_at: Some(at(43)),
         outcome: Some(CallOutcome::Interrupted),
         result: Some(result()),
-        permission: Some(Permission::Rule),
+        permission: Permission::Rule,
     }
 }
 

@@ -46,12 +46,12 @@ pub(crate) async fn figures() -> Vec<Figure> {
     let mut times = Times::default();
     let mut requests = STEPS + 1;
     for _ in 0..RUNS {
-        drop_checkpoint(&database);
+        drop_snapshot(&database);
         times.command_without.push(command(&setup, long).await);
         times.command.push(command(&setup, long).await);
         times.command_floor.push(command(&setup, short).await);
         requests += 1;
-        drop_checkpoint(&database);
+        drop_snapshot(&database);
         times.step_without.push(step(&setup, long, KEY, requests).await);
         requests += 1;
         times.step.push(step(&setup, long, KEY, requests).await);
@@ -79,12 +79,12 @@ impl Times {
             Figure::new(format!("a command on {RECORDS} records not in memory"), time(&self.command))
                 .floor(time(&self.command_floor))
                 .aim(most(20)),
-            Figure::new("the same without a checkpoint", time(&self.command_without))
+            Figure::new("the same without a snapshot", time(&self.command_without))
                 .floor(time(&self.command_floor)),
             Figure::new("the next task's first model request there", time(&self.step))
                 .floor(time(&self.step_floor))
                 .aim(most(100)),
-            Figure::new("the same without a checkpoint", time(&self.step_without))
+            Figure::new("the same without a snapshot", time(&self.step_without))
                 .floor(time(&self.step_floor)),
         ]
     }
@@ -118,9 +118,9 @@ async fn step(setup: &Setup, id: ConversationId, key: &str, requests: usize) -> 
     took
 }
 
-fn drop_checkpoint(database: &Path) {
+fn drop_snapshot(database: &Path) {
     let connection = Connection::open(database).expect("the database");
-    connection.execute("DELETE FROM checkpoints", []).expect("no checkpoint");
+    connection.execute("DELETE FROM history_snapshots", []).expect("no snapshot");
 }
 
 /// Appends copies of the conversation's only task, with other ids, until there are [`RECORDS`].

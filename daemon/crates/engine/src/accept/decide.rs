@@ -2,7 +2,7 @@ use super::Draft;
 use crate::{history::History, input::Refusal, mint::Mint};
 use abide_protocol::{
     ApprovalId,
-    inbox::{Approval, Decision, Rule},
+    inbox::{Approval, Decision},
     message::CallOutcome,
     record::{ApprovalDecided, By, NewRecord, RecordBody, RuleRemembered},
     transcript::ToolResult,
@@ -15,7 +15,7 @@ pub(super) struct Verdict {
     pub(super) note: Option<String>,
     /// The text of the wider rule to remember.
     pub(super) rule: Option<String>,
-    pub(super) by: Option<By>,
+    pub(super) by: By,
 }
 
 /// The first decision counts; later ones are refused with the first.
@@ -66,9 +66,7 @@ pub(super) fn accept(
     let mut draft = Draft::of(task, mint);
     draft.push(RecordBody::ApprovalDecided(ApprovalDecided { approval_id: id, call_id, decision, note, by }));
     if decision.is_always() {
-        // The approval may be of an older version, whose rules had the reason.
-        let call = Rule::of(&approval.rule.tool, &approval.rule.arguments, &approval.rule.workspace);
-        let remembered = RuleRemembered { rule: call, allow: decision.allows(), text: rule };
+        let remembered = RuleRemembered { rule: approval.rule.clone(), allow: decision.allows(), text: rule };
         draft.push(RecordBody::RuleRemembered(remembered));
     }
     if !decision.allows()

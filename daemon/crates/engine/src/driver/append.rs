@@ -161,7 +161,7 @@ impl<H: Host> Driver<H> {
         if !calls.is_empty() {
             self.orders.push_back(Order::DropOutput(calls));
         }
-        self.keep_checkpoint();
+        self.keep_snapshot();
         self.set_alarm();
         self.complete(waiter);
         for Joined { command, accepted, reply } in joined {

@@ -52,7 +52,7 @@ impl<H: Host> Driver<H> {
             self.duty = Duty::RecordOnly;
             return;
         }
-        self.keep_checkpoint();
+        self.keep_snapshot();
         let started: Vec<StartedCall> = self.history.live().flat_map(started).collect();
         if started.is_empty() {
             self.recover(reason, Vec::new(), mint);
@@ -62,14 +62,14 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Orders a checkpoint at the newest root task, if it saves the next load enough records. The history in memory must be committed.
-    pub(super) fn keep_checkpoint(&mut self) {
-        if self.tail.saved() < self.checkpoint_spacing {
+    /// Orders a snapshot at the newest root task, if it saves the next load enough records. The history in memory must be committed.
+    pub(super) fn keep_snapshot(&mut self) {
+        if self.tail.saved() < self.snapshot_spacing {
             return;
         }
-        if let Some(checkpoint) = self.history.checkpoint() {
+        if let Some(snapshot) = self.history.snapshot() {
             self.tail.cut();
-            self.orders.push_back(Order::KeepCheckpoint(Box::new(checkpoint)));
+            self.orders.push_back(Order::KeepSnapshot(Box::new(snapshot)));
         }
     }
 

@@ -1,15 +1,15 @@
 use super::{Host, Message};
-use crate::{effects::Effect, history::Checkpoint, input::Refusal, view::Projection};
+use crate::{effects::Effect, history::HistorySnapshot, input::Refusal, view::Projection};
 use abide_protocol::{CallId, RecordId, TaskId, Timestamp, record::NewRecord, task::AgentTask};
 
 /// An output of the driver. The host carries out orders one after the other, in the order in which they are given.
 #[derive(Debug)]
 pub enum Order<H: Host> {
-    /// Cancel all attempts, wait for their ends, then load the conversation's records, starting at its checkpoint if it has one.
+    /// Cancel all attempts, wait for their ends, then load the conversation's records, starting at its snapshot if it has one.
     /// Answered by [`super::Event::Loaded`] or [`super::Event::LoadFailed`].
     Load,
-    /// Keep this checkpoint for later loads, in place of the previous one. It has no answer, and it may fail.
-    KeepCheckpoint(Box<Checkpoint>),
+    /// Keep this snapshot for later loads, in place of the previous one. It has no answer, and it may fail.
+    KeepSnapshot(Box<HistorySnapshot>),
     /// Inspect these calls, which were interrupted. Answered by [`super::Event::Inspected`].
     Inspect(Vec<StartedCall>),
     /// Commit and publish these records. Answered by [`super::Event::Committed`] or [`super::Event::AppendFailed`].

@@ -36,8 +36,7 @@ pub enum NoTrail {
 /// The newest undo was taken back, by the link that is to be `here`.
 fn redone(undos: &mut Vec<InForce>, chain: &Chain, here: usize, done: &UndoneFiles) {
     let by_step = |link: &Link| link.by.step().is_some();
-    // An older version took back a redo like an undo.
-    let took_more = undos.last().is_none_or(|undo| chain.links.iter().skip(undo.link).any(by_step));
+    let took_more = undos.last().is_some_and(|undo| chain.links.iter().skip(undo.link).any(by_step));
     // What it has kept may be brought back later.
     let taken_back = if done.kept.is_empty() { undos.pop() } else { None };
     if took_more {

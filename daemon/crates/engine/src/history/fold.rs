@@ -1,4 +1,4 @@
-//! Folds one record into the state. A stored record is a fact: none is refused, also none that an older version wrote.
+//! Folds one record into the state. A stored record is a fact: none is refused, also none that an earlier version wrote.
 
 use super::{
     Conversation, First, History,
@@ -65,7 +65,7 @@ impl History {
                     self.begin(id, at, Arc::new((**head).clone()));
                 }
             }
-            RecordBody::RuleRemembered(_) | RecordBody::RuleForgotten(_) => {}
+            RecordBody::RuleRemembered(_) => {}
             RecordBody::ClockMoved(moved) => {
                 self.clock_moved = Some((at, *moved));
                 self.tasks
@@ -387,7 +387,6 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
             report(task, &update.text);
             said(task, &update.text);
         }
-        RecordBody::ModeChosen(chosen) => task.mode = chosen.mode,
         RecordBody::Notice(n) => {
             task.budget_alerted |= n.about == NoticeKind::BudgetNear;
             task.knows_cut |= n.about == NoticeKind::ContextCut;
@@ -403,7 +402,6 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
         | RecordBody::Reply(_)
         | RecordBody::PartialReply(_)
         | RecordBody::RuleRemembered(_)
-        | RecordBody::RuleForgotten(_)
         | RecordBody::CallFinished(_)
         | RecordBody::Compacted(_)
         | RecordBody::ModelFailed(_)

@@ -62,7 +62,7 @@ pub(super) fn append_results(task: &mut Task) {
 fn result(call: &Call) -> ResultEntry {
     let (ok, mut text) = match &call.stage {
         CallStage::Finished { result, .. } => (result.ok, result.text()),
-        // Reached only with records of an older version.
+        // Reached only where records are missing, as in a database that was salvaged.
         _ => (false, "No result was recorded.".to_owned()),
     };
     for note in call.assessed.iter().flat_map(|assessed| &assessed.notes) {

@@ -35,10 +35,10 @@ impl Actor {
     }
 
     /// Another daemon's actor, before it has the records.
-    pub(crate) fn new(checkpoint_spacing: usize, predecessor: Predecessor) -> Self {
+    pub(crate) fn new(snapshot_spacing: usize, predecessor: Predecessor) -> Self {
         let (task, call) = (TaskId(Uuid::from_u128(1)), CallId(Uuid::from_u128(2)));
         let driver =
-            Driver::new(ConversationId(Uuid::nil()), checkpoint_spacing, predecessor, ClockMoved::default());
+            Driver::new(ConversationId(Uuid::nil()), snapshot_spacing, predecessor, ClockMoved::default());
         Self { driver, mint: Mint::new(Timestamp(2), 2), task, call }
     }
 
@@ -252,9 +252,9 @@ fn a_recovery_that_a_stop_has_withdrawn_is_loaded_again_if_it_is_on_disk() {
     }
 }
 
-/// A checkpoint costs an own write, so it has to save enough.
+/// A snapshot costs an own write, so it has to save enough.
 #[test]
-fn a_checkpoint_is_kept_when_it_saves_as_many_records_as_the_spacing() {
+fn a_snapshot_is_kept_when_it_saves_as_many_records_as_the_spacing() {
     let saves = 2;
     for (spacing, is_kept) in [(saves - 1, true), (saves, true), (saves + 1, false)] {
         let mut tail = Tail::default();
@@ -265,7 +265,7 @@ fn a_checkpoint_is_kept_when_it_saves_as_many_records_as_the_spacing() {
         let mut actor = Actor::new(spacing, Predecessor::default());
         let history = Box::new(Actor::running_code().driver.history().clone());
         let ordered = actor.on(Event::Loaded { history, tail });
-        let keeps = |order: &Order<Numbered>| matches!(order, Order::KeepCheckpoint(_));
+        let keeps = |order: &Order<Numbered>| matches!(order, Order::KeepSnapshot(_));
         assert_eq!(ordered.iter().any(keeps), is_kept, "{spacing}");
         let ordered = actor.on(Event::Inspected(Vec::new()));
         assert!(!commit(&mut actor, &ordered).iter().any(keeps), "it is kept once");

@@ -2,7 +2,7 @@
 
 use crate::{
     plan::{ask, complete, read, shell, update, write},
-    world::{World, head},
+    world::{World, head, somebody},
 };
 use abide_engine::{First, Input, Refusal};
 use abide_protocol::{
@@ -85,7 +85,7 @@ fn a_rejected_call_fails_and_the_others_run() {
     let mut w = World::started();
     let calls = w.reply("", &[shell("1").asking(), shell("2").asking()]);
     let approval = w.approval(calls[0]).id;
-    let by = Some(By { via: Via::Socket, name: "a client".to_owned() });
+    let by = By { via: Via::Socket, name: "a client".to_owned() };
     let note = Some("use make".to_owned());
     w.input(Input::Decide { approval, decision: Decision::RejectAlways, note, rule: None, by: by.clone() });
     assert_eq!(w.count(|b| matches!(b, RecordBody::ApprovalDecided(decided) if decided.by == by)), 1);
@@ -118,7 +118,7 @@ fn the_first_decision_wins() {
     let at = w.now;
     w.now = at.plus(60_000);
     for decision in [Decision::AllowOnce, Decision::RejectOnce] {
-        let refusal = w.attempt(Input::Decide { approval, decision, note: None, rule: None, by: None });
+        let refusal = w.attempt(Input::Decide { approval, decision, note: None, rule: None, by: somebody() });
         assert_eq!(refusal, Err(Refusal::Decided(First { said: Decision::AllowOnce, at })));
     }
     assert_eq!(w.running(), [(call, 1)]);
@@ -130,7 +130,8 @@ fn a_decision_after_the_task_ended_is_refused() {
     let call = w.reply("", &[shell("c").asking()])[0];
     let approval = w.approval(call).id;
     w.stop("");
-    let late = Input::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: None };
+    let late =
+        Input::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: somebody() };
     assert_eq!(w.attempt(late), Err(Refusal::NoApproval));
 }
 

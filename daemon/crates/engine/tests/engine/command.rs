@@ -1,6 +1,6 @@
 //! Which commands steer existing work, and which task each names.
 
-use crate::world::{facts, head};
+use crate::world::{facts, head, somebody};
 use abide_engine::{Command, Start};
 use abide_protocol::{ApprovalId, QuestionId, TaskId, inbox::Decision, record::ConversationUpdated};
 use uuid::Uuid;
@@ -28,7 +28,7 @@ fn what_steers_existing_work_is_urgent_and_admitted_while_the_daemon_drains() {
                 decision: Decision::AllowOnce,
                 note: None,
                 rule: None,
-                by: None,
+                by: somebody(),
             },
             true,
             None,

@@ -2,7 +2,7 @@
 
 use crate::{
     plan::{ask, read, shell, write},
-    world::World,
+    world::{World, somebody},
 };
 use abide_engine::{CallStage, EditState, Refusal, Stage};
 use abide_protocol::{
@@ -165,7 +165,7 @@ fn open_questions_and_approvals_stay_open_under_their_ids() {
         decision: Decision::AllowOnce,
         note: None,
         rule: None,
-        by: None,
+        by: somebody(),
     };
     assert!(matches!(w.attempt(again), Err(Refusal::Decided(first)) if first.said == Decision::RejectOnce));
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     plan::{complete, read, shell, write},
-    world::{World, facts, head},
+    world::{World, facts, head, somebody},
 };
 use abide_engine::{
     Effect, History, Input, Mint, NoTrail, Refusal, Shown, Start, Trail, Window, effects, handle, project,
@@ -38,7 +38,7 @@ fn taken(number: u32, step: u32, others: Option<&str>, name: &str) -> Record {
 }
 
 fn undo_of(undo: RecordId, undone: TaskId, from: UndoFrom) -> Input {
-    Input::Undo(UndoBegun { undo, undone, from, all: false, files: Vec::new(), hunk: None, by: None })
+    Input::Undo(UndoBegun { undo, undone, from, all: false, files: Vec::new(), hunk: None, by: somebody() })
 }
 
 /// The newest checkpoint, and when calls ran since.
@@ -583,7 +583,7 @@ fn what_could_not_be_undone_can_be_allowed_for_the_task() {
         decision: Decision::AllowForTask,
         note: None,
         rule: None,
-        by: None,
+        by: somebody(),
     };
     let refused = w.attempt(task_wide(other)).expect_err("it asks for another reason");
     assert_eq!(refused, Refusal::NotForTask);

@@ -3,7 +3,7 @@
 
 use crate::{
     plan::{Plan, ask, complete, fork, read, shell, wait, write},
-    world::{World, prompts, tool},
+    world::{World, prompts, somebody, tool},
 };
 use abide_engine::{CallStage, Input, Intervention, Refusal, Shown};
 use abide_protocol::{
@@ -209,7 +209,8 @@ fn a_decision_on_a_closed_approval_is_refused_and_the_call_never_starts() {
     let (mut w, calls) = called(&[write("c").asking()]);
     let approval = w.approval(calls[0]).id;
     modify(&mut w, "");
-    let late = Input::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: None };
+    let late =
+        Input::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: somebody() };
     assert_eq!(w.attempt(late), Err(Refusal::NoApproval));
     assert_eq!(w.starts(calls[0]), 0);
     assert!(w.is_thinking());

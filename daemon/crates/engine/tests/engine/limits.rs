@@ -2,7 +2,7 @@
 
 use crate::{
     plan::{ask, complete, read, shell},
-    world::World,
+    world::{World, somebody},
 };
 use abide_engine::{Input, Refusal, Shown};
 use abide_protocol::{
@@ -115,7 +115,7 @@ fn work_counts_up_to_the_last_sign_of_life() {
             findings: Vec::new(),
             ran_until: Some(began.plus(signed * 1000)),
         });
-        let work = w.seen().work.unwrap();
+        let work = w.seen().work;
         assert_eq!(work.ms, counts * 1000, "signed at {signed} s, started at {started} s");
     }
 }
@@ -334,7 +334,7 @@ fn the_loop_question_comes_before_approvals_and_denials() {
                     decision: Decision::AllowOnce,
                     note: None,
                     rule: None,
-                    by: None,
+                    by: somebody(),
                 });
                 w.finish(call, true);
             }

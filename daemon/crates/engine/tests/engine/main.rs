@@ -12,7 +12,6 @@
 mod appends;
 mod audit;
 mod calls;
-mod checkpoint;
 mod children;
 mod command;
 mod compaction;
@@ -38,5 +37,6 @@ mod reading;
 mod retries;
 mod setup;
 mod sim;
+mod snapshot;
 mod tree;
 mod world;

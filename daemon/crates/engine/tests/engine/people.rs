@@ -2,7 +2,7 @@
 
 use crate::{
     plan::{ask, complete, read, shell},
-    world::{World, facts, head, prompts},
+    world::{World, facts, head, prompts, somebody},
 };
 use abide_engine::{First, History, Input, Mint, Refusal, Shown, Stage, needs_daemon, view};
 use abide_protocol::{
@@ -175,7 +175,8 @@ fn only_open_questions_take_answers() {
     let mut w = World::started();
     assert_eq!(w.answer(QuestionId(uuid::Uuid::nil()), Some("a")), Err(Refusal::NoQuestion));
     let approval = abide_protocol::ApprovalId(uuid::Uuid::nil());
-    let decide = Input::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: None };
+    let decide =
+        Input::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: somebody() };
     assert_eq!(w.attempt(decide), Err(Refusal::NoApproval));
 }
 
@@ -274,7 +275,7 @@ fn only_a_rule_that_the_approval_offers_can_be_remembered() {
     let approval = w.approval(calls[0]).id;
     let mut decide = |rule: &str| {
         let (decision, rule) = (Decision::AllowAlways, Some(rule.to_owned()));
-        w.attempt(Input::Decide { approval, decision, note: None, rule, by: None })
+        w.attempt(Input::Decide { approval, decision, note: None, rule, by: somebody() })
     };
     let refused = decide("shell(*)").expect_err("it is not offered");
     assert_eq!(
@@ -297,8 +298,9 @@ fn what_can_be_allowed_only_once_is_not_allowed_always() {
     let approval = w.approval(calls[0]);
     let id = approval.id;
     assert_eq!((&approval.files, approval.only_once.as_deref()), (&files, Some("it names `a.sh`")));
-    let mut decide =
-        |decision| w.attempt(Input::Decide { approval: id, decision, note: None, rule: None, by: None });
+    let mut decide = |decision| {
+        w.attempt(Input::Decide { approval: id, decision, note: None, rule: None, by: somebody() })
+    };
     let refused = decide(Decision::AllowAlways).expect_err("it would be remembered");
     assert_eq!(refused.to_string(), "this call can only be allowed once: it names `a.sh`");
     decide(Decision::RejectAlways).expect("no harm is in that");

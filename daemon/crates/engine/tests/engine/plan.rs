@@ -114,7 +114,7 @@ impl Plan {
                 path: self.arguments.clone(),
                 before: None,
                 after: String::new(),
-                bytes: None,
+                bytes: 1,
             }),
             digest: String::new(),
             permission: self.permission.clone(),

@@ -8,7 +8,7 @@ use abide_engine::{Input, ModelFailure, Refusal, Shown, Stage, Traces};
 use abide_protocol::{
     inbox::QuestionKind,
     record::{ModelErrorKind, NewRecord, RecordBody, Trace},
-    task::{EndReason, PauseReason, RestartPolicy, Status},
+    task::{EndReason, PauseReason, RestartPolicy, Status, Work},
     transcript::{Entry, StopReason},
 };
 
@@ -150,7 +150,7 @@ fn waiting_for_another_attempt_is_no_work() {
     let mut w = World::started_with(|head| head.limits.max_duration_secs = 100);
     w.pass(60_000);
     w.fail(ModelErrorKind::RateLimited, true, Some(300_000));
-    assert_eq!(w.seen().work.map(|work| (work.ms, work.since)), Some((60_000, None)));
+    assert_eq!(w.seen().work, Work { ms: 60_000, since: None });
     w.sleep();
     assert!(w.is_thinking());
     w.pass(39_999);

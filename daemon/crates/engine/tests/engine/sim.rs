@@ -191,7 +191,7 @@ fn coverage_goals() -> BTreeSet<String> {
         "a message sent twice",
         "a helper note left by a crash",
         "a prepared call that never started",
-        "a load from a checkpoint",
+        "a load from a snapshot",
         "a request sent again",
         "a result delivered",
         "several replies in one append",

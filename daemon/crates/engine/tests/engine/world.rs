@@ -34,6 +34,11 @@ pub(crate) struct World {
     entropy: u64,
 }
 
+/// Who answers and decides, where it does not matter.
+pub(crate) fn somebody() -> By {
+    By { via: Via::Socket, name: String::new() }
+}
+
 /// The start time of every world.
 pub(crate) const DAWN: Timestamp = Timestamp(1_700_000_000_000);
 
@@ -329,7 +334,7 @@ impl World {
 
     pub(crate) fn decide(&mut self, call: CallId, decision: Decision) -> Vec<NewRecord> {
         let approval = self.approval(call).id;
-        self.input(Input::Decide { approval, decision, note: None, rule: None, by: None })
+        self.input(Input::Decide { approval, decision, note: None, rule: None, by: somebody() })
     }
 
     pub(crate) fn pause(&mut self) {
@@ -413,21 +418,21 @@ impl World {
         Input::Interrupted { cause, findings: Vec::new(), ran_until: None }
     }
 
-    /// The state folded from all records; from a checkpoint on, it is the same.
+    /// The state folded from all records; from a snapshot on, it is the same.
     pub(crate) fn replayed(&self) -> History {
         let folded = |mut history: History, records: &[NewRecord]| {
             records.iter().for_each(|record| history.fold(record));
             history
         };
         let whole = folded(History::default(), &self.records);
-        if let Some(checkpoint) = whole.checkpoint() {
+        if let Some(snapshot) = whole.snapshot() {
             let begins = |record: &NewRecord| {
-                matches!(record.body, RecordBody::TaskStarted(_)) && record.task_id == Some(checkpoint.root)
+                matches!(record.body, RecordBody::TaskStarted(_)) && record.task_id == Some(snapshot.root)
             };
             let from = self.records.iter().position(begins).expect("its root is recorded");
-            let encoded = checkpoint.encode().expect("it can be encoded");
-            let resumed = History::from_checkpoint(&encoded).expect("it was encoded");
-            assert_eq!(folded(resumed, &self.records[from..]), whole, "a checkpoint leads to the same state");
+            let encoded = snapshot.encode().expect("it can be encoded");
+            let resumed = History::from_snapshot(&encoded).expect("it was encoded");
+            assert_eq!(folded(resumed, &self.records[from..]), whole, "a snapshot leads to the same state");
         }
         whole
     }

@@ -4,7 +4,6 @@ use super::task_of;
 use crate::{
     column::{Word, seq_to_sql},
     ledger::Fault,
-    stored_form::CALL_ASSESSED,
 };
 use abide_protocol::{
     CallId, ConversationId,
@@ -32,10 +31,8 @@ pub(super) fn assessed(connection: &Connection, record: &Record, body: &CallAsse
 pub(crate) fn forget_calls(connection: &Connection, id: ConversationId) -> Result<(), Fault> {
     execute(
         connection,
-        &format!(
-            "DELETE FROM calls
-             WHERE seq IN (SELECT seq FROM records WHERE conversation = ?1 AND kind IN ({CALL_ASSESSED}))"
-        ),
+        "DELETE FROM calls
+         WHERE seq IN (SELECT seq FROM records WHERE conversation = ?1 AND kind = 'call_assessed')",
         params![id.0],
     )
 }

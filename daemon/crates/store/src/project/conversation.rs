@@ -23,8 +23,8 @@ pub(super) fn created(
     connection
         .prepare_cached(
             "INSERT INTO conversations
-                 (id, title, workspace, mode, model, persona, created_at, updated_at, archived, unread)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 0, 0)",
+                 (id, title, workspace, mode, model, persona, created_at, updated_at, archived, unread, muted)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 0, 0, 0)",
         )?
         .execute(params![
             record.conversation_id.0,

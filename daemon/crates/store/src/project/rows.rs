@@ -5,7 +5,7 @@ use rusqlite::{Connection, types::Value};
 const TABLES: &[&str] = &[
     "SELECT * FROM conversations WHERE id = ?1",
     "SELECT c.* FROM records r JOIN calls c ON c.seq = r.seq
-     WHERE r.conversation = ?1 AND r.kind IN ('call_assessed', 'call_planned') ORDER BY c.seq",
+     WHERE r.conversation = ?1 AND r.kind = 'call_assessed' ORDER BY c.seq",
     "SELECT * FROM tasks WHERE conversation = ?1 ORDER BY id",
     "SELECT x.* FROM task_texts x JOIN tasks t ON t.id = x.task WHERE t.conversation = ?1 ORDER BY x.task",
     "SELECT * FROM inbox WHERE conversation = ?1 ORDER BY id",

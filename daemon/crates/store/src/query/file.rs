@@ -5,7 +5,6 @@ use crate::{
     Store,
     column::{seq_from_sql, seq_to_sql},
     error::ReadError,
-    stored_form::CALL_ASSESSED,
 };
 use abide_protocol::{ConversationId, Seq, TaskId, method::task::TaskFile, record::RecordBody};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -27,7 +26,7 @@ fn files(
 ) -> Result<Vec<TaskFile>, ReadError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND task = ?2 AND (kind = 'task_started'
-             OR kind IN ({CALL_ASSESSED}) AND body ->> '$.edit' IS NOT NULL) ORDER BY seq"
+             OR kind = 'call_assessed' AND body ->> '$.edit' IS NOT NULL) ORDER BY seq"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query(params![conversation.0, task.0])?;

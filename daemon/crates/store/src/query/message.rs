@@ -9,7 +9,6 @@ use crate::{
     column::{Word, seq_from_sql, seq_to_sql},
     error::ReadError,
     feed::Feed,
-    stored_form::CALL_ASSESSED,
 };
 use abide_protocol::{
     CallId, ConversationId, Seq, TaskId, Timestamp,
@@ -78,7 +77,7 @@ pub(super) fn page(
     let order = if after.is_some() { "ASC" } else { "DESC" };
     let sql = format!(
         "SELECT {COLUMNS} FROM records
-         WHERE {condition} AND seq > ?2 AND seq < ?3 AND kind IN ({CALL_ASSESSED}, '{kinds}') ORDER BY seq {order}"
+         WHERE {condition} AND seq > ?2 AND seq < ?3 AND kind IN ('call_assessed', '{kinds}') ORDER BY seq {order}"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let bounds = (after.map_or(0, seq_to_sql), before.map_or(i64::MAX, seq_to_sql));
@@ -164,7 +163,7 @@ fn call_view(connection: &Connection, record: Record) -> Result<Option<CallView>
             ended_at: None,
             outcome: None,
             result: None,
-            permission: Some(assessed.permission),
+            permission: assessed.permission,
         };
         let finished = row.get::<_, Option<i64>>(0)?.map(seq_from_sql);
         Ok((view, finished))
@@ -297,7 +296,7 @@ impl Store {
         self.read(move |connection| {
             let sql = format!(
                 "SELECT {COLUMNS} FROM records
-                 WHERE conversation = (SELECT conversation FROM tasks WHERE id = ?1) AND kind IN ({CALL_ASSESSED}) AND task = ?1
+                 WHERE conversation = (SELECT conversation FROM tasks WHERE id = ?1) AND kind = 'call_assessed' AND task = ?1
                  ORDER BY seq DESC"
             );
             let mut statement = connection.prepare_cached(&sql)?;

@@ -16,7 +16,7 @@ use rusqlite::{Connection, Row, ToSql, params};
 /// The columns that [`record`] reads.
 pub(crate) const COLUMNS: &str = "seq, id, conversation, task, at, kind, version, body, checksum";
 
-/// Reads a row of [`COLUMNS`] and verifies its checksum, unless the row is older than checksums.
+/// Reads a row of [`COLUMNS`] and verifies its checksum.
 pub(crate) fn columns<'a>(row: &'a Row<'_>) -> Result<Columns<'a>, ReadError> {
     let text = |index| row.get_ref(index)?.as_str().map_err(rusqlite::Error::from);
     let columns = Columns {
@@ -29,8 +29,7 @@ pub(crate) fn columns<'a>(row: &'a Row<'_>) -> Result<Columns<'a>, ReadError> {
         version: row.get(6)?,
         body: text(7)?,
     };
-    let stored: Option<u32> = row.get(8)?;
-    if stored.is_some_and(|stored| stored != columns.checksum()) {
+    if row.get::<_, u32>(8)? != columns.checksum() {
         return Err(ReadError::Record {
             seq: columns.seq,
             kind: columns.kind.to_owned(),

@@ -23,7 +23,7 @@ impl ForgetRule {
         id: RecordId,
         answer: Answer<bool>,
     ) -> Self {
-        Self { removed: RuleRemoved { rule, by: Some(by) }, id, now, was_remembered: false, answer }
+        Self { removed: RuleRemoved { rule, by }, id, now, was_remembered: false, answer }
     }
 }
 

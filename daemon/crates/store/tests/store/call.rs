@@ -1,6 +1,6 @@
 use super::support::*;
 use abide_protocol::{
-    RecordId, Timestamp,
+    Timestamp,
     inbox::{Decision, Preview, Question, QuestionKind},
     message::{CallOutcome, CallView},
     record::{ApprovalDecided, CallAssessed, CallFinished, Joining, Permission, RecordBody},
@@ -43,7 +43,7 @@ async fn a_call_is_seen_at_every_stage() {
         ended_at: None,
         outcome: None,
         result: None,
-        permission: Some(Permission::Ask),
+        permission: Permission::Ask,
     };
     assert_eq!(calls, [view.clone()]);
 
@@ -56,7 +56,7 @@ async fn a_call_is_seen_at_every_stage() {
         call_id: call_id(1),
         decision: Decision::AllowOnce,
         note: None,
-        by: None,
+        by: abide_protocol::record::By { via: abide_protocol::record::Via::Socket, name: String::new() },
     };
     let (_, calls) = after(RecordBody::ApprovalDecided(decision)).await;
     view.state = CallState::Queued;
@@ -123,46 +123,6 @@ async fn a_long_list_of_calls_keeps_the_newest() {
     assert!(is_cut && (30..60).contains(&calls.len()), "{} calls", calls.len());
     assert!(calls.is_sorted_by_key(|call| call.seq));
     assert_eq!(calls.last().unwrap().call_id, call_id(60));
-}
-
-/// A record's former name is read for good, and its row is never rewritten.
-#[tokio::test]
-async fn a_call_planned_record_of_an_older_version_is_read_as_call_assessed() {
-    let home = Home::new();
-    let store = home.open();
-    let id = begin(&store, 1, 100).await;
-    start(&store, id, 1, Status::Running).await;
-    store.append(append(id, vec![record(2, Some(1), assessed(1, "{}"))])).await.unwrap();
-    let records = store.conversation_records(id).await.unwrap();
-    let page = store.messages(id, None, 10).await.unwrap();
-    let calls = store.task_calls(task_id(1)).await.unwrap();
-    let task = store.task(task_id(1)).await.unwrap().unwrap();
-    store.close().await;
-
-    let database = rusqlite::Connection::open(home.path()).unwrap();
-    let stored_kind = || -> String {
-        let newest = "SELECT kind FROM records ORDER BY seq DESC LIMIT 1";
-        database.query_row(newest, [], |row| row.get(0)).unwrap()
-    };
-    assert_eq!(stored_kind(), "call_assessed");
-    // Rows of that version have no checksum.
-    let older = "UPDATE records SET kind = 'call_planned', checksum = NULL WHERE kind = 'call_assessed'";
-    assert_eq!(database.execute(older, []).unwrap(), 1);
-
-    let store = home.open();
-    assert_eq!(store.conversation_records(id).await.unwrap(), records);
-    assert_eq!(store.messages(id, None, 10).await.unwrap(), page);
-    assert_eq!(store.task_calls(task_id(1)).await.unwrap(), calls);
-    assert_eq!(calls.calls.len(), 1);
-    assert_eq!(store.replace_projections(id, vec![projection(task.clone())]).await, Ok(false));
-    database.execute("UPDATE calls SET attempt = 9", []).unwrap();
-    assert_eq!(store.replace_projections(id, vec![projection(task)]).await, Ok(true));
-    assert_eq!(store.task_calls(task_id(1)).await.unwrap(), calls);
-    assert_eq!(stored_kind(), "call_planned");
-
-    store.delete_conversation(id, Timestamp(99), RecordId(uuid(1, 1))).await.unwrap();
-    let left: i64 = database.query_row("SELECT count(*) FROM calls", [], |row| row.get(0)).unwrap();
-    assert_eq!(left, 0);
 }
 
 #[tokio::test]

@@ -7,7 +7,8 @@ use abide_protocol::{
     task::Status,
 };
 use abide_store::{
-    Append, AppendError, Checkpoint, Committed, ConversationQuery, Lookup, SearchQuery, Store, WriteError,
+    Append, AppendError, Committed, ConversationQuery, HistorySnapshot, Lookup, SearchQuery, Store,
+    WriteError,
 };
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -57,10 +58,10 @@ async fn talkative(store: &Store) -> Append {
     };
     store.append(append.clone()).await.unwrap();
     let body = SECRET.repeat(1000).into_bytes();
-    let checkpoint = Checkpoint { conversation_id: id, task_id: task_id(2), form: 1, body };
+    let snapshot = HistorySnapshot { conversation_id: id, task_id: task_id(2), form: 1, body };
     // The one that is replaced goes without a trace, too.
     for _ in 0..2 {
-        store.keep_checkpoint(checkpoint.clone()).await.unwrap();
+        store.keep_history_snapshot(snapshot.clone()).await.unwrap();
     }
     for n in 10..60 {
         store.append(super::support::append(id, vec![record(n, None, notice(SECRET))])).await.unwrap();

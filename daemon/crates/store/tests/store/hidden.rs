@@ -25,7 +25,7 @@ async fn decide(store: &Store, id: ConversationId, number: u64, allow: bool) {
         call_id: call_id(number),
         decision: if allow { Decision::AllowAlways } else { Decision::RejectAlways },
         note: None,
-        by: Some(by("window")),
+        by: by("window"),
     };
     let records = vec![
         record(number, Some(1), RecordBody::ApprovalDecided(decided)),
@@ -86,7 +86,7 @@ async fn a_decision_and_its_forgetting_are_records_of_one_conversation() {
                 HIDDEN,
                 "rule_added".to_owned(),
                 11,
-                json!({ "rule": digest, "allow": true, "source": 3, "by": window })
+                json!({ "rule": digest, "allow": true, "source": 3, "by": window, "text": null })
             ),
             (6, HIDDEN, "rule_removed".to_owned(), 50, json!({ "rule": digest, "by": cli })),
         ]
@@ -160,67 +160,3 @@ async fn no_read_shows_the_hidden_conversation_and_no_write_reaches_it() {
     assert_eq!(store.rule("shell", ARGUMENTS, "/w"), Some(true));
     assert_eq!(rows(&home.path(), "").len(), 5);
 }
-
-/// Before, the table of rules had a row for each decision and was not rebuildable.
-#[tokio::test]
-async fn a_migration_keeps_the_decisions_that_count() {
-    let home = Home::new();
-    let store = home.open();
-    let (kept, deleted) = (begin(&store, 1, 1).await, begin(&store, 2, 2).await);
-    let commands = ["first", "second", "forgotten"].map(|word| format!(r#"{{"command":"{word}"}}"#));
-    let [first, second, forgotten] = &commands;
-    let decisions =
-        [(kept, first, true), (kept, first, false), (deleted, second, true), (kept, forgotten, true)];
-    for (number, (id, command, allow)) in (3..).zip(decisions) {
-        let body = RecordBody::RuleRemembered(RuleRemembered { rule: rule(command), allow, text: None });
-        store.append(append(id, vec![record(number, Some(1), body)])).await.unwrap();
-    }
-    store.delete_conversation(deleted, Timestamp(9), RecordId(uuid(1, 1))).await.unwrap();
-    let ids: Vec<String> = store.rules(None, 10).await.unwrap().rules.into_iter().map(|r| r.id).collect();
-    forget(&store, 1).await;
-    store.close().await;
-    let old = Connection::open(home.path()).unwrap();
-    old.execute_batch(&format!(
-        "CREATE TABLE old_rules (seq INTEGER PRIMARY KEY, conversation BLOB NOT NULL, digest BLOB NOT NULL, allow INTEGER NOT NULL) STRICT;
-         INSERT INTO old_rules
-             SELECT body ->> '$.source', zeroblob(16), unhex(body ->> '$.rule'), body ->> '$.allow'
-             FROM records WHERE kind = 'rule_added' AND body ->> '$.rule' IN ('{}', '{}');
-         DELETE FROM records WHERE kind LIKE 'rule_added' OR kind LIKE 'rule_removed';
-         DROP TABLE rules;
-         ALTER TABLE old_rules RENAME TO rules;
-         CREATE INDEX rules_by_digest ON rules (digest, seq);
-         CREATE INDEX rules_of_conversation ON rules (conversation);
-         DROP TABLE external_ids;
-         ALTER TABLE conversations DROP COLUMN muted;
-         PRAGMA user_version = {};",
-        ids[1], ids[2], SCHEMA - 1
-    ))
-    .unwrap();
-    drop(old);
-    let newest = rows(&home.path(), "").last().unwrap().0;
-    std::fs::remove_file(home.path().with_file_name("abide.db-newest")).unwrap();
-
-    let store = home.open();
-    let decided = |store: &Store| commands.each_ref().map(|command| store.rule("shell", command, "/w"));
-    assert_eq!(decided(&store), [Some(false), Some(true), None]);
-    let listed = store.rules(None, 10).await.unwrap().rules;
-    let listed: Vec<_> =
-        listed.iter().map(|r| (&r.id, r.origin.as_ref().map(|o| (o.conversation_id, o.at)))).collect();
-    assert_eq!(listed, [(&ids[1], None), (&ids[2], Some((kept, Timestamp(4))))]);
-    assert!(rows(&home.path(), "rule_added").iter().all(|row| row.4["by"] == Value::Null));
-    assert_eq!(store.check().await.unwrap(), Integrity::Sound);
-
-    // The table follows from records now.
-    Connection::open(home.path()).unwrap().execute_batch("DELETE FROM rules").unwrap();
-    assert_eq!(store.replace_rules().await, Ok(true));
-    assert_eq!(decided(&store), [Some(false), Some(true), None]);
-    forget(&store, 2).await;
-    assert_eq!(decided(&store), [Some(false), None, None]);
-    let last = begin(&store, 3, 100).await;
-    let last = store.conversation_records(last).await.unwrap()[0].seq;
-    // In between: two decisions that the migration carries over, and one forgetting.
-    assert_eq!(last, Seq(newest + 4));
-}
-
-/// The first schema with a hidden conversation.
-const SCHEMA: i64 = 8;

@@ -7,7 +7,7 @@ use abide_protocol::{
     record::{By, RuleRemembered, Via},
     task::Status,
 };
-use abide_store::{Checkpoint, Committed, Lookup, SearchQuery, Store};
+use abide_store::{Committed, HistorySnapshot, Lookup, SearchQuery, Store};
 use rusqlite::{Connection, ErrorCode};
 use std::{
     pin::pin,
@@ -55,7 +55,7 @@ async fn all_work_waits_while_another_process_holds_the_database() {
     let by = || By { via: Via::Socket, name: "test".to_owned() };
     let text =
         TextRule { text: "shell(make *)".to_owned(), workspace: "/w".to_owned(), effect: RuleEffect::Allow };
-    let checkpoint = Checkpoint { conversation_id: id, task_id: task_id(3), form: 1, body: b"x".to_vec() };
+    let snapshot = HistorySnapshot { conversation_id: id, task_id: task_id(3), form: 1, body: b"x".to_vec() };
     let search = SearchQuery { words: "title", limit: 9, ..SearchQuery::default() };
     // Another one that waits longer than the writer does: when it gives up, the writer has, twice.
     let release = tokio::task::spawn_blocking(move || {
@@ -67,7 +67,7 @@ async fn all_work_waits_while_another_process_holds_the_database() {
     });
     let (appended, kept, marked, added, forgot, rebuilt, rebuilt_rules, found, removed, released, stored, ()) = tokio::join!(
         store.append(append(id, vec![record(6, None, notice("late"))])),
-        store.keep_checkpoint(checkpoint),
+        store.keep_history_snapshot(snapshot),
         store.mark_read(id, Seq(1)),
         store.add_rule(text, by(), Timestamp(9), RecordId(uuid(0xf0, 1))),
         store.forget_rule(forgotten, by(), Timestamp(9), RecordId(uuid(0xf0, 2))),

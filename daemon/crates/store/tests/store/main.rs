@@ -4,12 +4,12 @@
 
 mod append;
 mod call;
-mod checkpoint;
 mod delete;
 mod failing_disk;
 mod group_commit;
 mod hidden;
 mod history;
+mod history_snapshot;
 mod inbox;
 mod listing;
 mod locked;

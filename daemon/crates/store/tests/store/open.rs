@@ -1,21 +1,14 @@
 use super::{
     rebuild::story,
-    support::{
-        Home, append, begin, call_id, conversation, notice, options, projection, record, task, task_started,
-        uuid,
-    },
+    support::{Home, append, begin, conversation, notice, options, record, reseal, uuid},
 };
-use abide_protocol::{
-    Seq,
-    task::{ActiveCall, CallState, Status},
-};
-use abide_store::{
-    Append, CopyError, Existing, Integrity, Loss, OpenError, ReadError, Store, TaskQuery, Unreadable,
-};
+use abide_protocol::Seq;
+use abide_store::{CopyError, Existing, Integrity, Loss, OpenError, ReadError, Store, TaskQuery, Unreadable};
 use rusqlite::{Connection, ToSql};
-use serde::Serialize;
-use serde_json::Value;
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 use uuid::Uuid;
 
 fn try_open(path: &Path) -> Result<Store, OpenError> {
@@ -200,11 +193,22 @@ async fn an_unreadable_database_is_refused_and_not_changed() {
     .await;
     assert!(matches!(error, OpenError::NotOurs { .. }), "{error:?}");
 
+    // Its schemas had other numbers.
+    for schema in [1, 12, 999] {
+        let sql = format!("PRAGMA application_id = 0x41626964; PRAGMA user_version = {schema}");
+        let error = refuses(|path| Connection::open(path).unwrap().execute_batch(&sql).unwrap()).await;
+        assert!(matches!(error, OpenError::BeforeFirstRelease { .. }), "{error:?}");
+        let words = error.to_string();
+        for part in ["of a build before 0.1.0", "abide messages ID", "/data away"] {
+            assert!(words.contains(part), "{words}");
+        }
+    }
+
     let error = refuses(|path| {
         Connection::open(path).unwrap().execute_batch("PRAGMA user_version = 999").unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 12, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 1, .. }), "{error:?}");
 
     // Also if the log has changes.
     let error = refuses(|path| {
@@ -218,7 +222,7 @@ async fn an_unreadable_database_is_refused_and_not_changed() {
         fs::write(wal, &left[1]).unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 12, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 1, .. }), "{error:?}");
 
     let error = refuses(|path| {
         fs::rename(path, path.with_file_name("elsewhere.db")).unwrap();
@@ -288,14 +292,15 @@ async fn an_unreadable_record_is_named() {
     let store = home.open();
     let id = begin(&store, 1, 1).await;
     store.append(append(id, vec![record(2, None, notice("x"))])).await.unwrap();
-    let change = |sql: &str| Connection::open(home.path()).unwrap().execute_batch(sql).unwrap();
     for (sql, kind, reason) in [
         ("UPDATE records SET body = '{}' WHERE seq = 2", "notice", "missing field"),
         ("UPDATE records SET version = 9 WHERE seq = 2", "notice", "newer"),
         ("UPDATE records SET kind = 'miracle' WHERE seq = 2", "miracle", "kind is unknown"),
     ] {
-        // Like a record from before checksums.
-        change(&format!("{sql}; UPDATE records SET checksum = NULL WHERE seq = 2"));
+        // As another version would have stored it.
+        let database = Connection::open(home.path()).unwrap();
+        database.execute_batch(sql).unwrap();
+        reseal(&database);
         match store.conversation_records(id).await {
             Err(ReadError::Record { seq, kind: found, reason: why }) => {
                 assert_eq!((seq.0, found.as_str()), (2, kind));
@@ -345,25 +350,7 @@ async fn a_changed_record_is_reported_even_if_it_can_be_read() {
         change(column, stored);
         store.conversation_records(id).await.unwrap();
     }
-    // The first schema with checksums.
-    let schema = |number: u32| {
-        let sql = format!("PRAGMA user_version = {number}");
-        Connection::open(home.path()).unwrap().execute_batch(&sql).unwrap();
-    };
-    let newest: u32 = Connection::open(home.path())
-        .unwrap()
-        .query_row("PRAGMA user_version", [], |row| row.get(0))
-        .unwrap();
-    schema(3);
-    change("at", &3);
-    let examined = Store::examine(&home.path()).unwrap();
-    assert!(examined.schema == 3 && matches!(examined.integrity, Integrity::Damaged(_)), "{examined:?}");
-    change("at", &2);
-    schema(newest);
-    change("checksum", &None::<i64>);
-    change("body", &r#"{"about":"stopped","text":"an old one"}"#);
-    assert_eq!(store.check().await.unwrap(), Integrity::Sound, "it was stored before there were checksums");
-    assert_eq!(store.conversation_records(id).await.unwrap()[1].body, notice("an old one"));
+    assert_eq!(store.check().await.unwrap(), Integrity::Sound);
 }
 
 #[tokio::test]
@@ -438,49 +425,31 @@ async fn a_database_is_examined_and_copied_while_it_is_used() {
     assert!(error.contains("not a database of Abide"), "{error}");
 }
 
-/// In JSON. Before schema 8 a remembered decision had no record in the hidden conversation, so later ones had other seqs.
-fn without_seqs(value: &impl Serialize) -> Value {
-    fn strip(value: &mut Value) {
-        match value {
-            Value::Object(fields) => {
-                fields.remove("seq");
-                fields.values_mut().for_each(strip);
-            }
-            Value::Array(values) => values.iter_mut().for_each(strip),
-            _ => {}
-        }
-    }
-    let mut value = serde_json::to_value(value).unwrap();
-    strip(&mut value);
-    value
-}
-
-/// Each released schema has a database here, written by `write_fixture` before its release. (Schema 2's is schema 1's after migration
-/// 2.)
+/// Each release with a new schema has a database here, written by `write_fixture` before it: the first is that of 0.1.0.
 #[tokio::test]
 async fn databases_of_every_schema_open() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let home = Home::new();
     let fresh = home.open();
     let id = story(&fresh).await;
-    for schema in 1..=2 {
+    let newest = Store::examine(&home.path()).unwrap().newest_schema;
+    for schema in 1..=newest {
         let old = Home::new();
         fs::create_dir(old.path().parent().unwrap()).unwrap();
-        fs::copy(fixtures.join(format!("schema{schema}.db")), old.path()).unwrap();
+        fs::copy(fixture(schema), old.path()).unwrap();
         let examined = Store::examine(&old.path()).unwrap();
         assert_eq!((examined.schema, examined.integrity), (schema, Integrity::Sound));
         let store = old.open();
         assert_eq!(
-            without_seqs(&store.conversation_records(id).await.unwrap()),
-            without_seqs(&fresh.conversation_records(id).await.unwrap())
+            store.conversation_records(id).await.unwrap(),
+            fresh.conversation_records(id).await.unwrap()
         );
         assert_eq!(store.check().await.unwrap(), Integrity::Sound);
         assert_eq!(store.conversation(id).await.unwrap(), fresh.conversation(id).await.unwrap());
         let all = TaskQuery { with_ended: true, limit: 10, ..TaskQuery::default() };
         assert_eq!(store.tasks(all.clone()).await.unwrap(), fresh.tasks(all.clone()).await.unwrap());
         assert_eq!(
-            without_seqs(&store.messages(id, None, 100).await.unwrap()),
-            without_seqs(&fresh.messages(id, None, 100).await.unwrap())
+            store.messages(id, None, 100).await.unwrap(),
+            fresh.messages(id, None, 100).await.unwrap()
         );
         assert_eq!(store.inbox(None).await.unwrap(), fresh.inbox(None).await.unwrap());
         assert_eq!((store.rule("shell", "{}", "/w"), store.replace_rules().await), (Some(true), Ok(false)));
@@ -491,75 +460,27 @@ async fn databases_of_every_schema_open() {
             let path = entry.unwrap().path();
             assert!(files.contains(&path), "{} is not among {files:?}", path.display());
         }
-        assert!(
-            files
-                .iter()
-                .any(|file| file.ends_with(format!("abide.db-schema{schema}-backup")) && file.exists())
-        );
+        let backup = format!("abide.db-schema{schema}-backup");
+        let is_backed_up = files.iter().any(|file| file.ends_with(&backup) && file.exists());
+        assert_eq!(is_backed_up, schema < newest);
     }
 }
 
-/// Before schema 6 a daemon derived it from a task's status and calls. An allowed call may wait behind one that is not allowed.
-#[tokio::test]
-async fn migration_6_finds_the_tasks_that_need_a_daemon() {
-    let home = Home::new();
-    let store = home.open();
-    let statuses = [Status::ToolExecuting, Status::WaitingApproval, Status::WaitingUser, Status::Completed];
-    for (n, status) in (1..).zip(statuses) {
-        let id = begin(&store, n, n).await;
-        let mut task = task(id, 10 + n, status, Vec::new());
-        task.active_calls.extend((status == Status::WaitingApproval).then(queued_call));
-        let append = Append {
-            tasks: vec![projection(task)],
-            ..append(id, vec![record(10 + n, Some(10 + n), task_started(None))])
-        };
-        store.append(append).await.unwrap();
-    }
-    store.close().await;
-    let older = Connection::open(home.path()).unwrap();
-    let back = "ALTER TABLE tasks DROP COLUMN needs_daemon; DROP TABLE checkpoints; DROP TABLE external_ids; ALTER TABLE conversations DROP COLUMN muted; PRAGMA user_version = 5";
-    older.execute_batch(back).unwrap();
-    drop(older);
-    let mut found = home.open().needing_daemon().await.unwrap();
-    found.sort();
-    assert_eq!(found, [conversation(1), conversation(2)]);
-}
-
-fn queued_call() -> ActiveCall {
-    ActiveCall {
-        call_id: call_id(1),
-        tool: "shell".to_owned(),
-        summary: String::new(),
-        state: CallState::Queued,
-        started_at: None,
-        attempt: 0,
-    }
+fn fixture(schema: i64) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/schema{schema}.db"))
 }
 
 /// With statistics of a database that had one conversation, SQLite reads the records of all conversations for each of them.
 #[tokio::test]
 async fn no_statistics_mislead_the_choice_of_an_index() {
     let home = Home::new();
-    let statistics = || -> i64 {
-        let database = Connection::open(home.path()).unwrap();
-        let count = "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'";
-        database.query_row(count, [], |row| row.get(0)).unwrap()
-    };
     let store = home.open();
     story(&store).await;
     store.close().await;
-    assert_eq!(statistics(), 0);
-
-    // Schema 8 had them.
-    Connection::open(home.path())
-        .unwrap()
-        .execute_batch("ANALYZE; DROP TABLE external_ids; ALTER TABLE rules DROP COLUMN text; ALTER TABLE rules DROP COLUMN workspace;
-             ALTER TABLE rules DROP COLUMN effect;
-             ALTER TABLE conversations DROP COLUMN muted; PRAGMA user_version = 8")
-        .unwrap();
-    assert_ne!(statistics(), 0);
-    home.open().close().await;
-    assert_eq!(statistics(), 0);
+    let database = Connection::open(home.path()).unwrap();
+    let count = "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'";
+    let statistics: i64 = database.query_row(count, [], |row| row.get(0)).unwrap();
+    assert_eq!(statistics, 0);
 }
 
 #[tokio::test]
@@ -568,7 +489,6 @@ async fn write_fixture() {
     let home = Home::new();
     let store = home.open();
     story(&store).await;
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let schema = Store::examine(&home.path()).unwrap().schema;
-    Store::copy(&home.path(), &fixtures.join(format!("schema{schema}.db")), Existing::Keep).unwrap();
+    Store::copy(&home.path(), &fixture(schema), Existing::Keep).unwrap();
 }

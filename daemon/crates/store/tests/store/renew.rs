@@ -82,7 +82,7 @@ const DERIVED: &[&str] = &[
     "rules",
     "client_messages",
     "external_ids",
-    "checkpoints",
+    "history_snapshots",
     "search_data",
     "search_idx",
     "search_docsize",

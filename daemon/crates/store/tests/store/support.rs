@@ -9,6 +9,7 @@ use abide_protocol::{
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, ToolResult, Usage},
 };
 use abide_store::{Append, Committed, Options, Store, TaskProjection};
+use rusqlite::{Connection, params};
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
@@ -39,6 +40,30 @@ impl Home {
     /// What the sink got since the last call.
     pub(crate) fn told(&self) -> Vec<Committed> {
         std::mem::take(&mut self.told.lock().unwrap())
+    }
+}
+
+/// Gives each record the checksum of what it says now.
+pub(crate) fn reseal(database: &Connection) {
+    let mut statement =
+        database.prepare("SELECT seq, id, conversation, task, at, kind, version, body FROM records").unwrap();
+    let mut rows = statement.query([]).unwrap();
+    while let Some(row) = rows.next().unwrap() {
+        let mut hasher = crc32fast::Hasher::new();
+        let (seq, at, version): (i64, i64, u32) =
+            (row.get(0).unwrap(), row.get(4).unwrap(), row.get(6).unwrap());
+        hasher.update(&seq.to_le_bytes());
+        for column in 1..=3 {
+            hasher.update(&row.get::<_, Option<Vec<u8>>>(column).unwrap().unwrap_or_default());
+        }
+        hasher.update(&at.to_le_bytes());
+        hasher.update(&version.to_le_bytes());
+        let (kind, body): (String, String) = (row.get(5).unwrap(), row.get(7).unwrap());
+        hasher.update(&(kind.len() as u64).to_le_bytes());
+        hasher.update(kind.as_bytes());
+        hasher.update(body.as_bytes());
+        let sealed = params![seq, hasher.finalize()];
+        database.execute("UPDATE records SET checksum = ?2 WHERE seq = ?1", sealed).unwrap();
     }
 }
 
@@ -299,7 +324,7 @@ pub(crate) fn task(conversation: ConversationId, n: u64, status: Status, pending
         children: Vec::new(),
         incomplete: None,
         retry: None,
-        work: None,
+        work: abide_protocol::task::Work { ms: 0, since: None },
         external_id: None,
         title: String::new(),
         depth: 0,

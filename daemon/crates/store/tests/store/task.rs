@@ -18,7 +18,7 @@ use abide_store::{Append, Feed, PendingRef, TreeOf};
 /// The assessment of a call that writes this file.
 fn writes(n: u64, path: &str) -> RecordBody {
     let RecordBody::CallAssessed(call) = assessed(n, "{}") else { unreachable!("it is assessed") };
-    let edit = EditHashes { path: path.to_owned(), before: None, after: "hash".to_owned(), bytes: Some(3) };
+    let edit = EditHashes { path: path.to_owned(), before: None, after: "hash".to_owned(), bytes: 3 };
     RecordBody::CallAssessed(CallAssessed { edit: Some(edit), ..call })
 }
 

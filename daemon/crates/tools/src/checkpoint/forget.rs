@@ -65,32 +65,6 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Removes the checkpoints that an earlier version kept in people's repositories, and what it kept of them here. Blocking.
-    pub fn leave_repositories(&self) {
-        for folder in self.work_trees().unwrap_or_default() {
-            let Ok(Owner { theirs: Some(theirs), program, .. }) = owner(&folder) else { continue };
-            let left =
-                if Path::new(&theirs).is_dir() { self.leave(Path::new(&theirs), &program) } else { Ok(()) };
-            match left {
-                Ok(()) => drop(fs::remove_dir_all(&folder)),
-                Err(words) => tracing::warn!(repository = %theirs, "earlier checkpoints stay in it: {words}"),
-            }
-        }
-    }
-
-    fn leave(&self, theirs: &Path, program: &str) -> Result<(), String> {
-        let dir = theirs.to_str().ok_or("its path is not valid UTF-8")?;
-        self.remove_references(theirs, program, GitDir::Theirs(dir), "refs/abide/")?;
-        // Locks, and folders that are empty now.
-        for folder in ["refs/abide", "logs/refs/abide"] {
-            match fs::remove_dir_all(theirs.join(folder)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.to_string()),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
     fn remove_references(
         &self,
         folder: &Path,

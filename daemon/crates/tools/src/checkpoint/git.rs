@@ -63,8 +63,6 @@ const OFF: &[&str] = &[
 pub(crate) enum GitDir<'a> {
     /// Ours, in this folder.
     Ours { folder: &'a str, work_tree: &'a str, index: &'a str },
-    /// A person's, in which an earlier version kept checkpoints.
-    Theirs(&'a str),
     /// A person's, with these settings instead of theirs.
     Set { folder: &'a str, work_tree: &'a str, settings: &'a [(String, String)] },
 }
@@ -189,7 +187,6 @@ impl Git<'_> {
                 set("GIT_WORK_TREE", work_tree);
                 set("GIT_INDEX_FILE", index);
             }
-            GitDir::Theirs(folder) => set("GIT_DIR", folder),
             GitDir::Set { folder, work_tree, settings } => {
                 set("GIT_DIR", folder);
                 set("GIT_WORK_TREE", work_tree);

@@ -28,9 +28,6 @@ use std::{
 /// The attributes of our git directory, which come before all others: contents are taken and shown as they are.
 const ATTRIBUTES: &str = "* -text -crlf -eol -ident -filter !diff !working-tree-encoding\n";
 
-/// Distinguishes our git directory of a person's work tree from that of versions that kept objects in the person's repository.
-const OWN: &str = "own";
-
 /// A workspace's work tree, and where its files are kept.
 pub(super) struct Repository<'a> {
     git: Git<'a>,
@@ -51,9 +48,6 @@ pub(super) struct Repository<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Owner {
     pub(super) work_tree: String,
-    /// The person's git folder in which an earlier version kept the checkpoints.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) theirs: Option<String>,
     pub(super) program: String,
 }
 
@@ -96,7 +90,6 @@ impl<'a> Repository<'a> {
                         &top.to_string_lossy(),
                         &found.common.to_string_lossy(),
                         if found.is_sha256 { "sha256" } else { "sha1" },
-                        OWN,
                     ]),
                     None => name_of_plain(&top),
                 });
@@ -112,7 +105,7 @@ impl<'a> Repository<'a> {
             return Err(NoCheckpoint::Broad(top.into()));
         }
         let root = tree.root().map_err(NoCheckpoint::io(&path))?;
-        let owner = Owner { work_tree: top.clone(), theirs: None, program: program.clone() };
+        let owner = Owner { work_tree: top.clone(), program: program.clone() };
         prepare(&kept, found.as_ref(), &owner).map_err(NoCheckpoint::io(&kept))?;
         // Work trees that Abide made lie in a folder that is hidden.
         let is_made = found.is_none() || is_worktree;

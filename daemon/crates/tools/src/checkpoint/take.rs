@@ -198,7 +198,7 @@ impl Repository<'_> {
     /// Whether a changed file still holds what an edit has written.
     fn is_as_edited(&self, change: &Change, edit: &EditHashes) -> bool {
         let size = self.stat(&change.path).and_then(|stat| u64::try_from(stat.st_size).ok());
-        if size.is_none() || edit.bytes.is_some() && edit.bytes != size {
+        if size != Some(edit.bytes) {
             return false;
         }
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -161,7 +161,7 @@ impl Site {
     fn edit(&mut self, path: &str, content: &str) {
         self.write(path, content);
         let after = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
-        let bytes = Some(content.len() as u64);
+        let bytes = content.len() as u64;
         self.edits.push(EditHashes { path: path.to_owned(), before: None, after, bytes });
     }
 
@@ -945,32 +945,6 @@ fn a_folder_that_became_a_link_is_a_folder_again() {
         (Some("b\n"), Some("another\n"))
     );
     assert!(!site.path("d").is_symlink());
-}
-
-/// The files of git that only an earlier version wrote are removed, and nothing else.
-#[test]
-fn what_an_earlier_version_kept_in_a_repository_is_removed() {
-    let mut site = Site::repository();
-    site.begin();
-    let before = site.of_git();
-    let commit = site.git(&["rev-parse", "HEAD"]);
-    site.git(&["update-ref", "refs/abide/x/y/tip", commit.trim()]);
-    site.git(&["pack-refs", "--all"]);
-    site.git(&["update-ref", "refs/abide/x/z/tip", commit.trim()]);
-    fs::create_dir_all(site.path(".git/refs/abide/x/w")).unwrap();
-    site.write(".git/refs/abide/x/w/tip.lock", "of a git that was killed");
-    let kept = site.ground.root().join("kept/earlier");
-    fs::create_dir_all(kept.join("conversations")).unwrap();
-    let owner = serde_json::json!({
-        "work_tree": site.place.workspace, "theirs": site.path(".git"), "program": "/usr/bin/git",
-    });
-    fs::write(kept.join("owner.json"), owner.to_string()).unwrap();
-    site.ground.tools.checkpoints().leave_repositories();
-    assert_eq!(site.of_git(), before);
-    assert!(!site.path(".git/refs/abide").exists() && !kept.exists());
-    site.step(1, |site| site.write("a", "b"));
-    site.undo(0);
-    assert_eq!(site.text("a").as_deref(), Some("a\n"));
 }
 
 #[test]

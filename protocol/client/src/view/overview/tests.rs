@@ -54,7 +54,7 @@ fn task(n: u128, status: Status) -> AgentTask {
         children: Vec::new(),
         incomplete: None,
         retry: None,
-        work: None,
+        work: crate::protocol::task::Work { ms: 0, since: None },
         external_id: None,
         title: String::new(),
         depth: 0,

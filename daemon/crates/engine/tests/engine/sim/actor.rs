@@ -5,7 +5,7 @@ use super::{
     life::{Event, Life},
 };
 use abide_engine::{
-    CallStage, Checkpoint, Effect, History, Refusal, Shown,
+    CallStage, Effect, History, HistorySnapshot, Refusal, Shown,
     driver::{
         self, Append, AppendId, CutOff, Driver, Gate, Host, Lane, Order, Predecessor, StartedCall, Wants,
     },
@@ -35,8 +35,8 @@ pub(super) type Message = driver::Message<Simulated>;
 
 pub(super) const CONVERSATION: ConversationId = ConversationId(uuid::Uuid::nil());
 
-/// Small enough that short lives have checkpoints too.
-const CHECKPOINT_SPACING: usize = 12;
+/// Small enough that short lives have snapshots too.
+const SNAPSHOT_SPACING: usize = 12;
 
 pub(super) struct Actor {
     driver: Driver<Simulated>,
@@ -77,7 +77,7 @@ struct Current {
 impl Actor {
     pub(super) fn after(predecessor: Predecessor, clock: ClockMoved) -> Self {
         Self {
-            driver: Driver::new(CONVERSATION, CHECKPOINT_SPACING, predecessor, clock),
+            driver: Driver::new(CONVERSATION, SNAPSHOT_SPACING, predecessor, clock),
             jobs: Vec::new(),
             urgent: VecDeque::new(),
             commands: VecDeque::new(),
@@ -261,7 +261,7 @@ impl Life {
                 self.cancel_all();
                 if self.one_in(3) { self.in_this_daemon(20, Event::Loaded) } else { self.loaded() }
             }
-            Order::KeepCheckpoint(checkpoint) => self.keep_checkpoint(&checkpoint),
+            Order::KeepSnapshot(snapshot) => self.keep_snapshot(&snapshot),
             Order::Inspect(calls) => {
                 let findings = calls.into_iter().map(|started| self.inspect_started(started)).collect();
                 self.send(driver::Event::Inspected(findings));
@@ -310,20 +310,20 @@ impl Life {
         }
     }
 
-    /// Loads the history as the daemon does, from the checkpoint on.
+    /// Loads the history as the daemon does, from the snapshot on.
     pub(super) fn loaded(&mut self) {
         let (history, tail) = self.disk.read();
-        if self.disk.checkpoint.is_some() {
-            self.cover("a load from a checkpoint");
+        if self.disk.snapshot.is_some() {
+            self.cover("a load from a snapshot");
         }
         assert_eq!(history, self.disk.published, "the loaded history is the published one");
         self.send(driver::Event::Loaded { history: Box::new(history), tail });
     }
 
-    /// The disk may fill up or break before the checkpoint is stored; then the previous one stays.
-    fn keep_checkpoint(&mut self, checkpoint: &Checkpoint) {
+    /// The disk may fill up or break before the snapshot is stored; then the previous one stays.
+    fn keep_snapshot(&mut self, snapshot: &HistorySnapshot) {
         if !self.disk.full && !self.disk.broken && !self.one_in(4) {
-            self.disk.keep_checkpoint(checkpoint);
+            self.disk.keep_snapshot(snapshot);
         }
     }
 

@@ -5,7 +5,7 @@ use super::{
     life::{Event, Life},
     outside,
 };
-use abide_engine::{Checkpoint, History, Projection, Tail, project};
+use abide_engine::{History, HistorySnapshot, Projection, Tail, project};
 use abide_protocol::{
     RecordId, TaskId,
     record::{ClientMessage, Intervener, ModelErrorKind, NewRecord, RecordBody},
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Disk {
     pub(super) records: Vec<NewRecord>,
     /// Where a load begins: the index of a record, and the encoded state before it.
-    pub(super) checkpoint: Option<(usize, Vec<u8>)>,
+    pub(super) snapshot: Option<(usize, Vec<u8>)>,
     /// The committed records, folded: the state that clients know.
     pub(super) published: History,
     ids: BTreeSet<RecordId>,
@@ -89,10 +89,10 @@ impl Disk {
         history
     }
 
-    /// The history, folded from the checkpoint on, and a count of the folded records.
+    /// The history, folded from the snapshot on, and a count of the folded records.
     pub(super) fn read(&self) -> (History, Tail) {
-        let (from, mut history) = match &self.checkpoint {
-            Some((from, state)) => (*from, History::from_checkpoint(state).expect("it was encoded")),
+        let (from, mut history) = match &self.snapshot {
+            Some((from, state)) => (*from, History::from_snapshot(state).expect("it was encoded")),
             None => (0, History::default()),
         };
         let mut tail = Tail::default();
@@ -103,12 +103,12 @@ impl Disk {
         (history, tail)
     }
 
-    pub(super) fn keep_checkpoint(&mut self, checkpoint: &Checkpoint) {
+    pub(super) fn keep_snapshot(&mut self, snapshot: &HistorySnapshot) {
         let begins = |record: &NewRecord| {
-            matches!(record.body, RecordBody::TaskStarted(_)) && record.task_id == Some(checkpoint.root)
+            matches!(record.body, RecordBody::TaskStarted(_)) && record.task_id == Some(snapshot.root)
         };
-        let from = self.records.iter().position(begins).expect("a checkpoint is of committed records");
-        self.checkpoint = Some((from, checkpoint.encode().expect("it can be encoded")));
+        let from = self.records.iter().position(begins).expect("a snapshot is of committed records");
+        self.snapshot = Some((from, snapshot.encode().expect("it can be encoded")));
     }
 
     pub(super) fn check_at_end(&self) {
@@ -116,7 +116,7 @@ impl Disk {
         assert_eq!(
             self.read().0,
             self.published,
-            "a checkpoint and the records after it fold to the same state"
+            "a snapshot and the records after it fold to the same state"
         );
         for task in self.published.tasks() {
             let stored = self.projections.get(&task.id);
@@ -137,7 +137,7 @@ impl Disk {
     pub(super) fn erase(&mut self) -> u64 {
         assert!(self.published.live().next().is_none(), "all tasks have ended before a deletion");
         self.records.clear();
-        self.checkpoint = None;
+        self.snapshot = None;
         self.projections.clear();
         self.client_messages.clear();
         self.published = History::default();

@@ -6,7 +6,7 @@ use super::{
     disk::AppendError,
     life::{Event, Life},
 };
-use crate::world::{facts, head, prompts, tool};
+use crate::world::{facts, head, prompts, somebody, tool};
 use abide_engine::{Command, Fork, Intervention, Refusal, Start, Task, driver, import};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
@@ -196,7 +196,7 @@ impl Life {
             all: false,
             files: Vec::new(),
             hunk: None,
-            by: None,
+            by: somebody(),
         });
         self.send_request(Request::Other(command));
     }
@@ -341,7 +341,7 @@ impl Life {
                 Command::Answer { task, question, response, by: None }
             }
             Request::Decide(approval, decision) => {
-                Command::Decide { approval, decision, note: None, rule: None, by: None }
+                Command::Decide { approval, decision, note: None, rule: None, by: somebody() }
             }
             Request::Delete => return self.admit(Message::Delete { reply: number }),
             Request::Fork(fork) => return self.admit(Message::Fork { fork, reply: number }),

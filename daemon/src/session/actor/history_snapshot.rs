@@ -1,11 +1,11 @@
-//! Reads a conversation from its checkpoint on, and keeps checkpoints.
+//! Reads a conversation from its snapshot on, and keeps snapshots.
 
 use super::Actor;
-use abide_engine::{Checkpoint, History, Tail};
+use abide_engine::{History, HistorySnapshot, Tail};
 use abide_protocol::{ConversationId, record::Record};
 use abide_store::{ReadError, Store};
 
-/// A checkpoint is kept when it saves the next reading this many records: they take about 7 ms to fold.
+/// A snapshot is kept when it saves the next reading this many records: they take about 7 ms to fold.
 pub(super) const SPACING: usize = 2000;
 
 /// The conversation's state, and the records that it took to fold.
@@ -14,12 +14,12 @@ pub(in crate::session) async fn load(
     id: ConversationId,
 ) -> Result<(History, Tail), ReadError> {
     let resume = move |form: u32, body: &[u8]| {
-        if form != Checkpoint::FORM {
+        if form != HistorySnapshot::FORM {
             return None;
         }
-        let read = History::from_checkpoint(body);
+        let read = History::from_snapshot(body);
         let read = read
-            .inspect_err(|error| tracing::error!(conversation = %id, "a checkpoint cannot be read: {error}"));
+            .inspect_err(|error| tracing::error!(conversation = %id, "a snapshot cannot be read: {error}"));
         Some((read.ok()?, Tail::default()))
     };
     let fold = |(history, tail): &mut (History, Tail), record: &Record| {
@@ -31,21 +31,26 @@ pub(in crate::session) async fn load(
 
 impl Actor {
     /// Keeps it while the actor goes on. Whether that succeeds changes only how long the next reading takes.
-    pub(super) fn keep_checkpoint(&self, checkpoint: Checkpoint) {
+    pub(super) fn keep_history_snapshot(&self, snapshot: HistorySnapshot) {
         let (id, store) = (self.id, self.sessions.inner.store.clone());
-        self.sessions.inner.supervisor.spawn("checkpoint", async move {
-            let task_id = checkpoint.root;
-            let encoded = tokio::task::spawn_blocking(move || checkpoint.encode()).await;
+        self.sessions.inner.supervisor.spawn("history snapshot", async move {
+            let task_id = snapshot.root;
+            let encoded = tokio::task::spawn_blocking(move || snapshot.encode()).await;
             let kept = async {
                 let body = encoded??;
-                let form = Checkpoint::FORM;
+                let form = HistorySnapshot::FORM;
                 store
-                    .keep_checkpoint(abide_store::Checkpoint { conversation_id: id, task_id, form, body })
+                    .keep_history_snapshot(abide_store::HistorySnapshot {
+                        conversation_id: id,
+                        task_id,
+                        form,
+                        body,
+                    })
                     .await?;
                 anyhow::Ok(())
             };
             if let Err(error) = kept.await {
-                tracing::debug!(conversation = %id, "a checkpoint was not kept: {error}");
+                tracing::debug!(conversation = %id, "a snapshot was not kept: {error}");
             }
         });
     }
@@ -64,7 +69,7 @@ mod tests {
     use tempfile::TempDir;
     use uuid::Uuid;
 
-    /// A task that ended, as many other records as a checkpoint has to save, and another task.
+    /// A task that ended, as many other records as a snapshot has to save, and another task.
     fn long_conversation() -> Vec<NewRecord> {
         let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
         let mut records = Vec::new();
@@ -95,7 +100,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_long_conversation_is_read_from_its_checkpoint_on() {
+    async fn a_long_conversation_is_read_from_its_snapshot_on() {
         let folder = TempDir::new().unwrap();
         let store = open(folder.path(), 0);
         let records = long_conversation();
@@ -107,7 +112,7 @@ mod tests {
         let sessions = sessions(&store, folder.path());
         sessions.command(CONVERSATION, Command::Archive { archived: true }).await.unwrap();
         let (mut resumed, mut tail) = load(&store, CONVERSATION).await.unwrap();
-        // The checkpoint is kept while the actor goes on.
+        // The snapshot is kept while the actor goes on.
         while tail.saved() > 0 {
             tokio::task::yield_now().await;
             (resumed, tail) = load(&store, CONVERSATION).await.unwrap();

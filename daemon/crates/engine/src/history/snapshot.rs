@@ -1,8 +1,8 @@
-//! A checkpoint: the state of a conversation from which a reading can begin at its newest root task, in place of its first record.
+//! A snapshot of a history: the state of a conversation from which a reading can begin at its newest root task, in place of its first record.
 //!
-//! It is taken at any time while that root is the newest. Folding the root's records a second time changes nothing that a checkpoint
+//! It is taken at any time while that root is the newest. Folding the root's records a second time changes nothing that a snapshot
 //! holds: a conversation's facts are overwritten by the same facts, the first answer to a question stays the first, and the result
-//! that is elided already is elided again. So reading from a checkpoint comes to the same state as reading all records.
+//! that is elided already is elided again. So reading from a snapshot comes to the same state as reading all records.
 
 use super::{Conversation, First, History};
 use abide_protocol::{
@@ -24,18 +24,18 @@ const CONFIG: Configuration<LittleEndian, Fixint, Limit<{ 256 << 20 }>> =
 
 /// The state from which a reading can begin at a root task's first record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkpoint {
+pub struct HistorySnapshot {
     /// The root task at whose first record the reading begins.
     pub root: TaskId,
     conversation: Option<Conversation>,
-    /// The root's transcript; of that, the entries of earlier roots belong to the checkpoint.
+    /// The root's transcript; of that, the entries of earlier roots belong to the snapshot.
     transcript: Transcript,
     inherited: usize,
     answered: BTreeMap<QuestionId, First<Option<String>>>,
     decided: BTreeMap<ApprovalId, First<Decision>>,
 }
 
-/// A checkpoint's stored state, by reference.
+/// A snapshot's stored state, by reference.
 #[derive(Serialize)]
 struct Stored<'a> {
     conversation: &'a Option<Conversation>,
@@ -53,18 +53,18 @@ struct Read {
     decided: BTreeMap<ApprovalId, First<Decision>>,
 }
 
-/// Why the bytes of a checkpoint are not one of [`Checkpoint::FORM`].
+/// Why the bytes of a snapshot are not one of [`HistorySnapshot::FORM`].
 #[derive(Debug, thiserror::Error)]
-pub enum UnreadableCheckpoint {
+pub enum UnreadableHistorySnapshot {
     #[error(transparent)]
     Bytes(#[from] DecodeError),
     #[error("{0} bytes follow its end")]
     Longer(usize),
 }
 
-impl Checkpoint {
-    /// The number of the stored form. Any change of the types in it raises the number; a checkpoint of another form is not read.
-    pub const FORM: u32 = 2;
+impl HistorySnapshot {
+    /// The number of the stored form. Any change of the types in it raises the number; a snapshot of another form is not read.
+    pub const FORM: u32 = 1;
 
     /// The bytes to store.
     ///
@@ -83,11 +83,11 @@ impl Checkpoint {
 }
 
 impl History {
-    /// A checkpoint at the newest root task; `None` before the first.
+    /// A snapshot at the newest root task; `None` before the first.
     #[must_use]
-    pub fn checkpoint(&self) -> Option<Checkpoint> {
+    pub fn snapshot(&self) -> Option<HistorySnapshot> {
         let root = self.root()?;
-        Some(Checkpoint {
+        Some(HistorySnapshot {
             root: root.id,
             conversation: self.conversation.clone(),
             transcript: root.transcript.clone(),
@@ -97,21 +97,21 @@ impl History {
         })
     }
 
-    /// The state of a checkpoint, encoded by [`Checkpoint::encode`], before the first record of its root task is folded.
+    /// The state of a snapshot, encoded by [`HistorySnapshot::encode`], before the first record of its root task is folded.
     ///
     /// # Errors
-    /// The bytes are not a checkpoint of [`Checkpoint::FORM`].
-    pub fn from_checkpoint(bytes: &[u8]) -> Result<Self, UnreadableCheckpoint> {
+    /// The bytes are not a snapshot of [`HistorySnapshot::FORM`].
+    pub fn from_snapshot(bytes: &[u8]) -> Result<Self, UnreadableHistorySnapshot> {
         let (read, used): (Read, usize) = bincode::serde::decode_from_slice(bytes, CONFIG)?;
         if used < bytes.len() {
-            return Err(UnreadableCheckpoint::Longer(bytes.len() - used));
+            return Err(UnreadableHistorySnapshot::Longer(bytes.len() - used));
         }
         let Read { conversation, transcript, answered, decided } = read;
         Ok(Self { conversation, inherited: transcript.into(), answered, decided, ..Self::default() })
     }
 }
 
-/// Counts the records that a reading folds, to know how many of them a checkpoint would save.
+/// Counts the records that a reading folds, to know how many of them a snapshot would save.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tail {
     before_root: usize,
@@ -128,13 +128,13 @@ impl Tail {
         self.since_root += 1;
     }
 
-    /// Records before the newest root task: those that need not be folded from a checkpoint on.
+    /// Records before the newest root task: those that need not be folded from a snapshot on.
     #[must_use]
     pub const fn saved(&self) -> usize {
         self.before_root
     }
 
-    /// A checkpoint was taken at the newest root task.
+    /// A snapshot was taken at the newest root task.
     pub const fn cut(&mut self) {
         self.before_root = 0;
     }

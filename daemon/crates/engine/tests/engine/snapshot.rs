@@ -1,11 +1,11 @@
-//! Checkpoints: reading from one comes to the same state as reading all records, and its stored form does not change unnoticed.
+//! HistorySnapshots: reading from one comes to the same state as reading all records, and its stored form does not change unnoticed.
 //! (Each restart in these tests, and each in the simulation, compares the two; see `world` and `sim`.)
 
 use crate::{
     plan::{ask, read, shell, update},
-    world::{DAWN, World, facts, head},
+    world::{DAWN, World, facts, head, somebody},
 };
-use abide_engine::{Checkpoint, History, Tail, UnreadableCheckpoint};
+use abide_engine::{History, HistorySnapshot, Tail, UnreadableHistorySnapshot};
 use abide_protocol::{
     ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, Seq, TaskId,
     inbox::Decision,
@@ -29,7 +29,7 @@ fn record(n: u128, task: Option<TaskId>, body: RecordBody) -> NewRecord {
     NewRecord { id: RecordId(Uuid::from_u128(n)), task_id: task, at: DAWN.plus(n.try_into().unwrap()), body }
 }
 
-/// A conversation in whose checkpoint every kind of entry, block, answer and decision stands.
+/// A conversation in whose snapshot every kind of entry, block, answer and decision stands.
 fn records() -> Vec<NewRecord> {
     let first = TaskId(Uuid::from_u128(1));
     let second = TaskId(Uuid::from_u128(2));
@@ -68,7 +68,7 @@ fn records() -> Vec<NewRecord> {
             call_id: call,
             decision,
             note: None,
-            by: None,
+            by: somebody(),
         })
     };
     let finished = CallFinished {
@@ -97,13 +97,13 @@ fn records() -> Vec<NewRecord> {
     (10..).zip(bodies).map(|(n, (task, body))| record(n, task, body)).collect()
 }
 
-/// `ABIDE_BLESS=1` writes the file. A difference is a change of the form: raise [`Checkpoint::FORM`] and name the file for it.
+/// `ABIDE_BLESS=1` writes the file. A difference is a change of the form: raise [`HistorySnapshot::FORM`] and name the file for it.
 #[test]
 fn the_stored_form_has_a_number() {
     let records = records();
     let whole = folded(History::default(), &records);
-    let encoded = whole.checkpoint().unwrap().encode().unwrap();
-    let file = format!("tests/engine/checkpoint-{}.bin", Checkpoint::FORM);
+    let encoded = whole.snapshot().unwrap().encode().unwrap();
+    let file = format!("tests/engine/history-snapshot-{}.bin", HistorySnapshot::FORM);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&file);
     if std::env::var_os("ABIDE_BLESS").is_some_and(|value| value == "1") {
         fs::write(&path, &encoded).unwrap();
@@ -111,26 +111,26 @@ fn the_stored_form_has_a_number() {
     let stored = fs::read(&path).expect("ABIDE_BLESS=1 writes it");
     assert!(stored == encoded, "{file} differs from what this version stores");
     let root = records.len() - 2;
-    assert_eq!(folded(History::from_checkpoint(&stored).unwrap(), &records[root..]), whole);
+    assert_eq!(folded(History::from_snapshot(&stored).unwrap(), &records[root..]), whole);
 }
 
 #[test]
-fn a_damaged_checkpoint_is_an_error() {
-    let encoded = folded(History::default(), &records()).checkpoint().unwrap().encode().unwrap();
+fn a_damaged_snapshot_is_an_error() {
+    let encoded = folded(History::default(), &records()).snapshot().unwrap().encode().unwrap();
     for length in 0..encoded.len() {
-        History::from_checkpoint(&encoded[..length]).unwrap_err();
+        History::from_snapshot(&encoded[..length]).unwrap_err();
     }
     let longer = [&encoded[..], &[0; 3]].concat();
-    assert!(matches!(History::from_checkpoint(&longer), Err(UnreadableCheckpoint::Longer(3))));
+    assert!(matches!(History::from_snapshot(&longer), Err(UnreadableHistorySnapshot::Longer(3))));
     let mut endless = encoded;
     // The length of the title.
     endless[1..9].fill(0xff);
-    History::from_checkpoint(&endless).unwrap_err();
+    History::from_snapshot(&endless).unwrap_err();
 }
 
-/// Taken at any moment of a task, a checkpoint leads to the state that all records lead to.
+/// Taken at any moment of a task, a snapshot leads to the state that all records lead to.
 #[test]
-fn a_checkpoint_may_be_taken_at_any_moment_of_its_root() {
+fn a_snapshot_may_be_taken_at_any_moment_of_its_root() {
     let mut w = World::started();
     let call = w.reply("", &[read("f")])[0];
     w.finish(call, true);
@@ -154,8 +154,8 @@ fn a_checkpoint_may_be_taken_at_any_moment_of_its_root() {
     let mut history = folded(History::default(), &w.records[..first_of_root]);
     for record in &w.records[first_of_root..] {
         history.fold(record);
-        let encoded = history.checkpoint().unwrap().encode().unwrap();
-        let resumed = folded(History::from_checkpoint(&encoded).unwrap(), &w.records[first_of_root..]);
+        let encoded = history.snapshot().unwrap().encode().unwrap();
+        let resumed = folded(History::from_snapshot(&encoded).unwrap(), &w.records[first_of_root..]);
         assert_eq!(resumed, w.history, "taken after {record:?}");
     }
 }
@@ -165,7 +165,7 @@ fn begins(record: &NewRecord) -> bool {
 }
 
 #[test]
-fn a_checkpoint_saves_the_records_before_the_newest_root() {
+fn a_snapshot_saves_the_records_before_the_newest_root() {
     let mut tail = Tail::default();
     let child = TaskStarted { parent_id: Some(TaskId(Uuid::from_u128(1))), ..head() };
     let saved: Vec<usize> = records()

@@ -1,4 +1,4 @@
-//! A conversation's state, from its checkpoint and the records after it.
+//! A conversation's state, from its snapshot and the records after it.
 
 use super::record::{COLUMNS, record};
 use crate::{
@@ -16,17 +16,17 @@ struct Stored {
     body: Vec<u8>,
 }
 
-/// The checkpoint as it was stored. A damaged one counts as none, because the records tell the same.
-fn checkpoint(connection: &Connection, id: ConversationId) -> rusqlite::Result<Option<Stored>> {
+/// The snapshot as it was stored. A damaged one counts as none, because the records tell the same.
+fn history_snapshot(connection: &Connection, id: ConversationId) -> rusqlite::Result<Option<Stored>> {
     let row = connection
-        .prepare_cached("SELECT seq, form, body, checksum FROM checkpoints WHERE conversation = ?1")?
+        .prepare_cached("SELECT seq, form, body, checksum FROM history_snapshots WHERE conversation = ?1")?
         .query_row([id.0], |row| {
             let stored = Stored { from: seq(row, 0)?, form: row.get(1)?, body: row.get(2)? };
             Ok((stored, row.get::<_, u32>(3)?))
         })
         .optional()?;
     Ok(row.and_then(|(stored, checksum)| {
-        let is_whole = checksum == checksum::of_checkpoint(id, stored.from, stored.form, &stored.body);
+        let is_whole = checksum == checksum::of_history_snapshot(id, stored.from, stored.form, &stored.body);
         is_whole.then_some(stored)
     }))
 }
@@ -34,7 +34,7 @@ fn checkpoint(connection: &Connection, id: ConversationId) -> rusqlite::Result<O
 impl Store {
     /// Folds a conversation's records into a state, on a reader thread, as of one moment.
     ///
-    /// It begins with the conversation's checkpoint, if `resume` makes a state of its form and body; else with the default and the first
+    /// It begins with the conversation's snapshot, if `resume` makes a state of its form and body; else with the default and the first
     /// record.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Store {
         mut fold: impl FnMut(&mut S, &Record) + Clone + Send + 'static,
     ) -> Result<S, ReadError> {
         self.read(move |connection| {
-            let resumed = checkpoint(connection, id)?
+            let resumed = history_snapshot(connection, id)?
                 .and_then(|stored| Some((stored.from, resume(stored.form, &stored.body)?)));
             let (from, mut state) = resumed.unwrap_or_default();
             let sql =

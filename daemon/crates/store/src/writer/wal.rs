@@ -1,27 +1,27 @@
-//! Checkpoints of the write-ahead log. SQLite's automatic ones would not report a failing disk.
+//! Writes the write-ahead log (WAL) back into the database. Where SQLite does it by itself, a failing disk is not reported.
 
 use crate::open::BUSY;
 use abide_fail_point::{Point, pass};
 use rusqlite::Connection;
 use std::time::Duration;
 
-/// Pages of the log that are not in the database yet, at which a checkpoint is made.
-const CHECKPOINT_PAGES: i64 = 1000;
+/// Pages of the log that are not in the database yet, at which it is written back.
+const LONG_PAGES: i64 = 1000;
 
 /// How long the writer waits for readers of an older state. They read for milliseconds, except for a backup or a check of the whole
 /// database.
 const READER_WAIT: Duration = Duration::from_millis(50);
 
-/// Makes a checkpoint if the log is long.
-pub(super) fn checkpoint_if_long(connection: &Connection) -> rusqlite::Result<()> {
+/// Writes the log back if it is long.
+pub(super) fn write_back_if_long(connection: &Connection) -> rusqlite::Result<()> {
     let pending: i64 = connection
         .prepare_cached("PRAGMA wal_checkpoint(NOOP)")?
         .query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))?;
-    if pending >= CHECKPOINT_PAGES {
+    if pending >= LONG_PAGES {
         // Readers may keep it from finishing; the next one continues.
-        pass(Point::Checkpoint);
+        pass(Point::WalWriteBack);
         connection.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |_| Ok(()))?;
-        pass(Point::Checkpointed);
+        pass(Point::WalWrittenBack);
     }
     Ok(())
 }

@@ -2,26 +2,26 @@ use super::{Answer, Work};
 use crate::{
     checksum,
     column::{seq, seq_to_sql},
-    committed::Checkpoint,
+    committed::HistorySnapshot,
     ledger::{Fault, Ledger, WorkError},
 };
 use rusqlite::{OptionalExtension as _, params};
 
-/// Keeps a conversation's checkpoint in place of the previous one.
-pub(crate) struct KeepCheckpoint {
-    checkpoint: Checkpoint,
+/// Keeps a conversation's snapshot in place of the previous one.
+pub(crate) struct KeepHistorySnapshot {
+    snapshot: HistorySnapshot,
     answer: Answer<()>,
 }
 
-impl KeepCheckpoint {
-    pub(crate) const fn new(checkpoint: Checkpoint, answer: Answer<()>) -> Self {
-        Self { checkpoint, answer }
+impl KeepHistorySnapshot {
+    pub(crate) const fn new(snapshot: HistorySnapshot, answer: Answer<()>) -> Self {
+        Self { snapshot, answer }
     }
 }
 
-impl Work for KeepCheckpoint {
+impl Work for KeepHistorySnapshot {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
-        let Checkpoint { conversation_id, task_id, form, body } = &self.checkpoint;
+        let HistorySnapshot { conversation_id, task_id, form, body } = &self.snapshot;
         // Newest first, because the task is near the end.
         let start = ledger
             .connection
@@ -32,11 +32,11 @@ impl Work for KeepCheckpoint {
             .query_row(params![conversation_id.0, task_id.0], |row| seq(row, 0))
             .optional()?;
         let Some(start) = start else { return Err(WorkError::Gone(*conversation_id).into()) };
-        let checksum = checksum::of_checkpoint(*conversation_id, start, *form, body);
+        let checksum = checksum::of_history_snapshot(*conversation_id, start, *form, body);
         ledger
             .connection
             .prepare_cached(
-                "INSERT OR REPLACE INTO checkpoints (conversation, seq, form, body, checksum)
+                "INSERT OR REPLACE INTO history_snapshots (conversation, seq, form, body, checksum)
                  VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
             .execute(params![conversation_id.0, seq_to_sql(start), form, body, checksum])?;
