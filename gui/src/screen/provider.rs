@@ -232,6 +232,16 @@ impl Form {
         }
     }
 
+    /// Those of its models that are offered, by their own names: all of them once one is named, before that those whose names contain
+    /// what is typed.
+    fn fitting<'a>(&self, models: &'a [String]) -> Vec<&'a str> {
+        let name = self.name();
+        let own = models.iter().map(|model| own_name(&name, model));
+        let is_one = own.clone().any(|model| model == self.model.trim());
+        let typed = self.model.trim().to_lowercase();
+        own.filter(|model| is_one || model.to_lowercase().contains(&typed)).collect()
+    }
+
     fn whole_model(&self) -> String {
         whole_name(&self.name(), self.model.trim(), self.models.as_deref().unwrap_or_default())
     }
@@ -353,6 +363,10 @@ impl Form {
             return self.refuse(("Name a model: click one, or type it.".to_owned(), field::MODEL));
         }
         (self.asked, self.failed) = (Some(Asked::Words), None);
+        let fitting = self.fitting(self.models.as_deref().unwrap_or_default());
+        if let [only] = fitting[..] {
+            self.model = only.to_owned();
+        }
         let model = self.whole_model();
         vec![Effect::Ask(Request::CheckProvider(Box::new(self.draft(None).check(Some(&model)))))]
     }
