@@ -114,6 +114,10 @@ pub mod field {
     pub const FIND_HERE: &str = "find-here";
     pub const INBOX: &str = "inbox";
     pub const SETTINGS: &str = "settings";
+    /// The page of a new conversation.
+    pub const FRESH: &str = "fresh";
+    /// The pages of fields. Tab reaches all of their fields, and the page scrolls to the one that gets the keyboard.
+    pub const FORMS: [&str; 2] = [FRESH, SETTINGS];
     /// The list of keys.
     pub const KEYS: &str = "keys";
     /// The list of conversations.

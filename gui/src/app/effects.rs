@@ -9,7 +9,7 @@ use crate::{
         fresh::{self, folders},
     },
     theme::size,
-    widget::reveal::reveal,
+    widget::reveal::{reveal, reveal_focused},
     words,
 };
 use abide_client::protocol::{
@@ -55,8 +55,8 @@ impl App {
                 self.had_caret = true;
                 operate(unfocus())
             }
-            Effect::Focus(id) => operation::focus(Id::new(id)),
-            Effect::FocusText(id) => operation::focus(Id::new(id)).chain(operation::select_all(Id::new(id))),
+            Effect::Focus(id) => focus(id),
+            Effect::FocusText(id) => focus(id).chain(operation::select_all(Id::new(id))),
             Effect::GiveKeyboard => self.give_keyboard(),
             Effect::Unfocus => operate(unfocus()),
             Effect::Open(id) => self.show(id),
@@ -175,7 +175,7 @@ impl App {
         self.cover = Cover::Nothing;
         self.remember(None);
         let known = self.ask_what_is_configured();
-        Task::batch([self.tell_focus(), known, operation::focus(Id::new(field::COMPOSER))])
+        Task::batch([self.tell_focus(), known, focus(field::COMPOSER)])
     }
 
     pub(super) fn remember(&mut self, conversation: Option<ConversationId>) {
@@ -230,4 +230,9 @@ impl App {
         let effect = open.and_then(|open| open.read(unread));
         effect.map_or_else(Task::none, |effect| self.perform_one(effect))
     }
+}
+
+/// Moves the keyboard to this field, and scrolls a page of fields to it.
+fn focus(id: &'static str) -> Task<Message> {
+    operation::focus(Id::new(id)).chain(operate(reveal_focused()))
 }

@@ -10,7 +10,7 @@ use crate::{
         conversation, fresh,
         palette::{self, Offer, Palette, Pick},
     },
-    widget::walk::walk,
+    widget::{reveal::reveal_focused, walk::walk},
 };
 use abide_client::protocol::method::daemon::ListModelsReply;
 use iced::{
@@ -149,7 +149,7 @@ impl App {
         if self.page == Page::Fresh && self.fresh.completes_folder() && !is_back {
             return operate(focusable::is_focused(Id::new(field::FOLDER))).map(Message::TabPressed);
         }
-        operate(walk(is_back, field::PAGE))
+        step(is_back)
     }
 
     /// Tab was pressed, in the field of the folder or elsewhere.
@@ -157,6 +157,10 @@ impl App {
         if is_in_folder {
             return self.handle(Message::Fresh(fresh::Message::FolderCompleted));
         }
-        operate(walk(false, field::PAGE))
+        step(false)
     }
+}
+
+fn step(is_back: bool) -> Task<Message> {
+    operate(walk(is_back, field::PAGE)).chain(operate(reveal_focused()))
 }

@@ -1,6 +1,7 @@
-//! Tab: moves the keyboard to the next visible widget that takes it. It begins with the page, goes on with what is below the page and
+//! Tab: moves the keyboard to the next visible widget that takes it, and on a page that scrolls to its fields to the next one at all. It begins with the page, goes on with what is below the page and
 //! with the list beside it, and after the last widget no widget has the keyboard.
 
+use crate::effect::field;
 use iced::{
     Rectangle, Vector,
     advanced::widget::{
@@ -28,10 +29,16 @@ struct Sight {
 }
 
 impl Sight {
-    fn scrolls(&mut self, bounds: Rectangle, translation: Vector) {
+    fn scrolls(&mut self, id: Option<&Id>, (bounds, content): (Rectangle, Rectangle), translation: Vector) {
         let by = self.here.map_or(Vector::ZERO, |(_, by)| by);
+        let translation = by + translation;
+        if id.is_some_and(|id| field::FORMS.iter().any(|form| *id == Id::new(form))) {
+            // All of it can be seen: it scrolls to what gets the keyboard.
+            self.next = Some((content - translation, translation));
+            return;
+        }
         let cut = self.here.and_then(|(cut, _)| cut.intersection(&(bounds - by)));
-        self.next = Some((cut.unwrap_or(bounds - by), by + translation));
+        self.next = Some((cut.unwrap_or(bounds - by), translation));
     }
 
     fn enter(&mut self) -> Option<(Rectangle, Vector)> {
@@ -92,13 +99,13 @@ impl Operation<Found> for Count {
 
     fn scrollable(
         &mut self,
-        _id: Option<&Id>,
+        id: Option<&Id>,
         bounds: Rectangle,
-        _content: Rectangle,
+        content: Rectangle,
         translation: Vector,
         _state: &mut dyn Scrollable,
     ) {
-        self.sight.scrolls(bounds, translation);
+        self.sight.scrolls(id, (bounds, content), translation);
     }
 
     fn focusable(&mut self, _id: Option<&Id>, bounds: Rectangle, state: &mut dyn Focusable) {
@@ -130,13 +137,13 @@ impl<T> Operation<T> for Step {
 
     fn scrollable(
         &mut self,
-        _id: Option<&Id>,
+        id: Option<&Id>,
         bounds: Rectangle,
-        _content: Rectangle,
+        content: Rectangle,
         translation: Vector,
         _state: &mut dyn Scrollable,
     ) {
-        self.sight.scrolls(bounds, translation);
+        self.sight.scrolls(id, (bounds, content), translation);
     }
 
     fn focusable(&mut self, _id: Option<&Id>, bounds: Rectangle, state: &mut dyn Focusable) {

@@ -16,7 +16,7 @@ use abide_gui::{
     app::Page,
     request::{Answer, Request},
 };
-use iced_test::core::keyboard::key::Named;
+use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
 fn listed(default: &str, providers: Vec<ProviderInfo>) -> Answer {
     Answer::Models(ListModelsReply {
@@ -215,6 +215,44 @@ fn what_was_typed_since_a_test_is_tested_again() {
     assert_eq!(person.asked(), [], "nothing is stored");
     person.clicks("Use it all the same");
     assert!(matches!(&person.asked()[..], [Request::SetUp(_)]));
+}
+
+/// Of a page that is longer than the window, Tab reaches the last field, and a key that names a field shows it.
+#[test]
+fn the_page_scrolls_to_the_field_that_gets_the_keyboard() {
+    let mut person = without_a_model(Vec::new());
+    person.resizes(640.0, 420.0);
+    person.clicks("Another URL");
+    person.resizes(640.0, 260.0);
+    assert!(!person.finds_whole("+ More"), "the window is low");
+    person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    assert!(person.finds_whole("+ More"), "the folder's field is beside it");
+    assert!(!person.finds_whole("Known by name:"));
+    let reached = (0..40).any(|_| {
+        person.named(Named::Tab);
+        person.finds_whole("Known by name:")
+    });
+    assert!(reached, "back to the form by Tab");
+}
+
+/// The field says: a part of its name. A model that the server does not list can be named too.
+#[test]
+fn a_part_of_a_name_that_fits_one_model_names_it() {
+    for (typed, named) in [("GLM", "glm-5"), ("qwen3", "qwen3"), ("qwen", "qwen"), ("other", "other")] {
+        let mut person = without_a_model(Vec::new());
+        person.clicks("Another URL");
+        person.writes("https://llm.example/v1");
+        person.named(Named::Enter);
+        let params = check(&person);
+        answers(
+            &mut person,
+            params,
+            lists(&["llm.example/glm-5", "llm.example/qwen3", "llm.example/qwen3-mini"]),
+        );
+        person.writes(typed);
+        person.named(Named::Enter);
+        assert_eq!(check(&person).model, Some(format!("llm.example/{named}")), "{typed}");
+    }
 }
 
 #[test]
