@@ -231,7 +231,7 @@ fn copy_readable(fresh: &Connection, source: &Connection, salvaged: &mut Salvage
     }
 }
 
-/// The smallest seq after `seq` from which reading works again, or after which the table ends. `None`: no
+/// The smallest seq behind `after` from which reading works again, or the table ends. `None`: no
 /// such seq is found.
 fn next_readable(source: &Connection, after: i64) -> Option<i64> {
     let can_read = |from: i64| {
