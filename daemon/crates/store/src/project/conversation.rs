@@ -61,7 +61,7 @@ pub(super) fn updated(
             body.persona,
             body.muted,
         ])?;
-    // Its settings are not activity: the conversation keeps its place in lists.
+    // A change of settings is no activity: the conversation keeps its place in lists.
     changes.entry_changed = true;
     Ok(())
 }

@@ -9,7 +9,7 @@ use rusqlite::{Connection, ToSql, params};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Of {
     All,
-    /// And its sub-tasks.
+    /// Items of this task and its sub-tasks.
     Task(TaskId),
     Conversation(ConversationId),
 }

@@ -103,7 +103,7 @@ async fn serve<T>(line: &mut Line<'_>, code: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(60), served).await.unwrap()
 }
 
-/// Serves it until nothing is left to do.
+/// Serves the line until nothing is left to do.
 async fn settle(line: &mut Line<'_>) {
     while timeout(Duration::from_millis(100), line.next()).await.is_ok() {}
 }
@@ -156,7 +156,7 @@ async fn an_id_repeated_ten_thousand_times_starts_one_sub_task() {
     };
     let ((), handles) = serve(&mut line, async { tokio::join!(send, receive) }).await;
     assert_eq!(fake.forked(), [(0, "A".to_owned())]);
-    // Those that come while it is carried out have one reply.
+    // Repeated requests that come meanwhile get one reply.
     assert!((1..=10_000).contains(&handles), "{handles}");
     assert_eq!(line.handles(), ["h0"]);
 }
@@ -273,7 +273,7 @@ async fn a_flood_is_read_no_faster_than_its_replies_are() {
         assert!(line.replies.len() <= 4 * PIECE && line.open.len() <= MAX_WAITS, "{}", line.replies.len());
         assert!(sent < 10 << 20, "it is read without end");
     }
-    // It goes on as soon as the code reads.
+    // The line goes on as soon as the code reads.
     let mut reply = String::new();
     serve(&mut line, read.read_line(&mut reply)).await.unwrap();
     assert_eq!(reply, "{\"id\":1,\"handle\":\"h0\"}\n");
