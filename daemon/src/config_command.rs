@@ -14,11 +14,8 @@ use std::{path::PathBuf, process::ExitCode};
 
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     match arguments {
-        ["reference"] => say(config::reference().trim_end()),
-        ["reference", "--json"] => match config::reference_json() {
-            Ok(tables) => say(&tables),
-            Err(error) => failure::failed(&error.to_string(), true),
-        },
+        ["reference"] => print_reference(config::reference(), false),
+        ["reference", "--json"] => print_reference(config::reference_json(), true),
         #[cfg(unix)]
         ["edit"] => edit::run(false),
         #[cfg(unix)]
@@ -26,6 +23,13 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
         ["check"] => print_check(false),
         ["check", "--json"] => print_check(true),
         _ => usage(),
+    }
+}
+
+fn print_reference(page: Result<String, toml::de::Error>, as_json: bool) -> ExitCode {
+    match page {
+        Ok(page) => say(page.trim_end()),
+        Err(error) => failure::failed(&error.to_string(), as_json),
     }
 }
 
