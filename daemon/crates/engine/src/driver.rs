@@ -40,17 +40,17 @@ pub use message::{Lane, Message};
 pub use order::{Append, AppendId, Applied, CutOff, Failure, Gate, Order, StartedCall};
 
 use crate::{
-    accept::{accept, ends_at, ends_by_answer},
-    advance::{advance, advance_those},
-    children,
-    clock::moved as clock_moved,
-    command::Command,
-    effects::{Effect, effects, wake_at},
-    history::{History, Tail},
-    input::{Input, Intervention, Refusal, Shown},
+    decide::{
+        accept::{accept, ends_at, ends_by_answer},
+        advance::{advance, advance_those},
+        children,
+        command::Command,
+        effects::{Effect, effects, wake_at},
+        input::{Input, Intervention, Refusal, Shown},
+        view::view,
+    },
     mint::Mint,
-    task::Task,
-    view::view,
+    state::{clock::moved as clock_moved, history::History, snapshot::Tail, task::Task},
 };
 use abide_protocol::{
     ConversationId, RecordId, TaskId, Timestamp,

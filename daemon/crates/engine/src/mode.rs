@@ -2,16 +2,23 @@
 
 mod agent;
 mod auto;
+mod block;
 mod chat;
+pub mod control;
 mod plan;
+pub mod prompt;
+pub(crate) mod reading;
 mod roa;
 mod tree;
-mod turn;
+pub(crate) mod turn;
+pub(crate) mod veil;
 
 pub(crate) use plan::offered;
-pub use turn::Turn;
 
-use crate::{history::History, reading::Reading, task::Task};
+use crate::{
+    mode::reading::Reading,
+    state::{history::History, task::Task},
+};
 use abide_protocol::{
     JsonText,
     shape::{OutputSchema, ToolUse},
@@ -90,7 +97,7 @@ pub(crate) trait Rules {
     }
 
     /// What the mode reads in a reply's text.
-    fn read(&self, _turn: Turn, _reply: &Reply) -> Reading {
+    fn read(&self, _turn: turn::Turn, _reply: &Reply) -> Reading {
         Reading::default()
     }
 

@@ -4,10 +4,11 @@ use super::{
     Append, AppendId, Driver, Duty, Failure, Gate, Host, Order, State, load::LoadReason, urgent::Joined,
 };
 use crate::{
-    effects::{Effect, effects},
-    history::changes_hold,
-    task::Task,
-    view::{Projection, project},
+    decide::{
+        effects::{Effect, effects},
+        view::{Projection, project},
+    },
+    state::{fold::changes_hold, task::Task},
 };
 use abide_protocol::{
     CallId, TaskId,

@@ -2,13 +2,18 @@
 
 use super::{Driver, Duty, Host, Message, Order, Predecessor, StartedCall, State, append::Waiter};
 use crate::{
-    advance::advance,
-    clock,
-    effects::{Effect, effects},
-    history::{History, Tail},
-    input::{Finding, Input},
+    decide::{
+        advance::advance,
+        effects::{Effect, effects},
+        input::{Finding, Input},
+    },
     mint::Mint,
-    task::{CallStage, Task},
+    state::{
+        clock,
+        history::History,
+        snapshot::Tail,
+        task::{CallStage, Task},
+    },
 };
 use abide_protocol::record::{ClockMoved, Interruption, NewRecord};
 use std::mem;

@@ -1,5 +1,5 @@
 use super::Host;
-use crate::{
+use crate::decide::{
     command::Command,
     effects::Effect,
     input::{Fork, Input},

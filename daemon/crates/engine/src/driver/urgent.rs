@@ -7,8 +7,10 @@
 
 use super::{Driver, Host, Message, Order, State, append::Appending};
 use crate::{
-    command::Command,
-    input::{Refusal, Shown},
+    decide::{
+        command::Command,
+        input::{Refusal, Shown},
+    },
     mint::Mint,
 };
 use std::mem;

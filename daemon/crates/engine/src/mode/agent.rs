@@ -2,8 +2,8 @@
 
 use super::{Action, Answer, Rules};
 use crate::{
-    control::{ASK_USER, FORK, SEND_UPDATE, TASK_COMPLETE, TELL, WAIT},
-    task::{Last, Task},
+    mode::control::{ASK_USER, FORK, SEND_UPDATE, TASK_COMPLETE, TELL, WAIT},
+    state::task::{Last, Task},
 };
 use abide_protocol::transcript::StopReason;
 

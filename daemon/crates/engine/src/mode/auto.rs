@@ -2,7 +2,7 @@
 //! off or empty, or whose calls are lost, is none.
 
 use super::{Action, Answer, Rules, agent};
-use crate::task::{Last, Task};
+use crate::state::task::{Last, Task};
 use abide_protocol::transcript::StopReason;
 
 pub(super) struct Auto;

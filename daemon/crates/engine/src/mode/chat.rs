@@ -1,7 +1,7 @@
 //! `chat`: one request, one streamed answer, done. Somebody's words that come meanwhile are answered by one more.
 
 use super::{Action, Answer, Rules};
-use crate::task::{Last, Task};
+use crate::state::task::{Last, Task};
 use abide_protocol::{shape::ToolUse, task::Phase, transcript::StopReason};
 
 pub(super) struct Chat;

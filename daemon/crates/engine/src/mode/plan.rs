@@ -2,11 +2,13 @@
 //!
 //! The calls are not in the provider's reply, so their results go back to the model as one note.
 
-use super::{Action, Answer, Rules, Turn, agent};
+use super::{Action, Answer, Rules, agent, turn::Turn};
 use crate::{
-    control::{ASK_USER, FORK, SEND_UPDATE, TASK_COMPLETE, TELL, WAIT},
-    reading::{self, Reading},
-    task::{Last, Task},
+    mode::{
+        control::{ASK_USER, FORK, SEND_UPDATE, TASK_COMPLETE, TELL, WAIT},
+        reading::{self, Reading},
+    },
+    state::task::{Last, Task},
 };
 use abide_protocol::{
     JsonText,
@@ -67,7 +69,7 @@ impl Rules for Plan {
     }
 
     fn templates(&self) -> BTreeMap<Phase, &'static str> {
-        BTreeMap::from([(Phase::Plan, include_str!("../prompt/agent_plan_prompt.md"))])
+        BTreeMap::from([(Phase::Plan, include_str!("prompt/agent_plan_prompt.md"))])
     }
 
     fn asks_first(&self) -> bool {

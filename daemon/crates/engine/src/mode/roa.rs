@@ -1,13 +1,16 @@
 //! `roa`: reason, act, observe. A step is one pass of the three phases, and begins with reason. All three are recorded in every step.
 
 use super::{
-    Action, Answer, Rules, Turn,
+    Action, Answer, Rules,
     agent::{self, AfterText},
+    turn::Turn,
 };
 use crate::{
-    control::{FORK, REQUEST_INPUT, SEND_UPDATE, TELL, WAIT},
-    reading::{self, Reading},
-    task::{Last, Task},
+    mode::{
+        control::{FORK, REQUEST_INPUT, SEND_UPDATE, TELL, WAIT},
+        reading::{self, Reading},
+    },
+    state::task::{Last, Task},
 };
 use abide_protocol::{
     shape::ToolUse,
@@ -80,9 +83,9 @@ impl Rules for Roa {
 
     fn templates(&self) -> BTreeMap<Phase, &'static str> {
         BTreeMap::from([
-            (Phase::Reason, include_str!("../prompt/agent_reason_prompt.md")),
-            (Phase::Act, include_str!("../prompt/agent_act_prompt.md")),
-            (Phase::Observe, include_str!("../prompt/agent_observe_prompt.md")),
+            (Phase::Reason, include_str!("prompt/agent_reason_prompt.md")),
+            (Phase::Act, include_str!("prompt/agent_act_prompt.md")),
+            (Phase::Observe, include_str!("prompt/agent_observe_prompt.md")),
         ])
     }
 }

@@ -4,14 +4,17 @@
 //! phases decide is read in their replies as calls: a question, or the forks of the sub-tasks. A reply without a block decides nothing.
 
 use super::{
-    Action, Answer, Rules, Turn,
+    Action, Answer, Rules,
     agent::{self, AfterText},
+    turn::Turn,
 };
 use crate::{
-    children,
-    history::History,
-    reading::{self, Reading},
-    task::{Asked, Last, Response, Task},
+    decide::children,
+    mode::reading::{self, Reading},
+    state::{
+        history::History,
+        task::{Asked, Last, Response, Task},
+    },
 };
 use abide_protocol::{
     JsonText,
@@ -68,11 +71,11 @@ impl Rules for Tree {
 
     fn templates(&self) -> BTreeMap<Phase, &'static str> {
         BTreeMap::from([
-            (Phase::Clarify, include_str!("../prompt/agent_clarify_prompt.md")),
-            (Phase::Inquire, include_str!("../prompt/agent_inquire_prompt.md")),
-            (Phase::Split, include_str!("../prompt/agent_split_prompt.md")),
-            (Phase::Act, include_str!("../prompt/agent_act_prompt.md")),
-            (Phase::Summarize, include_str!("../prompt/agent_summarize_prompt.md")),
+            (Phase::Clarify, include_str!("prompt/agent_clarify_prompt.md")),
+            (Phase::Inquire, include_str!("prompt/agent_inquire_prompt.md")),
+            (Phase::Split, include_str!("prompt/agent_split_prompt.md")),
+            (Phase::Act, include_str!("prompt/agent_act_prompt.md")),
+            (Phase::Summarize, include_str!("prompt/agent_summarize_prompt.md")),
         ])
     }
 

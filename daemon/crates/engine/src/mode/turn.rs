@@ -3,7 +3,7 @@
 use super::rules;
 use crate::{
     mint::Mint,
-    reading::{Reading, Veil},
+    mode::{reading::Reading, veil::Veil},
 };
 use abide_protocol::{
     CallId,

@@ -1,0 +1,14 @@
+//! What follows from a state: the records that an input adds, and what the tasks do next by themselves.
+
+pub(crate) mod accept;
+pub(crate) mod advance;
+pub(crate) mod children;
+pub(crate) mod command;
+pub mod compaction;
+pub(crate) mod effects;
+pub(crate) mod import;
+mod incomplete;
+pub(crate) mod input;
+mod limits;
+mod schedule;
+pub(crate) mod view;
