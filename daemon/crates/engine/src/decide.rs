@@ -3,9 +3,13 @@
 pub(crate) mod accept;
 pub(crate) mod advance;
 pub(crate) mod children;
+pub(crate) mod clock;
 pub(crate) mod command;
 pub mod compaction;
+mod draft;
+pub(crate) mod effect;
 pub(crate) mod effects;
+pub(crate) mod files;
 pub(crate) mod import;
 mod incomplete;
 pub(crate) mod input;

@@ -23,7 +23,9 @@ pub use decide::{
     children::result_of,
     command::Command,
     compaction,
-    effects::{Effect, effects, wake_at},
+    effect::Effect,
+    effects::{effects, wake_at},
+    files::works_on_files,
     import::{ImportError, import},
     input::{
         Finding, Fork, Input, Intervention, ModelFailure, OwnPlace, Refusal, Replied, Shown, Start, Traces,

@@ -2,15 +2,16 @@
 
 use crate::{
     decide::{
-        accept::{Draft, End, GoOn, accept, is_over_time, wake_up, with_relatives},
-        children, compaction, incomplete,
+        accept::{accept, is_over_time, wake_up, with_relatives},
+        children, compaction,
+        draft::{Draft, End, GoOn},
+        files, incomplete,
         input::{Input, Refusal, Shown},
         limits, schedule,
     },
     mint::Mint,
     mode::{self, Action, Answer, prompt::note, rules},
     state::{
-        files,
         history::History,
         status::is_at_work,
         task::{Stage, Task},

@@ -1,7 +1,7 @@
 //! Sub-tasks as their parent sees them: how it starts one, waits for them, and speaks with its relatives.
 
 use crate::{
-    decide::{accept::Draft, input::OwnPlace},
+    decide::{draft::Draft, input::OwnPlace},
     mint::Mint,
     mode::{
         control,

@@ -8,6 +8,7 @@ use crate::{
     state::{
         scratchpad::one_line,
         task::{Step, Task},
+        transcript::is_said_by_a_person,
     },
 };
 use abide_protocol::{
@@ -106,11 +107,6 @@ fn line(step: &Step, entries: &[Entry]) -> String {
 fn text(entry: &Entry) -> Option<String> {
     let Entry::Reply(reply) = entry else { return None };
     Some(one_line(&reply.text())).filter(|text| !text.is_empty())
-}
-
-/// A person's own words are never left out.
-pub(crate) const fn is_said_by_a_person(entry: &Entry) -> bool {
-    matches!(entry, Entry::User(_))
 }
 
 fn whole_outputs(entries: &[Entry]) -> impl Iterator<Item = &ResultEntry> {

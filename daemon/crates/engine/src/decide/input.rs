@@ -1,6 +1,12 @@
 //! The engine's inputs: commands, with what the daemon adds to them, and outcomes.
 
-use crate::{mode::reading::Reading, state::history::First};
+use crate::{
+    mode::reading::Reading,
+    state::{
+        history::{First, History},
+        task::{Stage, Task},
+    },
+};
 use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId, Timestamp,
     checkpoint::{CheckpointState, UndoBegun, UndoResult},
@@ -318,5 +324,17 @@ fn offered(rules: &[String]) -> String {
     match rules {
         [] => "it offers none that matches more than this very call".to_owned(),
         rules => format!("it offers {}", rules.join(", ")),
+    }
+}
+
+/// The task of this id.
+///
+/// # Errors
+/// There is none, or it has ended.
+pub(crate) fn live(history: &History, id: TaskId) -> Result<&Task, Refusal> {
+    let task = history.task(id).ok_or(Refusal::NoTask)?;
+    match &task.stage {
+        Stage::Ended { end, .. } => Err(Refusal::Ended(end.reason)),
+        _ => Ok(task),
     }
 }

@@ -5,14 +5,13 @@
 //! `task_complete` comes last.
 
 use crate::{
-    decide::{accept::Draft, children},
+    decide::{children, draft::Draft, files},
     mint::Mint,
     mode::{
         self,
         control::{self, Control},
     },
     state::{
-        files,
         history::History,
         task::{Call, CallStage, Task},
     },
@@ -154,7 +153,7 @@ fn begin_ordinary(draft: &mut Draft<'_>, history: &History, task: &Task, calls: 
             CallStage::Allowed if running == 0 => {
                 if call.effect() == EffectClass::Control {
                     control(draft, history, task, call);
-                } else if call.effect() == EffectClass::Pure || !files::holds_changes(history) {
+                } else if call.effect() == EffectClass::Pure || !files::works_on_files(history) {
                     start(draft, call);
                 }
                 return;

@@ -1,9 +1,8 @@
 //! A task as clients see it, and as the store keeps it.
 
 use crate::{
-    decide::{accept::RetryPolicy, advance::needs_daemon, effects::wake_at},
+    decide::{accept::RetryPolicy, advance::needs_daemon, effects::wake_at, files},
     state::{
-        files,
         history::History,
         status::status,
         task::{CallStage, Stage, Task},

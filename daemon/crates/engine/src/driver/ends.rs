@@ -3,7 +3,7 @@
 //!
 //! (What a stop or an expired limit cuts off is known before its records are made; see [`super::State::Killing`].)
 
-use super::{CutOff, Driver, Host, Order, State, append::Appending};
+use super::{CutOff, Driver, Host, Order, State, appending::Appending};
 use crate::decide::{effects::effects, input::Shown};
 use abide_protocol::{
     RecordId, TaskId,

@@ -1,15 +1,16 @@
 //! Loads the records, and recovers the work that was interrupted.
 
-use super::{Driver, Duty, Host, Message, Order, Predecessor, StartedCall, State, append::Waiter};
+use super::{Driver, Duty, Host, Message, Order, Predecessor, StartedCall, State, appending::Waiter};
 use crate::{
     decide::{
         advance::advance,
-        effects::{Effect, effects},
+        clock,
+        effect::Effect,
+        effects::effects,
         input::{Finding, Input},
     },
     mint::Mint,
     state::{
-        clock,
         history::History,
         snapshot::Tail,
         task::{CallStage, Task},

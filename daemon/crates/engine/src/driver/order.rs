@@ -1,6 +1,6 @@
 use super::{Host, Message};
 use crate::{
-    decide::{effects::Effect, input::Refusal, view::Projection},
+    decide::{effect::Effect, input::Refusal, view::Projection},
     state::snapshot::HistorySnapshot,
 };
 use abide_protocol::{CallId, RecordId, TaskId, Timestamp, record::NewRecord, task::AgentTask};

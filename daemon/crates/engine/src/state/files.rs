@@ -1,53 +1,35 @@
-//! Checkpoints of the files that the newest root task and its sub-tasks work on, and the undo of changes.
-//!
-//! The first checkpoint is due with the first call that may change something, and such a call waits for it. After that one is due
-//! whenever calls that may have changed something have finished and none runs; the next such call waits for it, the model is asked
-//! meanwhile. So what is between two checkpoints and changed while those calls ran, the task has changed. A removed file
-//! has no time of change, so the first of those calls notes which files are missing when it starts.
+//! What is known of the files that the newest root task and its sub-tasks work on: their checkpoints, and the undo of changes.
 
-use crate::{
-    decide::{accept::Draft, effects::Effect, input::Refusal},
-    mint::Mint,
-    state::{
-        history::History,
-        status::is_at_work,
-        task::{Call, CallStage, Stage, Task},
-    },
-};
+use crate::state::task::{Call, CallStage};
 use abide_protocol::{
-    RecordId, TaskId, Timestamp,
-    checkpoint::{
-        CheckpointState, Checkpointed, Ran, SavedTree, UndoBegun, UndoEnded, UndoFrom, UndoResult,
-        UndoneFiles, Window,
-    },
+    TaskId, Timestamp,
+    checkpoint::{CheckpointState, Checkpointed, Ran, SavedTree, UndoBegun, UndoResult, Window},
     inbox::Decision,
-    measure::counted,
-    record::{CallAssessed, Interruption, NewRecord, Permission, RecordBody},
-    task::Approvals,
+    record::{Interruption, Permission, RecordBody},
     transcript::EffectClass,
 };
 
 /// What is known of the files of the newest root task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Files {
-    first: FirstCheckpoint,
+    pub(crate) first: FirstCheckpoint,
     /// The number of the next checkpoint.
-    next: u32,
+    pub(crate) next: u32,
     /// Calls that may have changed something.
     since: Option<Since>,
     /// Such a call has finished since the newest checkpoint was made or tried.
-    is_due: bool,
+    pub(crate) is_due: bool,
     /// Why the last checkpoint that was tried could not be made.
-    failed: Option<String>,
+    pub(crate) failed: Option<String>,
     /// An undo that has begun.
-    undo: Option<UndoBegun>,
+    pub(crate) undo: Option<UndoBegun>,
     /// A person has allowed for the task what could not be undone.
     is_undo_waived: bool,
 }
 
 /// The checkpoint before the task's first change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum FirstCheckpoint {
+pub(crate) enum FirstCheckpoint {
     #[default]
     NotTaken,
     /// The newest checkpoint.
@@ -181,151 +163,19 @@ impl Files {
 }
 
 /// Whether the call may change files.
-fn may_change(call: &Call) -> bool {
+pub(crate) fn may_change(call: &Call) -> bool {
     matches!(call.effect(), EffectClass::Verifiable | EffectClass::Unsafe)
 }
 
-fn runs_and_may_change(call: &Call) -> bool {
+pub(crate) fn runs_and_may_change(call: &Call) -> bool {
     matches!(call.stage, CallStage::Started { .. }) && may_change(call)
 }
 
 /// Whether a checkpoint is due before this call, which has not begun.
-fn is_about_to_change(call: &Call) -> bool {
+pub(crate) fn is_about_to_change(call: &Call) -> bool {
     let is_open = matches!(call.stage, CallStage::Queued | CallStage::Approval(_) | CallStage::Allowed);
     let is_denied = |call: &Call| {
         call.assessed.as_ref().is_none_or(|assessed| matches!(assessed.permission, Permission::Denied(_)))
     };
     is_open && may_change(call) && !is_denied(call)
-}
-
-/// The checkpoint or the undo that should be under way.
-pub(crate) fn effect(history: &History) -> Option<Effect> {
-    let root = history.root()?;
-    let files = &history.files;
-    let mut calls = history.live().flat_map(Task::calls);
-    let is_due = root.head.checkpoints
-        && match files.first {
-            FirstCheckpoint::NotTaken => calls.any(is_about_to_change),
-            FirstCheckpoint::Taken(_) => files.is_due && !calls.any(runs_and_may_change),
-            FirstCheckpoint::Impossible => false,
-        };
-    if is_due {
-        return Some(Effect::Checkpoint { task: root.id, number: files.next });
-    }
-    files.undo.as_ref().map(|begun| Effect::Undo { task: root.id, undo: begun.undo })
-}
-
-/// Whether a daemon that starts goes on with the work on files. A first checkpoint can wait until something is about to act: nothing has
-/// changed yet, and many tasks may wait for a person.
-pub(crate) fn needs_daemon(history: &History) -> bool {
-    let files = &history.files;
-    let can_wait = matches!(files.first, FirstCheckpoint::NotTaken)
-        && files.undo.is_none()
-        && !history.live().any(is_at_work);
-    effect(history).is_some() && !can_wait
-}
-
-/// The end of a root task whose checkpoint or undo is not over.
-pub(crate) fn unfinished_after_end(history: &History, task: &Task) -> Option<Timestamp> {
-    let Stage::Ended { at, .. } = task.stage else { return None };
-    let is_root = history.root().is_some_and(|root| root.id == task.id);
-    (is_root && effect(history).is_some()).then_some(at)
-}
-
-/// Why a call that is allowed has to ask after all: it was allowed because what it does can be undone, and that turned out not to be
-/// so. `--yes` answers it, as it answers a call that was found to be so when it was assessed.
-pub(crate) fn asks_after_all(history: &History, task: &Task, call: &Call) -> Option<String> {
-    let why = history.files.failed.as_ref()?;
-    let approvals = task.head.approvals;
-    let asks_nobody = |assessed: &CallAssessed| {
-        assessed.permission == Permission::Sandbox
-            && approvals.of_call(assessed.edit.is_some()) == Approvals::Ask
-    };
-    // One that a crash has interrupted began when it could be undone.
-    let asks = matches!(call.stage, CallStage::Allowed)
-        && call.attempts == 0
-        && may_change(call)
-        && call.assessed.as_ref().is_some_and(asks_nobody)
-        && !call.by_person
-        && !history.files.is_undo_waived;
-    asks.then(|| format!("what is done here could not be undone: {why}"))
-}
-
-/// Whether calls that may change files have to wait.
-pub(crate) fn holds_changes(history: &History) -> bool {
-    effect(history).is_some()
-}
-
-/// Why a new root task, or another undo, has to wait.
-pub(crate) fn refuse_while_undoing(history: &History) -> Result<(), Refusal> {
-    if history.files.undo.is_some() { Err(Refusal::Undoing) } else { Ok(()) }
-}
-
-/// A checkpoint was made, or none could be.
-pub(crate) fn checkpointed(
-    history: &History,
-    task: TaskId,
-    number: u32,
-    state: CheckpointState,
-    mint: &mut Mint,
-) -> Result<Vec<NewRecord>, Refusal> {
-    if effect(history) != Some(Effect::Checkpoint { task, number }) {
-        return Err(Refusal::Stale);
-    }
-    let step = history.step_of_checkpoint();
-    let mut draft = Draft::new(task, mint);
-    draft.push(RecordBody::Checkpointed(Checkpointed { number, step, state }));
-    Ok(draft.records)
-}
-
-/// A person takes back what a task of the conversation has changed.
-pub(crate) fn begin_undo(
-    history: &History,
-    begun: UndoBegun,
-    mint: &mut Mint,
-) -> Result<Vec<NewRecord>, Refusal> {
-    let root = history.root().ok_or(Refusal::NoTask)?;
-    refuse_while_undoing(history)?;
-    let rests = root.has_ended() || root.paused.is_some() && !history.live().any(Task::in_flight);
-    if !rests {
-        return Err(Refusal::AtWork(root.id));
-    }
-    let mut draft = Draft::of(root, mint);
-    draft.push(RecordBody::UndoBegun(begun));
-    Ok(draft.records)
-}
-
-/// An undo is over.
-pub(crate) fn end_undo(
-    history: &History,
-    undo: RecordId,
-    result: UndoResult,
-    mint: &mut Mint,
-) -> Result<Vec<NewRecord>, Refusal> {
-    let (Some(root), Some(begun)) = (history.root(), &history.files.undo) else { return Err(Refusal::Stale) };
-    if begun.undo != undo {
-        return Err(Refusal::Stale);
-    }
-    let (undone, from) = (begun.undone, begun.from);
-    let note = match &result {
-        UndoResult::Done(done) => Some(note(begun, done)),
-        UndoResult::Failed(_) => None,
-    };
-    let mut draft = Draft::of(root, mint);
-    draft.push(RecordBody::UndoEnded(UndoEnded { undo, undone, from, result, note }));
-    Ok(draft.records)
-}
-
-/// Tells the model that files are not what it left.
-fn note(begun: &UndoBegun, done: &UndoneFiles) -> String {
-    let part = if begun.hunk.is_some() { "a part of " } else { "" };
-    let what = match begun.from {
-        UndoFrom::Start => "what the task had changed in files".to_owned(),
-        UndoFrom::Step(step) => format!("what the task had changed in files from step {step} on"),
-        UndoFrom::LastUndo => "the last undo".to_owned(),
-    };
-    let files = counted(u64::from(done.restored), "file");
-    format!(
-        "The user has taken back {part}{what}: {files} restored. Read a file again before you rely on its content."
-    )
 }

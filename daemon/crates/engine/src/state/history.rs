@@ -1,7 +1,7 @@
 //! A conversation's state, folded from its records. The engine has no other state.
 
 use crate::state::{
-    files::{self, Files},
+    files::Files,
     task::{Call, Task},
 };
 use abide_protocol::{
@@ -123,12 +123,6 @@ impl History {
     pub fn checkpoint_before(&self, call: &Call) -> Option<CheckpointBefore> {
         let (saved, started_at) = self.files.before(call)?;
         Some(CheckpointBefore { root: self.root()?.id, saved, started_at })
-    }
-
-    /// Whether a checkpoint or an undo should be under way.
-    #[must_use]
-    pub fn works_on_files(&self) -> bool {
-        files::effect(self).is_some()
     }
 
     /// The undo that has begun, if there is one.

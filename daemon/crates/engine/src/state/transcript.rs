@@ -1,9 +1,6 @@
 //! A task's transcript, which is sent to its model: entries are appended, and results are elided when it grows too long.
 
-use crate::{
-    decide::compaction::is_said_by_a_person,
-    state::task::{Call, CallStage, Counted, Deferred, Stage, Task},
-};
+use crate::state::task::{Call, CallStage, Counted, Deferred, Stage, Task};
 use abide_protocol::{
     CallId, TaskId,
     record::{Compacted, CompactedStep},
@@ -120,4 +117,9 @@ fn elide(transcript: &mut Transcript, calls: &[CallId]) {
             }
         }
     });
+}
+
+/// A person's own words are never left out.
+pub(crate) const fn is_said_by_a_person(entry: &Entry) -> bool {
+    matches!(entry, Entry::User(_))
 }

@@ -1,7 +1,7 @@
 use crate::{
     decide::{
-        accept::{Draft, End},
-        input::{Refusal, Shown},
+        draft::{Draft, End, GO_ON, STOP},
+        input::{Refusal, Shown, live},
         limits,
     },
     mint::Mint,
@@ -15,11 +15,6 @@ use abide_protocol::{
     task::{EndReason, PauseReason},
     transcript::ToolResult,
 };
-
-/// The choice that lets a task go on.
-pub(crate) const GO_ON: &str = "go on";
-/// The choice that ends it.
-pub(crate) const STOP: &str = "stop";
 
 /// A person's answer to a question.
 #[derive(Debug, Clone, Default)]
@@ -41,7 +36,7 @@ pub(super) fn accept(
     if let Some(first) = history.answer(id) {
         return Err(Refusal::Answered(first.clone()));
     }
-    let task = super::live(history, task)?;
+    let task = live(history, task)?;
     let question = task.questions.get(&id).ok_or(Refusal::NoQuestion)?;
     Ok(match (question.kind, answer.response.as_deref()) {
         (QuestionKind::Agent, _) => agent(task, question, answer, mint),
@@ -75,7 +70,7 @@ const DECLINED: &str = "The user declined to answer. Decide yourself, or end the
 /// The response becomes the result of the `ask_user` call.
 fn agent(task: &Task, question: &Question, answer: Answer, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
-    draft.answered(question.id, answer.clone());
+    draft.answered(question.id, answer.response.clone(), answer.by);
     if let Some(call) = question.call_id.and_then(|id| task.call(id)) {
         let words = answer.response.unwrap_or_else(|| DECLINED.to_owned());
         draft.finish_call(call, CallOutcome::Done, ToolResult::success(words, None));
@@ -92,7 +87,7 @@ pub(super) fn go_on(
     mint: &mut Mint,
 ) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
-    draft.answered(question.id, Answer { response: Some(GO_ON.to_owned()), by });
+    draft.answered(question.id, Some(GO_ON.to_owned()), by);
     if question.kind == QuestionKind::Budget {
         let limits = limits::raised(&task.limits, &task.head.limits, &history.usage());
         draft.push(RecordBody::LimitsRaised(LimitsRaised { limits }));
@@ -113,7 +108,7 @@ fn advise(
 ) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     let words = format!("Not run: this call repeats itself. The user says: {response}");
-    draft.answered(question.id, answer.clone());
+    draft.answered(question.id, answer.response.clone(), answer.by.clone());
     if let Some(call) = question.call_id.and_then(|id| task.call(id)).filter(|c| !c.is_finished()) {
         draft.finish_call(call, CallOutcome::Rejected, ToolResult::failure(words));
     }
@@ -129,7 +124,7 @@ fn end(
 ) -> Vec<NewRecord> {
     let reason = if question.kind == QuestionKind::Budget { EndReason::Budget } else { EndReason::Stopped };
     let mut draft = Draft::of(task, mint);
-    draft.answered(question.id, answer);
+    draft.answered(question.id, answer.response, answer.by);
     draft.keep_shown(task, shown);
     draft.end(task, End::of(reason).noticed(NoticeKind::Stopped, "Stopped by you."));
     draft.records
@@ -143,7 +138,7 @@ fn interrupted(task: &Task, question: &Question, answer: Answer, mint: &mut Mint
         "Of the call that was interrupted, the user was asked: {about}\nThe user says: {said}\n\
          If that leaves anything open, look before you do it again."
     );
-    draft.answered(question.id, answer);
+    draft.answered(question.id, answer.response, answer.by);
     draft.push(RecordBody::Nudge(Nudge::new(text)));
     draft.records
 }

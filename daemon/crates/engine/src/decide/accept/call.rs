@@ -1,5 +1,5 @@
 use crate::{
-    decide::{accept::Draft, input::Refusal},
+    decide::{draft::Draft, input::Refusal},
     mint::Mint,
     state::task::{CallStage, Task},
 };

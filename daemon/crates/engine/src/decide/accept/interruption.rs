@@ -3,8 +3,8 @@
 
 use crate::{
     decide::{
-        accept::{Draft, GoOn},
         children,
+        draft::{Draft, GoOn},
         input::Finding,
     },
     mint::Mint,

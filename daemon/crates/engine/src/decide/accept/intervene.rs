@@ -2,8 +2,8 @@
 
 use crate::{
     decide::{
-        accept::{Draft, End},
         children,
+        draft::{Draft, End},
         input::{Intervention, Shown},
     },
     mint::Mint,

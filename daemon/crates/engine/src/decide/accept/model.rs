@@ -1,10 +1,8 @@
 use crate::{
     decide::{
-        accept::{
-            Draft, End, GoOn,
-            retry::{self, Next},
-        },
+        accept::retry::{self, Next},
         compaction::{self, bytes, cut_notice, is_cut},
+        draft::{Draft, End, GoOn},
         input::{ModelFailure, Refusal, Replied, Shown, Traces},
     },
     mint::Mint,

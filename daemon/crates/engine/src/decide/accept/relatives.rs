@@ -3,8 +3,8 @@
 
 use crate::{
     decide::{
-        accept::{Draft, End},
         children,
+        draft::{Draft, End},
         input::Shown,
     },
     mint::Mint,

@@ -1,10 +1,11 @@
 use crate::{
     decide::{
-        accept::Draft,
+        draft::{Draft, of_conversation},
+        files,
         input::{Refusal, Start},
     },
     mint::Mint,
-    state::{files, history::History},
+    state::history::History,
 };
 use abide_protocol::record::{NewRecord, RecordBody, UserMessage};
 
@@ -17,7 +18,7 @@ pub(super) fn accept(history: &History, start: Start, mint: &mut Mint) -> Result
     let mut records = Vec::new();
     if history.conversation.is_none() {
         let facts = start.conversation.ok_or(Refusal::NoConversation)?;
-        records.push(super::conversation(mint, RecordBody::ConversationCreated(facts)));
+        records.push(of_conversation(mint, RecordBody::ConversationCreated(facts)));
     }
     let Start { task, head, imported, setup, .. } = start;
     let text = head.original_prompt.clone();

@@ -1,6 +1,7 @@
 use crate::{
     decide::{
-        accept::{Draft, End, answer},
+        accept::answer,
+        draft::{Draft, End},
         input::Shown,
     },
     mint::Mint,
