@@ -14,5 +14,6 @@ pub(crate) mod import;
 mod incomplete;
 pub(crate) mod input;
 mod limits;
+mod note;
 mod schedule;
 pub(crate) mod view;

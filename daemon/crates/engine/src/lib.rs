@@ -33,7 +33,13 @@ pub use decide::{
     view::{Projection, project, view},
 };
 pub use mint::Mint;
-pub use mode::{control, declares_tools, default_steps, prompt, reading::Reading, turn::Turn, veil::Veil};
+pub use mode::{
+    block_filter::BlockFilter,
+    control, prompt,
+    reading::Reading,
+    task_mode::{control_tools, declares_tools, default_steps, has_tools},
+    turn::Turn,
+};
 pub use state::{
     history::{CheckpointBefore, Conversation, First, History},
     manifest::Manifest,

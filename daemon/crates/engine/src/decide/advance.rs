@@ -7,10 +7,10 @@ use crate::{
         draft::{Draft, End, GoOn},
         files, incomplete,
         input::{Input, Refusal, Shown},
-        limits, schedule,
+        limits, note, schedule,
     },
     mint::Mint,
-    mode::{self, Action, Answer, prompt::note, rules},
+    mode::rules::{Action, Answer, Ending},
     state::{
         history::History,
         status::is_at_work,
@@ -85,7 +85,7 @@ fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
         }
         Stage::Backoff { .. } => Vec::new(),
         Stage::Calling(calls) => schedule::next(history, task, calls, mint),
-        Stage::Idle => match mode::next(task) {
+        Stage::Idle => match task.next() {
             Action::Think(phase) => think(history, task, Thought { phase, has_note: true }, mint),
             Action::GoOn(phase) => {
                 think(history, task, Thought { phase: Some(phase), has_note: false }, mint)
@@ -98,7 +98,7 @@ fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
             }
             Action::Nudge(text) => one(task, RecordBody::Nudge(Nudge::new(text)), mint),
             Action::Finish(answer) => {
-                let phase = task.mode.step_phase();
+                let phase = task.head.mode.step_phase();
                 // At a limit it could do nothing about it.
                 let may_think = !is_at_limit(history, task, phase, mint);
                 let has_unread = task.has_unread && may_think;
@@ -106,7 +106,7 @@ fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
                     // Somebody's words came during the last reply: the next one answers them.
                     return think(history, task, Thought { phase, has_note: true }, mint);
                 }
-                let is_told = may_think && rules(task.mode).is_told_before_it_ends();
+                let is_told = may_think && task.mode.table().is_told_before_it_ends;
                 if let Some(words) = children::keep_from_ending(history, task).filter(|_| is_told) {
                     let text = format!("Not over yet: {words}");
                     return one(task, RecordBody::Nudge(Nudge { text, names_children: true }), mint);
@@ -136,7 +136,11 @@ fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
 
 /// Ends the task with this answer.
 fn finish(history: &History, task: &Task, answer: Answer, end: End, mint: &mut Mint) -> Vec<NewRecord> {
-    let data = rules(task.mode).data(history, task, answer.text.as_deref());
+    let data = task.mode.data(&Ending {
+        answer: answer.text.as_deref(),
+        sub_results: children::results_so_far(history, &task.children),
+        usage: history.usage(),
+    });
     let mut draft = Draft::of(task, mint);
     if let Some(text) = answer.text.clone().filter(|_| answer.is_message) {
         draft.push(RecordBody::AgentMessage(AgentMessage { text }));
@@ -160,7 +164,7 @@ fn think(history: &History, task: &Task, thought: Thought, mint: &mut Mint) -> V
     if begins_step && task.has_all_steps() {
         let words = "I have reached the maximum number of steps. Stopping here.";
         let end = End::of(EndReason::StepLimit).noticed(NoticeKind::LimitReached, words);
-        return finish(history, task, rules(task.mode).answer_at_limit(task), end, mint);
+        return finish(history, task, task.mode.answer_at_limit(&task.facts()), end, mint);
     }
     if is_over_time(task, mint.at()) {
         return wake_up(history, task, &mut Shown::new(), mint);
@@ -184,7 +188,7 @@ fn think(history: &History, task: &Task, thought: Thought, mint: &mut Mint) -> V
     let step = task.step + u32::from(begins_step);
     let mut records = Vec::new();
     if let Some(phase) = phase {
-        let text = has_note.then(|| note(task, phase)).flatten();
+        let text = has_note.then(|| note::of_phase(task, phase)).flatten();
         let began = PhaseBegan { step, phase, text, asks: true };
         records = one(task, RecordBody::PhaseBegan(began), mint);
     }
@@ -202,14 +206,14 @@ fn is_at_limit(history: &History, task: &Task, phase: Option<Phase>, mint: &Mint
 
 /// Whether a model call in this phase begins a step.
 fn begins_step(task: &Task, phase: Option<Phase>) -> bool {
-    phase.is_none() || phase == task.mode.step_phase()
+    phase.is_none() || phase == task.head.mode.step_phase()
 }
 
 /// When the next step may begin, if there is a delay between steps.
 pub(crate) fn step_begins_at(task: &Task) -> Option<abide_protocol::Timestamp> {
     let is_delayed = task.limits.step_delay_ms > 0 && task.step > 0 && matches!(task.stage, Stage::Idle);
     let delayed = is_delayed
-        && match mode::next(task) {
+        && match task.next() {
             Action::Think(phase) => begins_step(task, phase),
             Action::GoOn(phase) => begins_step(task, Some(phase)),
             _ => false,

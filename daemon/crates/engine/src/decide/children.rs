@@ -4,9 +4,8 @@ use crate::{
     decide::{draft::Draft, input::OwnPlace},
     mint::Mint,
     mode::{
-        control,
         prompt::{CHILD, Note},
-        rules,
+        task_mode::{OF_SUB_TASKS, control_tools},
     },
     state::{
         history::History,
@@ -19,7 +18,7 @@ use abide_protocol::{
         ForkedBy, Intervened, Intervener, InterventionKind, NewRecord, Nudge, RecordBody, TaskEnded,
         TaskStarted, UserMessage,
     },
-    task::{AgentTask, Limits, Mode},
+    task::{AgentTask, Limits},
     transcript::{EffectClass, ToolSpec, Usage},
 };
 use serde_json::{Value, json};
@@ -55,7 +54,7 @@ pub(crate) fn head(history: &History, parent: &Task, order: &Order<'_>) -> Resul
     Ok(TaskStarted {
         parent_id: Some(parent.id),
         depth: own.depth.saturating_add(1),
-        mode: Mode::Agent,
+        mode: OF_SUB_TASKS,
         system_prompt: match order.place {
             Some(place) => system_prompt.replace(&own.workspace, &place.workspace),
             None => system_prompt.clone(),
@@ -64,7 +63,7 @@ pub(crate) fn head(history: &History, parent: &Task, order: &Order<'_>) -> Resul
         tools: tools(own, order.tools)?,
         // The limits of tokens, cost and time are the root's, for the whole tree.
         limits: Limits {
-            max_steps: if matches!(parent.mode, Mode::Agent | Mode::Auto | Mode::Tree) {
+            max_steps: if parent.mode.table().shares_step_limit {
                 own.limits.max_steps
             } else {
                 Limits::default().max_steps
@@ -152,7 +151,7 @@ fn tools(parent: &TaskStarted, named: Option<&[String]>) -> Result<Vec<ToolSpec>
         ));
     }
     let may_use = |tool: &&ToolSpec| named.is_none_or(|named| named.contains(&tool.name));
-    Ok(ordinary().filter(may_use).cloned().chain(control::specs(Mode::Agent)).collect())
+    Ok(ordinary().filter(may_use).cloned().chain(control_tools(OF_SUB_TASKS)).collect())
 }
 
 /// The prompt's first line, cut.
@@ -317,7 +316,7 @@ pub(crate) fn note(task: &Task, end: &TaskEnded) -> String {
 /// read, or sub-tasks at work, which it is told of once.
 pub(crate) fn keep_from_ending(history: &History, task: &Task) -> Option<String> {
     let unread = task.has_unread.then(|| "a message has come meanwhile: read it first.".to_owned());
-    let is_news = !task.knows_live_children && !rules(task.mode).joins_sub_tasks();
+    let is_news = !task.knows_live_children && !task.mode.table().joins_sub_tasks;
     let live: Vec<&Task> = live(history, task).filter(|_| is_news).collect();
     let at_work = (!live.is_empty()).then(|| {
         format!(

@@ -3,13 +3,10 @@
 //! There are two ways: the outputs of tools are elided, and whole steps are replaced by a line about each. The mode says which comes
 //! first. The newest steps stay whole.
 
-use crate::{
-    mode::rules,
-    state::{
-        scratchpad::one_line,
-        task::{Step, Task},
-        transcript::is_said_by_a_person,
-    },
+use crate::state::{
+    scratchpad::one_line,
+    task::{Step, Task},
+    transcript::is_said_by_a_person,
 };
 use abide_protocol::{
     measure::counted,
@@ -64,7 +61,7 @@ pub(crate) fn after_overflow(task: &Task) -> Option<Compacted> {
 /// The two ways, in the order of the mode.
 fn in_order(task: &Task, outputs: Option<Saving>) -> impl Iterator<Item = Saving> {
     let steps = steps(task);
-    let both = if rules(task.mode).shortens_steps_first() { [steps, outputs] } else { [outputs, steps] };
+    let both = if task.mode.table().shortens_steps_first { [steps, outputs] } else { [outputs, steps] };
     both.into_iter().flatten()
 }
 

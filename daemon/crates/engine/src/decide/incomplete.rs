@@ -1,9 +1,12 @@
 //! The notice for a task whose last reply is no whole one: cut, broken off, empty, or without the calls that it was to have.
 
-use crate::state::task::{Last, Task};
+use crate::{
+    mode::{rules::Last, task_mode::has_tools},
+    state::task::Task,
+};
 use abide_protocol::{
     record::{Notice, NoticeKind},
-    task::{Incomplete, Mode},
+    task::Incomplete,
 };
 
 /// The notice, if the task's last reply is incomplete.
@@ -23,11 +26,12 @@ pub(crate) fn notice(task: &Task) -> Option<Notice> {
             )
         }
         Incomplete::Empty => {
-            let tools = match task.mode {
-                Mode::Chat => {
-                    " In mode chat it has no tools: for work that needs them, take mode agent."
-                }
-                _ => "",
+            let mode = task.head.mode;
+            let tools = if has_tools(mode) {
+                String::new()
+            } else {
+                let mode = mode.name();
+                format!(" In mode {mode} it has no tools: for work that needs them, take mode agent.")
             };
             format!(
                 "The model ended without a word of an answer. Say “go on” to have it try again, or take another model.{tools}"

@@ -7,10 +7,7 @@
 use crate::{
     decide::{children, draft::Draft, files},
     mint::Mint,
-    mode::{
-        self,
-        control::{self, Control},
-    },
+    mode::control::{self, Control},
     state::{
         history::History,
         task::{Call, CallStage, Task},
@@ -107,7 +104,7 @@ fn begin(draft: &mut Draft<'_>, history: &History, task: &Task, calls: &[Call]) 
         draft.records.is_empty() && ordinary.iter().all(|c| c.is_finished())
     };
     let order: [&dyn Fn(&mut Draft<'_>) -> bool; 2] =
-        if mode::rules(task.mode).asks_first() { [&questions, &ordinary] } else { [&ordinary, &questions] };
+        if task.mode.table().asks_first { [&questions, &ordinary] } else { [&ordinary, &questions] };
     if !order.iter().all(|are_over| are_over(draft)) {
         return;
     }

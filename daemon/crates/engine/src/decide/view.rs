@@ -35,7 +35,7 @@ pub fn view(conversation: ConversationId, history: &History, task: &Task) -> Age
         id: task.id,
         conversation_id: conversation,
         parent_id: task.head.parent_id,
-        mode: task.mode,
+        mode: task.head.mode,
         model: task.head.model.clone(),
         status: status(task),
         end_reason: end.map(|e| e.reason),

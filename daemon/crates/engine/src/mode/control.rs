@@ -1,9 +1,7 @@
 //! Control tools: tools that the engine carries out itself.
 
-use crate::mode::rules;
 use abide_protocol::{
     JsonText,
-    task::Mode,
     transcript::{CallBlock, EffectClass, Risk, Tier, ToolSpec},
 };
 use serde::Deserialize;
@@ -51,14 +49,9 @@ pub fn callable<'t>(declared: &'t [ToolSpec], calls: &[CallBlock]) -> Cow<'t, [T
     tools
 }
 
-/// The control tools of a mode.
-#[must_use]
-pub fn specs(mode: Mode) -> Vec<ToolSpec> {
-    rules(mode)
-        .control_tools()
-        .iter()
-        .filter_map(|name| all().into_iter().find(|spec| spec.name == *name))
-        .collect()
+/// The control tool of this name.
+pub(crate) fn spec_of(name: &str) -> Option<ToolSpec> {
+    all().into_iter().find(|spec| spec.name == name)
 }
 
 fn all() -> Vec<ToolSpec> {

@@ -3,11 +3,18 @@
 mod note;
 pub mod template;
 
-pub(crate) use note::note;
+pub(crate) use note::fill;
 pub use note::{Note, placeholders, unknown_placeholders};
 
-use crate::mode::{control::FORK, offered, rules};
-use abide_protocol::{task::Mode, transcript::ToolSpec};
+use super::{
+    control::FORK,
+    rules::Tools,
+    task_mode::{OF_SUB_TASKS, table},
+};
+use abide_protocol::{
+    task::{Mode, Phase},
+    transcript::ToolSpec,
+};
 use std::collections::BTreeMap;
 
 const DEFAULT_PERSONA: &str = "You are Abide, a careful and capable assistant on the user's own computer.";
@@ -20,15 +27,12 @@ const WORK: &str = include_str!("prompt/work.md");
 #[must_use]
 pub fn system(mode: Mode, persona: Option<&str>, workspace: &str, tools: &[ToolSpec]) -> String {
     let persona = persona.map(str::trim).filter(|p| !p.is_empty()).unwrap_or(DEFAULT_PERSONA);
-    let rules = match mode {
-        Mode::Chat => return persona.to_owned(),
-        Mode::Agent => include_str!("prompt/agent.md"),
-        Mode::Roa => include_str!("prompt/roa.md"),
-        Mode::Plan => include_str!("prompt/plan.md"),
-        Mode::Auto => include_str!("prompt/auto.md"),
-        Mode::Tree => include_str!("prompt/tree.md"),
+    let table = table(mode);
+    let Some(rules) = table.prompt else { return persona.to_owned() };
+    let tools = match table.tools {
+        Tools::Described(describe) => describe(tools),
+        Tools::Declared | Tools::Absent => String::new(),
     };
-    let tools = if mode == Mode::Plan { describe(tools) } else { String::new() };
     let values = [
         template::Value { name: "work", text: WORK.trim_end() },
         template::Value { name: "workspace", text: workspace },
@@ -39,26 +43,27 @@ pub fn system(mode: Mode, persona: Option<&str>, workspace: &str, tools: &[ToolS
     format!("{persona}\n\n{}", template::fill_whole(&rules, &values[1..2]))
 }
 
+/// The system prompt of the sub-tasks of a task in this mode; `None`: it is the task's own, or there can be none.
+#[must_use]
+pub fn system_of_sub_tasks(mode: Mode, persona: Option<&str>, workspace: &str) -> Option<String> {
+    let has_own = mode != OF_SUB_TASKS && starts_sub_tasks(mode);
+    has_own.then(|| system(OF_SUB_TASKS, persona, workspace, &[]))
+}
+
+fn starts_sub_tasks(mode: Mode) -> bool {
+    table(mode).control_tools.contains(&FORK)
+}
+
 /// The built-in templates of a mode's notes: those of its phases, and that of its sub-tasks if it can start any.
 #[must_use]
 pub fn templates(mode: Mode) -> BTreeMap<Note, &'static str> {
-    let phases = rules(mode).templates().into_iter().map(|(phase, text)| (Note::Phase(phase), text));
-    let child = rules(mode).control_tools().contains(&FORK).then_some((Note::Child, CHILD));
-    phases.chain(child).collect()
+    let of_phase = |phase: &Phase| Some((Note::Phase(*phase), (table(mode).shape)(Some(*phase)).note?));
+    let child = starts_sub_tasks(mode).then_some((Note::Child, CHILD));
+    Phase::ALL.iter().filter_map(of_phase).chain(child).collect()
 }
 
 /// The built-in templates of all notes.
 #[must_use]
 pub fn built_in_templates() -> BTreeMap<Note, &'static str> {
     Mode::ALL.iter().flat_map(|mode| templates(*mode)).collect()
-}
-
-/// The tools that a plan may call, a line of JSON each.
-fn describe(tools: &[ToolSpec]) -> String {
-    let line = |tool: &ToolSpec| {
-        let (name, description) = (&tool.name, &tool.description);
-        serde_json::json!({ "name": name, "description": description, "parameters": tool.parameters.value() })
-            .to_string()
-    };
-    offered(tools).map(line).collect::<Vec<_>>().join("\n")
 }

@@ -1,7 +1,7 @@
 //! Folds one record into the state. A stored record is a fact: none is refused, also none that an earlier version wrote.
 
 use crate::{
-    mode::control::Control,
+    mode::{control::Control, rules::Last},
     state::{
         files::{Files, Seen},
         history::{Conversation, First, History},
@@ -9,10 +9,7 @@ use crate::{
         intervened::intervened,
         scratchpad,
         status::works,
-        task::{
-            Asked, Call, CallStage, Counted, Failed, Last, Pass, Repeats, Response, Stage, Step, Task,
-            Uncalled,
-        },
+        task::{Call, CallStage, Counted, Failed, Repeats, Stage, Step, Task},
         transcript::{
             append, append_deferred, append_results, append_results_of, compact, drop_read_results,
         },
@@ -25,10 +22,10 @@ use abide_protocol::{
     message::CallOutcome,
     method::task::TaskFile,
     record::{
-        self, CallAssessed, ControlBlock, ConversationCreated, ConversationUpdated, Interruption, NewRecord,
-        NoticeKind, ObserveBlock, Permission, ReasonBlock, Record, RecordBody, SummarizeBlock, TaskStarted,
+        self, CallAssessed, ConversationCreated, ConversationUpdated, Interruption, NewRecord, NoticeKind,
+        Permission, Record, RecordBody, TaskStarted,
     },
-    task::{Mode, PauseReason, Phase},
+    task::PauseReason,
     transcript::{CallBlock, Entry, Reply, Transcript},
 };
 use std::{mem, sync::Arc};
@@ -201,9 +198,7 @@ impl History {
                     if !is_setting_up(task) {
                         task.last = Last::Results { complete: accepted_summary(calls) };
                     }
-                    if task.pass.phase.is_some() {
-                        task.pass.results = calls.iter().filter_map(result_line).collect();
-                    }
+                    task.results = calls.iter().filter_map(result_line).collect();
                     append_results(task);
                     task.stage = Stage::Idle;
                     task.idle_since = at;
@@ -225,6 +220,7 @@ impl History {
             }
             _ => apply_to_state(task, at, body),
         }
+        task.mode.fold(body, &task.last);
         task.clock.record(at, works(task) || task.works_below);
         self.note_work_below(at);
         if let RecordBody::Restarted(r) = body {
@@ -249,7 +245,7 @@ const fn call_of(body: &RecordBody) -> Option<CallId> {
 
 /// Tells the model which files the user named, if no phase's note does.
 fn append_named_files(task: &mut Task) {
-    if !task.head.files.is_empty() && task.mode.step_phase().is_none() {
+    if !task.head.files.is_empty() && task.head.mode.step_phase().is_none() {
         let note = format!("Files of the workspace that the user named: {}", task.files.list());
         append(task, Entry::Note(note));
     }
@@ -345,16 +341,9 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
             {
                 call.stage = CallStage::Asking(q.id);
             }
-            if q.kind == QuestionKind::Agent && task.mode == Mode::Tree {
-                let (phase, text) = (task.pass.phase, q.text.clone());
-                task.inquiry.asked.push(Asked { id: q.id, phase, text, response: Response::None });
-            }
             task.questions.insert(q.id, q.clone());
         }
         RecordBody::QuestionAnswered(a) => {
-            if let Some(asked) = task.inquiry.asked.iter_mut().find(|asked| asked.id == a.question_id) {
-                asked.response = a.response.clone().map_or(Response::Declined, Response::Answer);
-            }
             if task.questions.remove(&a.question_id).is_some_and(|q| q.kind == QuestionKind::Loop) {
                 task.repeats = Repeats::default();
             }
@@ -426,20 +415,11 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
     usage.model_calls = usage.model_calls.max(1);
     task.usage.add(&usage);
     task.was_reached = true;
-    match &r.control {
-        Some(ControlBlock::Observe(block)) if !block.observation.trim().is_empty() => {
-            report(task, &block.observation);
-        }
-        None if r.phase == Some(Phase::Observe) => report(task, &r.shown()),
-        // The text of a reply that nothing was read in is in the transcript.
-        _ => report(task, r.text.as_deref().unwrap_or_default()),
-    }
+    let reported = task.mode.report(r);
+    report(task, &reported);
     let shown = r.shown();
     said(task, &shown);
     task.shown = shown;
-    if let Some(phase) = r.phase {
-        read_control(&mut task.pass, phase, r);
-    }
     let call = |block: &CallBlock, is_read| Call {
         block: block.clone(),
         assessed: None,
@@ -452,20 +432,18 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
     let calls: Vec<Call> = native.chain(r.calls.iter().map(|block| call(block, true))).collect();
     if calls.is_empty() {
         let text = task.shown.clone();
-        task.uncalled.see(&text, r.reply.stop_reason);
         task.last = Last::Text { text, stop: r.reply.stop_reason, output: usage.output };
         task.stage = Stage::Idle;
         task.idle_since = at;
     } else {
-        task.uncalled = Uncalled::default();
         task.stage = Stage::Calling(calls);
     }
     Arc::new(r.reply.clone())
 }
 
 /// Whether the task has not begun its first step or phase: a call is not of a reply then, and when it has finished the mode begins.
-const fn is_setting_up(task: &Task) -> bool {
-    task.step == 0 && task.pass.phase.is_none()
+fn is_setting_up(task: &Task) -> bool {
+    task.step == 0 && task.mode.phase().is_none()
 }
 
 /// A call that no reply has. So the model is told of it in words.
@@ -484,18 +462,6 @@ fn setup(assessed: &record::CallAssessed) -> Call {
 fn said(task: &mut Task, text: &str) {
     if !text.trim().is_empty() {
         text.clone_into(&mut task.said);
-    }
-}
-
-/// Keeps what a phase's reply has decided. An observation without a block replaces the one of the step before.
-fn read_control(pass: &mut Pass, phase: Phase, r: &record::ReplyRecord) {
-    match &r.control {
-        Some(ControlBlock::Reason(block)) => pass.reason = block.clone(),
-        Some(ControlBlock::Observe(block)) => pass.observe = block.clone(),
-        Some(ControlBlock::Summarize(block)) => pass.summary = block.clone(),
-        None if phase == Phase::Observe => pass.observe = ObserveBlock::default(),
-        None if phase == Phase::Summarize => pass.summary = SummarizeBlock::default(),
-        None => {}
     }
 }
 
@@ -519,16 +485,8 @@ fn report(task: &mut Task, words: &str) {
 
 fn begin_phase(task: &mut Task, began: &record::PhaseBegan) {
     if begin_step(task, began.step) {
-        task.pass.reason = ReasonBlock::default();
-        task.pass.results.clear();
+        task.results.clear();
     }
-    if task.pass.phase != Some(began.phase) {
-        // Replies without calls count within a phase.
-        task.uncalled = Uncalled::default();
-    }
-    task.pass.phase = Some(began.phase);
-    // New instructions begin the same round again.
-    task.inquiry.rounds += u32::from(began.phase == Phase::Inquire && task.last != Last::Start);
     if let Some(text) = &began.text {
         append(task, Entry::Note(text.clone()));
     }

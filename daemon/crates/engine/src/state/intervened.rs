@@ -1,13 +1,15 @@
 //! Folds an intervention into its task.
 
-use crate::state::{
-    task::{Last, Repeats, Stage, Task},
-    transcript::{append, append_deferred},
+use crate::{
+    mode::rules::Last,
+    state::{
+        task::{Repeats, Stage, Task},
+        transcript::{append, append_deferred},
+    },
 };
 use abide_protocol::{
     Timestamp,
-    record::{Intervened, Intervener, InterventionKind, ReasonBlock},
-    task::{Mode, Phase},
+    record::{Intervened, Intervener, InterventionKind},
     transcript::Entry,
 };
 
@@ -31,17 +33,10 @@ pub(super) fn intervened(task: &mut Task, at: Timestamp, intervened: &Intervened
     append(task, entry);
 }
 
-/// Withdraws the model call, if one is under way or awaited, and begins the pass anew; in mode `tree` the phase. A step that has come to
-/// nothing is not counted.
+/// Withdraws the model call, if one is under way or awaited. A step that has come to nothing is not counted.
 fn modify(task: &mut Task, at: Timestamp, content: &str) {
     let is_asking = matches!(task.stage, Stage::Thinking { .. } | Stage::Backoff { .. });
-    let is_tree = task.mode == Mode::Tree;
-    let is_amid_step = if is_tree {
-        is_asking && task.pass.phase == Some(Phase::Act)
-    } else {
-        is_asking || matches!(task.pass.phase, Some(Phase::Reason | Phase::Act))
-    };
-    if is_amid_step {
+    if task.mode.begins_step_again(is_asking) {
         task.step = task.step.saturating_sub(1);
         task.steps.pop();
     }
@@ -54,11 +49,7 @@ fn modify(task: &mut Task, at: Timestamp, content: &str) {
     if matches!(task.stage, Stage::Idle) {
         task.last = Last::Start;
     }
-    if !is_tree {
-        task.pass.phase = None;
-    }
-    task.pass.reason = ReasonBlock::default();
-    task.pass.results.clear();
+    task.results.clear();
     task.repeats = Repeats::default();
     task.instructions = Some(content.to_owned());
 }

@@ -1,7 +1,7 @@
 //! A task's status.
 
 use crate::{
-    mode::{self, Action},
+    mode::rules::Action,
     state::task::{CallStage, Stage, Task},
 };
 use abide_protocol::task::Status;
@@ -31,7 +31,7 @@ pub fn status(task: &Task) -> Status {
             Status::WaitingChildren
         }
         // A task that joins acts again in the append in which the last of its sub-tasks ends.
-        Stage::Idle if matches!(mode::next(task), Action::Join(_)) => Status::WaitingChildren,
+        Stage::Idle if matches!(task.next(), Action::Join(_)) => Status::WaitingChildren,
         Stage::Calling(_) | Stage::Idle | Stage::Ended { .. } => Status::Running,
     }
 }

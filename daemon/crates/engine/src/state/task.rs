@@ -1,17 +1,19 @@
 //! The state of one task.
 
 use crate::{
-    mode::{rules, turn::Turn},
+    mode::{
+        rules::{Action, Facts, Last},
+        task_mode::TaskMode,
+        turn::Turn,
+    },
     state::{clock::Clock, manifest::Manifest},
 };
 use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId, Timestamp,
     inbox::{Approval, Question, QuestionKind},
     message::CallOutcome,
-    record::{
-        CallAssessed, ModelErrorKind, ObserveBlock, ReasonBlock, SummarizeBlock, TaskEnded, TaskStarted,
-    },
-    task::{Incomplete, Limits, Mode, PauseReason, Phase},
+    record::{CallAssessed, ModelErrorKind, TaskEnded, TaskStarted},
+    task::{Incomplete, Limits, PauseReason, Phase},
     transcript::{CallBlock, EffectClass, Entry, StopReason, ToolResult, Transcript, Usage},
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -25,12 +27,8 @@ pub struct Task {
     pub started_at: Timestamp,
     pub stage: Stage,
     pub paused: Option<PauseReason>,
-    /// How the task decides: its head's mode.
-    pub mode: Mode,
-    /// What the phases of its step have come to, in a mode with phases.
-    pub(crate) pass: Pass,
-    /// What a task of mode `tree` has asked.
-    pub(crate) inquiry: Inquiry,
+    /// How the task decides, and what its mode remembers.
+    pub(crate) mode: TaskMode,
     /// The files that the user named and that its tools have written.
     pub files: Manifest,
     /// The last event that the mode decides about.
@@ -39,6 +37,8 @@ pub struct Task {
     pub(crate) shown: String,
     /// The newest text of a reply or an update that is not blank.
     pub(crate) said: String,
+    /// A line for each result of the newest calls; none once another step has begun.
+    pub(crate) results: Vec<String>,
     /// The number of steps begun.
     pub step: u32,
     pub usage: Usage,
@@ -68,7 +68,6 @@ pub struct Task {
     pub(crate) counted: Counted,
     /// Entries that came while a reply or results were due. They are appended to the transcript after those.
     pub(crate) deferred: Vec<Deferred>,
-    pub(crate) uncalled: Uncalled,
     /// A request of this task has reached the provider.
     pub(crate) was_reached: bool,
     pub(crate) repeats: Repeats,
@@ -169,60 +168,6 @@ pub enum CallStage {
     },
 }
 
-/// The last event of a task, about which the mode decides.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Last {
-    /// The task has just begun.
-    Start,
-    /// A reply without calls. `output` is its number of tokens, or 0 if the provider does not report it.
-    Text { text: String, stop: StopReason, output: u64 },
-    /// All calls of a reply have their results; `complete` is the summary of an accepted `task_complete`.
-    Results { complete: Option<String> },
-    /// The mode sent the model a nudge.
-    Nudged,
-}
-
-/// The phases of a step, in a mode with phases.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Pass {
-    /// The phase that began last.
-    pub(crate) phase: Option<Phase>,
-    /// What the step's reason phase has decided.
-    pub(crate) reason: ReasonBlock,
-    /// What the newest observe phase has decided, in this step or the one before.
-    pub(crate) observe: ObserveBlock,
-    /// What the newest summary has decided.
-    pub(crate) summary: SummarizeBlock,
-    /// A line for each result of the step.
-    pub(crate) results: Vec<String>,
-}
-
-/// What a task of mode `tree` has asked, and was answered.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Inquiry {
-    /// How often phase `inquire` has begun. A round that new instructions begin again counts once.
-    pub(crate) rounds: u32,
-    pub(crate) asked: Vec<Asked>,
-}
-
-/// A question of the agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
-    pub(crate) id: QuestionId,
-    /// The phase in which it was asked.
-    pub(crate) phase: Option<Phase>,
-    pub(crate) text: String,
-    pub(crate) response: Response,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Response {
-    /// None yet, or new instructions have closed the question.
-    None,
-    Answer(String),
-    Declined,
-}
-
 /// A step in the transcript. It ends where the next one begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step {
@@ -240,38 +185,6 @@ pub(crate) struct Counted {
     pub(crate) tokens: u64,
     /// The entries up to that reply.
     pub(crate) entries: usize,
-}
-
-/// The replies without calls since the newest one with calls, or since the phase began.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Uncalled {
-    /// Those that the model ended itself.
-    pub(crate) texts: u32,
-    /// The first text of those that is not blank.
-    pub(crate) first_text: String,
-    /// The newest ones, cut at the length limit or broken off by the provider.
-    pub(crate) cut: u32,
-    /// Those whose calls were lost.
-    pub(crate) lost: u32,
-}
-
-impl Uncalled {
-    pub(crate) fn see(&mut self, text: &str, stop: StopReason) {
-        match stop {
-            StopReason::Length | StopReason::Unfinished => {
-                self.cut += 1;
-                return;
-            }
-            StopReason::LostCalls => self.lost += 1,
-            StopReason::EndTurn | StopReason::ToolCalls | StopReason::Refusal => {
-                self.texts += 1;
-                if self.first_text.trim().is_empty() {
-                    text.clone_into(&mut self.first_text);
-                }
-            }
-        }
-        self.cut = 0;
-    }
 }
 
 /// The newest call, and how many consecutive calls were identical to it.
@@ -299,13 +212,12 @@ impl Task {
             started_at: at,
             stage: Stage::Idle,
             paused: None,
-            mode: head.mode,
-            pass: Pass::default(),
-            inquiry: Inquiry::default(),
+            mode: TaskMode::new(head.mode),
             files: Manifest::named(&head.files),
             last: Last::Start,
             shown: String::new(),
             said: String::new(),
+            results: Vec::new(),
             step: 0,
             usage: Usage::default(),
             limits: head.limits,
@@ -322,7 +234,6 @@ impl Task {
             steps: Vec::new(),
             counted: Counted::default(),
             deferred: Vec::new(),
-            uncalled: Uncalled::default(),
             was_reached: false,
             repeats: Repeats::default(),
             budget_alerted: false,
@@ -389,6 +300,16 @@ impl Task {
         self.questions.values().find(|q| q.kind != QuestionKind::Agent)
     }
 
+    /// What its mode wants next.
+    pub(crate) fn next(&self) -> Action {
+        self.mode.next(&self.facts())
+    }
+
+    /// What its mode is told of it.
+    pub(crate) fn facts(&self) -> Facts<'_> {
+        Facts { last: &self.last, shown: &self.shown, said: &self.said, tools: &self.head.tools }
+    }
+
     /// Why the last reply is incomplete, if it is and nothing has happened since.
     pub(crate) fn incomplete(&self) -> Option<Incomplete> {
         match &self.last {
@@ -438,9 +359,9 @@ impl Task {
     pub fn turn(&self) -> Turn {
         let phase = match &self.stage {
             Stage::Thinking { phase, .. } | Stage::Backoff { phase, .. } => *phase,
-            Stage::Idle | Stage::Calling(_) | Stage::Ended { .. } => self.pass.phase,
+            Stage::Idle | Stage::Calling(_) | Stage::Ended { .. } => self.mode.phase(),
         };
-        Turn { mode: self.mode, phase, may_ask: rules(self.mode).may_ask(self) }
+        Turn { mode: self.head.mode, phase, may_ask: self.mode.may_ask() }
     }
 
     /// Whether a model call or a tool is under way.

@@ -1,7 +1,6 @@
 //! Notes for the model that have a template: those that begin a phase, and the one that follows a sub-task's request.
 
 use super::template::{self, Value};
-use crate::state::task::Task;
 use abide_protocol::task::Phase;
 
 /// A note with a template.
@@ -39,23 +38,11 @@ pub const fn placeholders(note: Note) -> &'static [&'static str] {
     }
 }
 
-/// The note that begins this phase; `None` if the task has no template for it.
-pub(crate) fn note(task: &Task, phase: Phase) -> Option<String> {
-    let note = Note::Phase(phase);
-    let template = task.head.prompts.get(note.name())?;
-    // A phase that begins a step belongs to the next one.
-    let step = (task.step + u32::from(task.mode.step_phase() == Some(phase))).to_string();
-    let (files, results) = (task.files.list(), task.pass.results.join("\n"));
-    let values = [
-        Value { name: "user_question", text: task.question() },
-        Value { name: "files_manifest", text: &files },
-        Value { name: "last_observation", text: &task.pass.observe.observation },
-        Value { name: "tool_summaries", text: &results },
-        Value { name: "step", text: &step },
-    ];
-    let values: Vec<Value<'_>> =
-        values.into_iter().filter(|value| placeholders(note).contains(&value.name)).collect();
-    Some(template::fill(template, &values))
+/// The note of this template, with those of the values that it may use.
+pub(crate) fn fill(note: Note, template: &str, values: &[Value<'_>]) -> String {
+    let may_use = |value: &&Value<'_>| placeholders(note).contains(&value.name);
+    let values: Vec<Value<'_>> = values.iter().filter(may_use).copied().collect();
+    template::fill(template, &values)
 }
 
 /// The names in braces in this template that are no placeholders of its note, each once.

@@ -6,11 +6,11 @@ const FENCE: &str = "```json";
 /// Lets the text before a control block through. What may be the start of a block is held back until it is clear. The reply's record
 /// has the whole text that people see, so nothing that is hidden too early is lost.
 #[derive(Debug, Default)]
-pub struct Veil {
+pub struct BlockFilter {
     /// Whether there may be a block at all.
     is_needed: bool,
     /// The start of the newest line, as long as it may be that of a block.
-    held: String,
+    line_start: String,
     place: Place,
 }
 
@@ -23,7 +23,7 @@ enum Place {
     Hidden,
 }
 
-impl Veil {
+impl BlockFilter {
     pub(crate) fn new(is_needed: bool) -> Self {
         Self { is_needed, ..Self::default() }
     }
@@ -39,13 +39,13 @@ impl Veil {
                 Place::Hidden => break,
                 Place::InLine => shown.push(c),
                 Place::LineStart => {
-                    self.held.push(c);
-                    let line = self.held.trim_start();
+                    self.line_start.push(c);
+                    let line = self.line_start.trim_start();
                     if line.starts_with('{') || line == FENCE {
                         self.place = Place::Hidden;
                     } else if !FENCE.starts_with(line) {
-                        shown.push_str(&self.held);
-                        self.held.clear();
+                        shown.push_str(&self.line_start);
+                        self.line_start.clear();
                         self.place = Place::InLine;
                     }
                 }
