@@ -19,7 +19,7 @@ use crate::{
     settings::Settings,
 };
 use abide_client::{environment::for_tasks, home::Home};
-use abide_engine::{control, prompt};
+use abide_engine::{control_tools, has_tools, prompt};
 use abide_protocol::{
     JsonText,
     conversation::Conversation,
@@ -217,7 +217,7 @@ impl Launcher {
         named: Option<(&[String], NamedBy)>,
         environment: &BTreeMap<String, String>,
     ) -> Result<Vec<ToolSpec>, LaunchError> {
-        if mode == Mode::Chat {
+        if !has_tools(mode) {
             return Ok(Vec::new());
         }
         let (tools, path) = (self.tools.clone(), environment.get("PATH").cloned());
@@ -238,7 +238,7 @@ impl Launcher {
             }
             specs.retain(|spec| named.contains(&spec.name));
         }
-        specs.extend(control::specs(mode));
+        specs.extend(control_tools(mode));
         Ok(specs)
     }
 }
@@ -259,11 +259,9 @@ impl Launch {
             self;
         let persona_prompt = persona.as_ref().map(|persona| persona.prompt.as_str());
         let mut system_prompt = prompt::system(mode, persona_prompt, workspace, &tools);
-        // A sub-task is an agent; so is this task, or it can start none.
-        let mut child_system_prompt = (!matches!(mode, Mode::Agent | Mode::Chat))
-            .then(|| prompt::system(Mode::Agent, persona_prompt, workspace, &[]));
+        let mut child_system_prompt = prompt::system_of_sub_tasks(mode, persona_prompt, workspace);
         let mut instructions = Instructions::default();
-        if mode != Mode::Chat {
+        if has_tools(mode) {
             let folder = PathBuf::from(workspace);
             let read = tokio::task::spawn_blocking(move || Instructions::read(&folder));
             instructions = read.await.map_err(|_| LaunchError::ShuttingDown)?;

@@ -27,6 +27,7 @@
 //! from Ready or an append on a full disk when the daemon shuts down, and when the records cannot be loaded or continued.
 
 mod append;
+mod appending;
 mod ends;
 mod event;
 mod leave;
@@ -40,23 +41,25 @@ pub use message::{Lane, Message};
 pub use order::{Append, AppendId, Applied, CutOff, Failure, Gate, Order, StartedCall};
 
 use crate::{
-    accept::{accept, ends_at, ends_by_answer},
-    advance::{advance, advance_those},
-    children,
-    clock::moved as clock_moved,
-    command::Command,
-    effects::{Effect, effects, wake_at},
-    history::{History, Tail},
-    input::{Input, Intervention, Refusal, Shown},
+    decide::{
+        accept::{accept, ends_at, ends_by_answer},
+        advance::{advance, advance_those},
+        children,
+        clock::moved as clock_moved,
+        command::Command,
+        effect::Effect,
+        effects::{effects, wake_at},
+        input::{Input, Intervention, Refusal, Shown},
+        view::view,
+    },
     mint::Mint,
-    task::Task,
-    view::view,
+    state::{history::History, snapshot::Tail, task::Task},
 };
 use abide_protocol::{
     ConversationId, RecordId, TaskId, Timestamp,
     record::{ClockMoved, NewRecord},
 };
-use append::Appending;
+use appending::{Appending, Waiter};
 use ends::Ending;
 use leave::Leaving;
 use load::LoadReason;
@@ -308,7 +311,7 @@ impl<H: Host> Driver<H> {
     /// Appends that the clock has moved, before a message is handled by its time. `false`: it has not, or no task minds.
     fn note_clock(&mut self, mint: &mut Mint) -> bool {
         let Some(record) = self.clock_moved(mint) else { return false };
-        self.append(vec![record], false, append::Waiter::Nobody);
+        self.append(vec![record], false, Waiter::Nobody);
         true
     }
 
@@ -392,12 +395,12 @@ impl<H: Host> Driver<H> {
                 let (task, urgent) = (command.task(), command.is_urgent());
                 match self.apply(command.into_input(shown), mint) {
                     Err(refusal) => self.reply(reply, Err(Failure::Refused(refusal))),
-                    Ok(records) => self.append(records, urgent, append::Waiter::Command { reply, task }),
+                    Ok(records) => self.append(records, urgent, Waiter::Command { reply, task }),
                 }
             }
             Message::Delete { reply } => {
                 let records = self.stop_all(shown, mint);
-                self.append(records, true, append::Waiter::Deletion(reply));
+                self.append(records, true, Waiter::Deletion(reply));
             }
             Message::Fork { reply, .. } if self.duty > Duty::Hold => {
                 self.reply(reply, Err(Failure::ShuttingDown));
@@ -408,13 +411,13 @@ impl<H: Host> Driver<H> {
                     Err(refusal) => self.reply(reply, Err(Failure::Refused(refusal))),
                     Ok(records) => {
                         let task = children::forked(&self.history, by);
-                        self.append(records, false, append::Waiter::Command { reply, task });
+                        self.append(records, false, Waiter::Command { reply, task });
                     }
                 }
             }
             Message::Outcome { effect, input } => self.outcomes(effect, *input, mint),
             Message::Wake => match self.apply(Input::Wake { shown }, mint) {
-                Ok(records) => self.append(records, false, append::Waiter::Nobody),
+                Ok(records) => self.append(records, false, Waiter::Nobody),
                 Err(refusal) => self.orders.push_back(Order::OutcomeRefused(refusal)),
             },
         }
@@ -434,7 +437,7 @@ impl<H: Host> Driver<H> {
             next = self.next_deferred_outcome();
         }
         if let Some(records) = accepted {
-            self.append(records, false, append::Waiter::Nobody);
+            self.append(records, false, Waiter::Nobody);
         }
     }
 

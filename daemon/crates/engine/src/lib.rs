@@ -9,52 +9,43 @@
 //!
 //! Recovery is the same path: load, fold, accept [`Input::Interrupted`], advance.
 
-mod accept;
-mod advance;
-mod children;
-mod clock;
-mod command;
-pub mod compaction;
-pub mod control;
+mod decide;
 pub mod driver;
-mod effects;
-mod files;
-mod history;
-mod import;
-mod incomplete;
-mod input;
-mod limits;
-mod manifest;
 mod mint;
 mod mode;
-pub mod prompt;
-mod reading;
-mod schedule;
-mod scratchpad;
-mod status;
-mod task;
-mod view;
+mod state;
 
 pub use abide_protocol::checkpoint::{Ran, Window};
 pub use abide_protocol::record::EditState;
-pub use accept::accept;
-pub use advance::{advance, handle, needs_daemon};
-pub use children::result_of;
-pub use command::Command;
-pub use effects::{Effect, effects, wake_at};
-pub use files::{NoTrail, Trail};
-pub use history::{
-    CheckpointBefore, Conversation, First, History, HistorySnapshot, Tail, UnreadableHistorySnapshot,
+pub use decide::{
+    accept::accept,
+    advance::{advance, handle, needs_daemon},
+    children::result_of,
+    command::Command,
+    compaction,
+    effect::Effect,
+    effects::{effects, wake_at},
+    files::works_on_files,
+    import::{ImportError, import},
+    input::{
+        Finding, Fork, Input, Intervention, ModelFailure, OwnPlace, Refusal, Replied, Shown, Start, Traces,
+    },
+    view::{Projection, project, view},
 };
-pub use import::{ImportError, import};
-pub use input::{
-    Finding, Fork, Input, Intervention, ModelFailure, OwnPlace, Refusal, Replied, Shown, Start, Traces,
-};
-pub use manifest::Manifest;
 pub use mint::Mint;
-pub use mode::{Turn, declares_tools, default_steps};
-pub use reading::{Reading, Veil};
-pub use scratchpad::{LINES as SCRATCHPAD_LINES, scratchpad};
-pub use status::{is_at_work, status};
-pub use task::{Call, CallStage, Stage, Task};
-pub use view::{Projection, project, view};
+pub use mode::{
+    block_filter::BlockFilter,
+    control, prompt,
+    reading::Reading,
+    task_mode::{control_tools, declares_tools, default_steps, has_tools},
+    turn::Turn,
+};
+pub use state::{
+    history::{CheckpointBefore, Conversation, First, History},
+    manifest::Manifest,
+    scratchpad::{LINES as SCRATCHPAD_LINES, scratchpad},
+    snapshot::{HistorySnapshot, Tail, UnreadableHistorySnapshot},
+    status::{is_at_work, status},
+    task::{Call, CallStage, Stage, Task},
+    trail::{NoTrail, Trail},
+};

@@ -1,56 +1,23 @@
 //! The append that is under way: which attempts start before it commits and which after, and who is answered when it commits or fails.
 
 use super::{
-    Append, AppendId, Driver, Duty, Failure, Gate, Host, Order, State, load::LoadReason, urgent::Joined,
+    Append, AppendId, Driver, Duty, Failure, Gate, Host, Order, State,
+    appending::{Appending, Joined, Waiter},
+    load::LoadReason,
 };
 use crate::{
-    effects::{Effect, effects},
-    history::changes_hold,
-    task::Task,
-    view::{Projection, project},
+    decide::{
+        effect::Effect,
+        effects::effects,
+        view::{Projection, project},
+    },
+    state::{fold::changes_hold, task::Task},
 };
 use abide_protocol::{
     CallId, TaskId,
     record::{NewRecord, RecordBody},
 };
 use std::{collections::BTreeSet, mem};
-
-/// An append that is neither committed nor failed. Its records are already folded into the history in memory.
-#[derive(Debug)]
-pub(super) struct Appending<H: Host> {
-    pub(super) id: AppendId,
-    pub(super) records: Vec<NewRecord>,
-    pub(super) urgent: bool,
-    waiter: Waiter<H>,
-    /// The attempts to start after the commit.
-    after_commit: Vec<Effect>,
-    /// Urgent commands that joined the append on a full disk.
-    pub(super) joined: Vec<Joined<H>>,
-    /// The urgent message that joins once the attempts that it ends are killed.
-    pub(super) joining: Option<super::Message<H>>,
-    /// An earlier append of these records was withdrawn, perhaps after it had committed.
-    pub(super) was_withdrawn: bool,
-}
-
-/// Who waits for an append to commit.
-#[derive(Debug)]
-pub(super) enum Waiter<H: Host> {
-    Nobody,
-    Command {
-        reply: H::Reply,
-        task: Option<TaskId>,
-    },
-    Deletion(H::Deletion),
-    /// The actor itself: these records recover the work that a load found interrupted.
-    Recovery,
-}
-
-impl<H: Host> Appending<H> {
-    /// Not urgent, so on a full disk it waits for room, and an urgent command may join it.
-    pub(super) const fn can_be_joined(&self) -> bool {
-        !self.urgent && self.joining.is_none()
-    }
-}
 
 impl<H: Host> Driver<H> {
     /// Orders an append of records that are already folded, and starts attempts for them. Without records the waiter is answered at

@@ -3,8 +3,8 @@
 //!
 //! (What a stop or an expired limit cuts off is known before its records are made; see [`super::State::Killing`].)
 
-use super::{CutOff, Driver, Host, Order, State, append::Appending};
-use crate::{effects::effects, input::Shown};
+use super::{CutOff, Driver, Host, Order, State, appending::Appending};
+use crate::decide::{effects::effects, input::Shown};
 use abide_protocol::{
     RecordId, TaskId,
     record::{NewRecord, PartialReply, RecordBody},

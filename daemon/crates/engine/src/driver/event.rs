@@ -1,7 +1,7 @@
 use super::{AppendId, Host, Message};
 use crate::{
-    history::{History, Tail},
-    input::{Finding, Shown},
+    decide::input::{Finding, Shown},
+    state::{history::History, snapshot::Tail},
 };
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! When an actor leaves, and what happens to the messages that are still in its mailbox.
 
 use super::{Driver, Duty, Failure, Host, Message, Order, State};
-use crate::status::is_at_work;
+use crate::state::status::is_at_work;
 use std::{mem, time::Duration};
 
 /// How long an actor with nothing to do stays, so that a burst of requests loads the records once.

@@ -1,14 +1,20 @@
 //! Loads the records, and recovers the work that was interrupted.
 
-use super::{Driver, Duty, Host, Message, Order, Predecessor, StartedCall, State, append::Waiter};
+use super::{Driver, Duty, Host, Message, Order, Predecessor, StartedCall, State, appending::Waiter};
 use crate::{
-    advance::advance,
-    clock,
-    effects::{Effect, effects},
-    history::{History, Tail},
-    input::{Finding, Input},
+    decide::{
+        advance::advance,
+        clock,
+        effect::Effect,
+        effects::effects,
+        input::{Finding, Input},
+    },
     mint::Mint,
-    task::{CallStage, Task},
+    state::{
+        history::History,
+        snapshot::Tail,
+        task::{CallStage, Task},
+    },
 };
 use abide_protocol::record::{ClockMoved, Interruption, NewRecord};
 use std::mem;

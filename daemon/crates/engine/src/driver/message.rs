@@ -1,7 +1,7 @@
 use super::Host;
-use crate::{
+use crate::decide::{
     command::Command,
-    effects::Effect,
+    effect::Effect,
     input::{Fork, Input},
 };
 

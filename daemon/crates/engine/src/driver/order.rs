@@ -1,5 +1,8 @@
 use super::{Host, Message};
-use crate::{effects::Effect, history::HistorySnapshot, input::Refusal, view::Projection};
+use crate::{
+    decide::{effect::Effect, input::Refusal, view::Projection},
+    state::snapshot::HistorySnapshot,
+};
 use abide_protocol::{CallId, RecordId, TaskId, Timestamp, record::NewRecord, task::AgentTask};
 
 /// An output of the driver. The host carries out orders one after the other, in the order in which they are given.

@@ -5,22 +5,12 @@
 //! If the withdrawn append had committed after all, the second one fails, because its records are stored already. Then the records are
 //! loaded again, and the urgent command is handled after that.
 
-use super::{Driver, Host, Message, Order, State, append::Appending};
-use crate::{
-    command::Command,
-    input::{Refusal, Shown},
-    mint::Mint,
+use super::{
+    Driver, Host, Message, Order, State,
+    appending::{Appending, Joined},
 };
+use crate::{decide::input::Shown, mint::Mint};
 use std::mem;
-
-/// An urgent command that joined an append. Its reply waits for the commit.
-#[derive(Debug)]
-pub(super) struct Joined<H: Host> {
-    pub(super) command: Command,
-    /// A refusal may depend on records that are not committed yet, so it waits for the commit as well.
-    pub(super) accepted: Result<(), Refusal>,
-    pub(super) reply: H::Reply,
-}
 
 impl<H: Host> Driver<H> {
     /// Lets an urgent message join the waiting append, once the attempts that it ends are killed.

@@ -1,11 +1,10 @@
 //! `agent`: works with tools until the model calls `task_complete`.
 
-use super::{Action, Answer, Rules};
-use crate::{
+use super::{
     control::{ASK_USER, FORK, SEND_UPDATE, TASK_COMPLETE, TELL, WAIT},
-    task::{Last, Task},
+    rules::{Action, Answer, Facts, Last, Rules, Table},
 };
-use abide_protocol::transcript::StopReason;
+use abide_protocol::{record::RecordBody, transcript::StopReason};
 
 /// After this many replies in a row with text and no call the task ends with the first text.
 const TEXT_STREAK: u32 = 2;
@@ -30,25 +29,37 @@ const LOST: &str = "You meant to call a tool, but no call came, so nothing was c
     that is not read, names a tool that you do not have, or was lost. Call tools as tool calls, not in your text: each by its name, \
     with its arguments as one JSON object. Put into a code block what you only want to quote. If it happens again, the task ends.";
 
-pub(super) const CONTROL_TOOLS: &[&str] = &[TASK_COMPLETE, ASK_USER, SEND_UPDATE, FORK, WAIT, TELL];
+pub(super) const TABLE: Table = Table {
+    prompt: Some(include_str!("prompt/agent.md")),
+    control_tools: &[TASK_COMPLETE, ASK_USER, SEND_UPDATE, FORK, WAIT, TELL],
+    shares_step_limit: true,
+    ..Table::USUAL
+};
 
-pub(super) struct Agent;
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Agent {
+    uncalled: Uncalled,
+}
 
 impl Rules for Agent {
-    fn next(&self, task: &Task) -> Action {
-        match &task.last {
+    fn table(&self) -> &'static Table {
+        &TABLE
+    }
+
+    fn fold(&mut self, record: &RecordBody, _: &Last) {
+        self.uncalled.fold(record);
+    }
+
+    fn next(&self, facts: &Facts<'_>) -> Action {
+        match facts.last {
             Last::Start | Last::Nudged | Last::Results { complete: None } => Action::Think(None),
-            Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(task, summary)),
+            Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(facts, summary)),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
-            Last::Text { text, stop, .. } => match after_text(task, text, *stop) {
+            Last::Text { text, stop, .. } => match self.uncalled.after_text(facts, text, *stop) {
                 AfterText::Nudge(words) => Action::Nudge(words),
                 AfterText::End(answer) => Action::Finish(answer),
             },
         }
-    }
-
-    fn control_tools(&self) -> &'static [&'static str] {
-        CONTROL_TOOLS
     }
 }
 
@@ -59,29 +70,65 @@ pub(super) enum AfterText {
     End(Answer),
 }
 
-/// What follows a reply with this text that ended so.
-pub(super) fn after_text(task: &Task, text: &str, stop: StopReason) -> AfterText {
-    let uncalled = &task.uncalled;
-    let (streak, most, words) = match stop {
-        StopReason::Length => (uncalled.cut, CUT_STREAK, CUT),
-        StopReason::Unfinished => (uncalled.cut, CUT_STREAK, UNFINISHED),
-        StopReason::LostCalls => (uncalled.lost, LOST_STREAK, LOST),
-        StopReason::EndTurn | StopReason::ToolCalls | StopReason::Refusal if text.trim().is_empty() => {
-            (uncalled.texts, EMPTY_STREAK, EMPTY)
+/// The replies without calls since the newest one with calls, or since the phase began.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Uncalled {
+    /// Those that the model ended itself.
+    pub(super) texts: u32,
+    /// The first text of those that is not blank.
+    first_text: String,
+    /// The newest ones, cut at the length limit or broken off by the provider.
+    pub(super) cut: u32,
+    /// Those whose calls were lost.
+    lost: u32,
+}
+
+impl Uncalled {
+    pub(super) fn fold(&mut self, record: &RecordBody) {
+        let RecordBody::Reply(reply) = record else { return };
+        if reply.calls().next().is_some() {
+            *self = Self::default();
+            return;
         }
-        StopReason::EndTurn | StopReason::ToolCalls | StopReason::Refusal => {
-            (uncalled.texts, TEXT_STREAK, GO_ON)
+        match reply.reply.stop_reason {
+            StopReason::Length | StopReason::Unfinished => {
+                self.cut += 1;
+                return;
+            }
+            StopReason::LostCalls => self.lost += 1,
+            StopReason::EndTurn | StopReason::ToolCalls | StopReason::Refusal => {
+                self.texts += 1;
+                if self.first_text.trim().is_empty() {
+                    self.first_text = reply.shown();
+                }
+            }
         }
-    };
-    if streak < most {
-        return AfterText::Nudge(words);
+        self.cut = 0;
     }
-    AfterText::End(match stop {
-        StopReason::Length | StopReason::Unfinished => Answer::of(task, text),
-        // Its markup is no answer.
-        StopReason::LostCalls => Answer::default(),
-        StopReason::EndTurn | StopReason::ToolCalls | StopReason::Refusal => {
-            Answer::said(&uncalled.first_text)
+
+    /// What follows the newest of them, with this text, which ended so.
+    pub(super) fn after_text(&self, facts: &Facts<'_>, text: &str, stop: StopReason) -> AfterText {
+        let (streak, most, words) = match stop {
+            StopReason::Length => (self.cut, CUT_STREAK, CUT),
+            StopReason::Unfinished => (self.cut, CUT_STREAK, UNFINISHED),
+            StopReason::LostCalls => (self.lost, LOST_STREAK, LOST),
+            StopReason::EndTurn | StopReason::ToolCalls | StopReason::Refusal if text.trim().is_empty() => {
+                (self.texts, EMPTY_STREAK, EMPTY)
+            }
+            StopReason::EndTurn | StopReason::ToolCalls | StopReason::Refusal => {
+                (self.texts, TEXT_STREAK, GO_ON)
+            }
+        };
+        if streak < most {
+            return AfterText::Nudge(words);
         }
-    })
+        AfterText::End(match stop {
+            StopReason::Length | StopReason::Unfinished => Answer::of(facts, text),
+            // Its markup is no answer.
+            StopReason::LostCalls => Answer::default(),
+            StopReason::EndTurn | StopReason::ToolCalls | StopReason::Refusal => {
+                Answer::seen(&self.first_text)
+            }
+        })
+    }
 }

@@ -6,6 +6,7 @@ use crate::{
 };
 use abide_engine::{
     Effect, History, Input, Mint, NoTrail, Refusal, Shown, Start, Trail, Window, effects, handle, project,
+    works_on_files,
 };
 use abide_protocol::{
     ConversationId, RecordId, Seq, TaskId, Timestamp,
@@ -191,7 +192,7 @@ fn with_checkpoints() -> World {
 
 /// The number of the checkpoint that is due.
 fn due(w: &World) -> Option<u32> {
-    assert_eq!(w.history.works_on_files(), w.history.undo().is_some() || numbers(w).next().is_some());
+    assert_eq!(works_on_files(&w.history), w.history.undo().is_some() || numbers(w).next().is_some());
     numbers(w).next()
 }
 
