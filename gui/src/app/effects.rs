@@ -2,8 +2,9 @@
 
 use super::{App, Cover, Message, Page, tree::Sought};
 use crate::{
+    daemon::Failure,
     effect::{Effect, Scroll, field},
-    request::Request,
+    request::{Reply, Request},
     screen::{
         conversation::Conversation,
         fresh::{self, folders},
@@ -40,6 +41,8 @@ impl App {
     pub(super) fn perform_one(&mut self, effect: Effect) -> Task<Message> {
         match effect {
             Effect::Ask(request) => self.ask(request),
+            Effect::StoreProvider(draft) => Task::perform(self.asker.clone().set_up(*draft), answered),
+            Effect::RemoveProvider(name) => Task::perform(self.asker.clone().remove_provider(name), answered),
             Effect::Copy(text) => {
                 self.say("Copied.");
                 clipboard::write(text)
@@ -230,4 +233,8 @@ impl App {
         let effect = open.and_then(|open| open.read(unread));
         effect.map_or_else(Task::none, |effect| self.perform_one(effect))
     }
+}
+
+fn answered((request, result): (Request, Result<Reply, Failure>)) -> Message {
+    Message::Answered(request, result)
 }
