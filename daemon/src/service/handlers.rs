@@ -5,12 +5,9 @@ mod catalog;
 mod config;
 mod conversation;
 pub(super) mod daemon;
-mod files;
 mod inbox;
-mod intervene;
 mod rule;
 mod search;
-mod start;
 mod task;
 mod usage;
 mod workspace;
@@ -33,16 +30,16 @@ pub(super) async fn handle(
     gone: &CancellationToken,
 ) -> Result<Reply, RequestError> {
     Ok(match request {
-        Request::StartTask(params) => Reply::StartTask(start::start(service, caller, params, gone).await?),
+        Request::StartTask(params) => Reply::StartTask(task::start(service, caller, params, gone).await?),
         Request::StopTask(params) => Reply::StopTask(task::stop(service, &params).await?),
         Request::PauseTask(params) => Reply::PauseTask(task::pause(service, &params).await?),
         Request::ResumeTask(params) => Reply::ResumeTask(task::resume(service, caller, &params).await?),
-        Request::Intervene(params) => Reply::Intervene(intervene::intervene(service, caller, &params).await?),
+        Request::Intervene(params) => Reply::Intervene(task::intervene(service, caller, &params).await?),
         Request::ListTasks(params) => Reply::ListTasks(task::list(service, params).await?),
         Request::ListFiles(params) => Reply::ListFiles(task::files(service, &params).await?),
         Request::AgentTree(params) => Reply::AgentTree(task::tree(service, &params).await?),
-        Request::TaskChanges(params) => Reply::TaskChanges(files::changes(service, &params).await?),
-        Request::UndoTask(params) => Reply::UndoTask(files::undo(service, caller, &params).await?),
+        Request::TaskChanges(params) => Reply::TaskChanges(task::changes(service, &params).await?),
+        Request::UndoTask(params) => Reply::UndoTask(task::undo(service, caller, &params).await?),
         Request::ListWorktrees(params) => Reply::ListWorktrees(worktree::list(service, params).await?),
         Request::RemoveWorktree(params) => Reply::RemoveWorktree(worktree::remove(service, &params).await?),
         Request::GetWorkspace(params) => Reply::GetWorkspace(workspace::get(service, params).await?),
