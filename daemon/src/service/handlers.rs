@@ -6,6 +6,8 @@ mod config;
 mod conversation;
 pub(super) mod daemon;
 mod inbox;
+mod key;
+mod model;
 mod rule;
 mod search;
 mod task;
@@ -80,15 +82,12 @@ pub(super) async fn handle(
             let words = format!("{} was not dispatched", request.name());
             return Err(Error::new(ErrorKind::Internal, words).into());
         }
-        Request::ListModels(params) => {
-            let catalog = service.settings.now().await;
-            Reply::ListModels(catalog.list(&params).await)
-        }
+        Request::ListModels(params) => Reply::ListModels(model::list(service, &params).await),
         Request::Status(_) => Reply::Status(daemon::status(service).await?),
         Request::UpdateDaemon(params) => Reply::UpdateDaemon(daemon::update(service, params).await?),
-        Request::SetKey(params) => Reply::SetKey(daemon::set_key(service, params).await?),
-        Request::CheckModel(params) => Reply::CheckModel(daemon::check_model(service, params).await),
-        Request::CheckProvider(params) => Reply::CheckProvider(daemon::check_provider(service, params).await),
+        Request::SetKey(params) => Reply::SetKey(key::set(service, params).await?),
+        Request::CheckModel(params) => Reply::CheckModel(model::check(service, params).await),
+        Request::CheckProvider(params) => Reply::CheckProvider(model::check_provider(service, params).await),
         Request::ListPersonas(params) => Reply::ListPersonas(catalog::personas(service, params).await?),
         Request::ListTemplates(params) => Reply::ListTemplates(catalog::templates(service, params).await),
         Request::ListTools(params) => Reply::ListTools(catalog::tools(service, params).await?),
