@@ -30,7 +30,7 @@ use crate::{
     guard::{Deed, Guard},
     keymap::Command,
     local_state::{LocalState, Settings, ThemeChoice, drafts::Drafts},
-    request::{Answer, Asker, Request},
+    request::{self, Asker, Reply, Request},
     screen::{
         composer::{Composer, attached::Dropped},
         conversation::{self, Conversation},
@@ -46,9 +46,12 @@ use crate::{
 use abide_client::{
     Home, Update,
     protocol::{
-        ConversationId, TaskId, Timestamp,
+        ConversationId, ErrorKind, TaskId, Timestamp,
         inbox::PendingId,
-        method::{conversation::FocusParams, daemon::ConfigStatus},
+        method::{
+            conversation::FocusParams,
+            daemon::{ConfigStatus, UpdateDaemonParams},
+        },
         notification::Notification,
         task::{AgentTask, CallState, Status},
     },
@@ -188,11 +191,12 @@ enum Over {
 }
 
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "one lives at a time")]
 pub enum Message {
     Overview(Vec<Update>),
     Conversation(ConversationId, Vec<Update>),
     SubTask(TaskId, Vec<Update>),
-    Answered(Request, Result<Answer, Failure>),
+    Answered(Request, Result<Reply, Failure>),
     Sidebar(sidebar::Message),
     Thread(conversation::Message),
     Tree(tree_screen::Message),
@@ -532,7 +536,9 @@ impl App {
                 self.daemon.again();
                 Task::none()
             }
-            Message::TakeOverPressed => self.perform_one(Effect::Ask(Request::TakeOver)),
+            Message::TakeOverPressed => {
+                self.perform_one(Effect::Ask(Request::UpdateDaemon(UpdateDaemonParams::default())))
+            }
             Message::ConfigPressed => self.open_config(),
             Message::OverClosed => self.close_over(),
             Message::CloseConfirmed => self.close_knowing(),
@@ -541,8 +547,9 @@ impl App {
 
     /// Performs a screen's effects; a deed that cannot be undone makes keys and clicks wait.
     fn perform_deed(&mut self, deed: Option<Deed>, mut effects: Vec<Effect>) -> Task<Message> {
-        let decides =
-            |effect: &Effect| matches!(effect, Effect::Ask(Request::Decide(..) | Request::Answer(..)));
+        let decides = |effect: &Effect| {
+            matches!(effect, Effect::Ask(Request::DecideApproval(_) | Request::UserResponse(_)))
+        };
         if self.page == Page::Conversation && effects.iter().any(decides) {
             effects.extend(self.open.iter_mut().flat_map(|open| open.decided()));
         }
@@ -671,29 +678,35 @@ impl App {
         Task::batch(tasks)
     }
 
-    fn answered(&mut self, request: &Request, result: Result<Answer, Failure>) -> Task<Message> {
-        if let Request::Conversation(name) = request {
-            return self.named(name, result);
+    fn answered(&mut self, request: &Request, result: Result<Reply, Failure>) -> Task<Message> {
+        if let Request::GetConversation(asked) = request {
+            return self.named(&asked.conversation_id, result);
         }
         if let (Some(left), Ok(_)) = (self.take_left(request), &result) {
             self.drop_left(&left);
         }
         match result {
-            Ok(Answer::Models(models)) => return self.know_models(models),
-            Ok(Answer::Presets(presets)) => self.know_presets(*presets),
-            Ok(Answer::Workspace(folder, here)) => drop(self.catalog.workspaces.insert(folder, here)),
-            Ok(Answer::Found(found)) if matches!(request, Request::Search(_)) => {
+            Ok(Reply::ListModels(models)) => return self.know_models(models),
+            Ok(reply @ (Reply::ListPersonas(_) | Reply::ListTemplates(_) | Reply::ListTools(_))) => {
+                self.know_presets(reply);
+            }
+            Ok(Reply::GetWorkspace(here)) => {
+                if let Request::GetWorkspace(asked) = request {
+                    self.catalog.workspaces.insert(asked.workspace.clone(), here);
+                }
+            }
+            Ok(Reply::Search(found)) if searches_all(request) => {
                 let effects = self.sidebar.searched(Some(&found));
                 return self.perform(effects);
             }
-            Ok(Answer::Archived(page)) => {
+            Ok(Reply::ListConversations(page)) => {
                 let effects = self.sidebar.know_archived(request, &page);
                 return self.perform(effects);
             }
-            Ok(Answer::Started(started)) => {
+            Ok(Reply::StartTask(started)) => {
                 let is_fresh = self.fresh.composer.has_sent(request);
                 match self.conversation_mut().filter(|open| open.id() == started.conversation_id) {
-                    Some(open) => drop(open.answered(request, &Answer::Started(started))),
+                    Some(open) => drop(open.answered(request, &Reply::StartTask(started))),
                     None if is_fresh => self.fresh.composer.sent(),
                     // A branch of the open conversation.
                     None => {}
@@ -701,7 +714,8 @@ impl App {
                 self.notice = started.beside.map(beside).or_else(|| self.notice.take());
                 self.is_dirty = true;
                 self.keep_draft();
-                let begins = matches!(request, Request::Start(params) if params.conversation_id.is_none());
+                let begins =
+                    matches!(request, Request::StartTask(params) if params.conversation_id.is_none());
                 let opened = if begins {
                     // A list that shows what a search has found has no row for a new conversation.
                     self.clear_search();
@@ -709,36 +723,36 @@ impl App {
                 } else {
                     self.show(started.conversation_id)
                 };
-                return Task::batch([opened, self.ask(Request::Config)]);
+                return Task::batch([opened, self.ask(request::config())]);
             }
-            Ok(answer) => {
-                if let Answer::Config(config) = &answer {
+            Ok(reply) => {
+                if let Some(config) = request::config_of(&reply) {
                     self.config = config.file.clone();
                     if let Some(models) = &mut self.catalog.models {
                         models.default = config.default.clone();
                     }
                 }
-                let grown = match &answer {
-                    Answer::Rules(page) => self.sidebar.know_rules(&page.rules),
+                let grown = match &reply {
+                    Reply::ListRules(page) => self.sidebar.know_rules(&page.rules),
                     _ => None,
                 };
                 self.note_done(request);
                 if *request == Request::Focus(FocusParams::default()) {
                     tracing::debug!("the daemon knows that nobody looks");
                 }
-                if answer == Answer::TooLate {
+                if request::came_too_late(request, &reply) {
                     self.notice = Some("Somebody else was first: what they said counts.".to_owned());
                 }
-                let mut effects = self.set_up_answered(request, &answer);
+                let mut effects = self.set_up_answered(request, &reply);
                 effects.extend(grown);
                 let open = self.open.iter_mut().chain(&mut self.behind);
-                effects.extend(open.flat_map(|open| open.answered(request, &answer)));
+                effects.extend(open.flat_map(|open| open.answered(request, &reply)));
                 let performed = self.perform(effects);
-                if !matches!(request, Request::Tasks(_) | Request::SubTasks(_)) {
+                if !matches!(request, Request::ListTasks(_) | Request::AgentTree(_)) {
                     return performed;
                 }
                 let found = self.find_sub_task();
-                if matches!(request, Request::SubTasks(_)) {
+                if matches!(request, Request::AgentTree(_)) {
                     // No other reply will have it.
                     self.sought = None;
                 }
@@ -751,17 +765,25 @@ impl App {
 
     /// A request was not done.
     fn refused_by_daemon(&mut self, request: &Request, failure: &Failure) -> Task<Message> {
+        // Without a kind the connection has ended.
+        let has_gone = failure.kind.is_none_or(|kind| kind == ErrorKind::ShuttingDown);
+        if matches!(request, Request::UpdateDaemon(_)) && has_gone {
+            // The daemon is on its way, and could not say so before.
+            return Task::none();
+        }
         let is_courtesy = match request {
             Request::Focus(_)
-            | Request::MarkRead(..)
-            | Request::Models
-            | Request::Presets
-            | Request::Workspace(_)
-            | Request::SubTasks(_) => true,
-            Request::Config => self.page != Page::Settings,
+            | Request::MarkRead(_)
+            | Request::ListModels(_)
+            | Request::ListPersonas(_)
+            | Request::ListTemplates(_)
+            | Request::ListTools(_)
+            | Request::GetWorkspace(_)
+            | Request::AgentTree(_) => true,
+            Request::GetConfig(_) => self.page != Page::Settings,
             // The bar of its task says so.
-            Request::Changes(..) => !self.conversation().is_some_and(Conversation::shows_changes),
-            Request::Archived { .. } => !self.sidebar.archived_failed(),
+            Request::TaskChanges(_) => !self.conversation().is_some_and(Conversation::shows_changes),
+            Request::ListConversations(_) => !self.sidebar.archived_failed(),
             _ => false,
         };
         if is_courtesy {
@@ -769,10 +791,10 @@ impl App {
         } else {
             self.notice = Some(words::here(&failure.message).into_owned());
         }
-        if matches!(request, Request::SubTasks(_)) {
+        if matches!(request, Request::AgentTree(_)) {
             self.sought = None;
         }
-        if matches!(request, Request::Search(_)) {
+        if searches_all(request) {
             let effects = self.sidebar.searched(None);
             return self.perform(effects);
         }
@@ -793,6 +815,11 @@ const fn is_of_menu(message: &Message) -> bool {
         message,
         Message::Sidebar(sidebar::Message::Menu(..)) | Message::Thread(conversation::Message::MenuPressed)
     )
+}
+
+/// Whether all conversations are searched, and not the open one.
+const fn searches_all(request: &Request) -> bool {
+    matches!(request, Request::Search(asked) if asked.conversation_id.is_none())
 }
 
 /// The notice of a task that begins in a work tree where this one works.

@@ -8,7 +8,7 @@ use abide_client::{
     autostart::Start,
     protocol::{
         ConversationId, ErrorKind, TaskId,
-        method::{Method, subscription::Scope},
+        method::{Reply, Request, subscription::Scope},
         notification::DaemonUpdate,
     },
 };
@@ -70,9 +70,8 @@ impl Daemon {
     ///
     /// # Errors
     /// The failure, for a person.
-    pub async fn call<M: Method>(self, params: M::Params) -> Result<M::Reply, Failure> {
-        let client = self.client().await?;
-        Ok(client.call::<M>(params).await?)
+    pub async fn ask(self, request: Request) -> Result<Reply, Failure> {
+        Ok(self.client().await?.ask(&request).await?)
     }
 
     async fn client(&self) -> Result<Client, ConnectError> {

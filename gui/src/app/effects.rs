@@ -2,8 +2,9 @@
 
 use super::{App, Cover, Message, Page, tree::Sought};
 use crate::{
+    daemon::Failure,
     effect::{Effect, Scroll, field},
-    request::Request,
+    request::{Reply, Request},
     screen::{
         conversation::Conversation,
         fresh::{self, folders},
@@ -40,6 +41,8 @@ impl App {
     pub(super) fn perform_one(&mut self, effect: Effect) -> Task<Message> {
         match effect {
             Effect::Ask(request) => self.ask(request),
+            Effect::StoreProvider(draft) => Task::perform(self.asker.clone().set_up(*draft), answered),
+            Effect::RemoveProvider(name) => Task::perform(self.asker.clone().remove_provider(name), answered),
             Effect::Copy(text) => {
                 self.say("Copied.");
                 clipboard::write(text)
@@ -235,4 +238,8 @@ impl App {
 /// Moves the keyboard to this field, and scrolls a page of fields to it.
 fn focus(id: &'static str) -> Task<Message> {
     operation::focus(Id::new(id)).chain(operate(reveal_focused()))
+}
+
+fn answered((request, result): (Request, Result<Reply, Failure>)) -> Message {
+    Message::Answered(request, result)
 }

@@ -12,7 +12,7 @@ use crate::{
     effect::{Effect, field},
     guard::{Armed, Deed, End, Footing},
     keymap::Command,
-    request::Request,
+    request::{self, Request},
     screen::{
         composer::{Held, Stance},
         conversation, inbox, pending,
@@ -313,8 +313,10 @@ impl App {
     /// Notes that the daemon has done this: for a while it can be undone.
     pub(super) fn note_done(&mut self, request: &Request) {
         let what = match request {
-            Request::Archive(id, true) => Some(Undo::Archived(*id)),
-            Request::Delete(_) => Some(Undo::Deleted),
+            Request::ArchiveConversation(asked) if asked.archived => {
+                asked.conversation_id.parse().ok().map(Undo::Archived)
+            }
+            Request::DeleteConversation(_) => Some(Undo::Deleted),
             _ => None,
         };
         if let Some(what) = what {
@@ -330,7 +332,7 @@ impl App {
     pub(super) fn take_back(&mut self) -> Task<Message> {
         match self.done.take().map(|done| done.what) {
             Some(Undo::Archived(id)) => {
-                self.perform(vec![Effect::Ask(Request::Archive(id, false)), Effect::Open(id)])
+                self.perform(vec![Effect::Ask(request::archive(id, false)), Effect::Open(id)])
             }
             Some(Undo::Deleted) | None => Task::none(),
         }

@@ -2,7 +2,7 @@
 
 use super::App;
 use crate::{
-    request::{Intervention, Request},
+    request::{Request, says},
     screen::composer::{self, pasted::plain},
 };
 use abide_client::protocol::ConversationId;
@@ -27,14 +27,15 @@ impl App {
 
     /// Takes the text that this request has sent or has failed to send.
     pub(super) fn take_left(&mut self, request: &Request) -> Option<Left> {
+        let conversation_of = |id: &str| Some(self.overview.task(id.parse().ok()?)?.conversation_id);
         let of = match request {
-            Request::Start(params) => params.conversation_id,
-            Request::Answer(task, ..) => self.overview.task(*task).map(|task| task.conversation_id),
+            Request::StartTask(params) => params.conversation_id,
+            Request::UserResponse(params) => conversation_of(&params.task_id),
             // Other words to the task are written in a field of their own.
-            Request::Intervene(task, Intervention::Comment(words))
-                if self.left.as_ref().is_some_and(|left| plain(&left.text) == *words) =>
+            Request::Intervene(params)
+                if self.left.as_ref().is_some_and(|left| says(params, &plain(&left.text))) =>
             {
-                self.overview.task(*task).map(|task| task.conversation_id)
+                conversation_of(&params.task_id)
             }
             _ => None,
         };

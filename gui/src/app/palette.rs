@@ -2,9 +2,8 @@
 
 use super::{App, Message, Over, Page};
 use crate::{
-    catalog::Presets,
     effect::{Effect, field},
-    request::Request,
+    request::{self, Reply},
     screen::{
         composer::{self, Change, ModelChoice, Stance},
         conversation, fresh,
@@ -29,7 +28,7 @@ impl App {
     pub(super) fn choose_model(&mut self) -> Task<Message> {
         if self.can_start() {
             let offered = self.offer(Offer::Models(self.models()));
-            Task::batch([offered, self.ask(Request::Models)])
+            Task::batch([offered, self.ask(request::models())])
         } else {
             Task::none()
         }
@@ -38,7 +37,8 @@ impl App {
     /// Opens the palette with what few tasks choose.
     pub(super) fn choose_setup(&mut self) -> Task<Message> {
         let offered = self.offer(Offer::Setup(self.setups()));
-        Task::batch([offered, self.ask(Request::Presets)])
+        let asked = request::presets().map(|request| self.ask(request));
+        Task::batch(asked.into_iter().chain([offered]))
     }
 
     fn models(&self) -> Vec<ModelChoice> {
@@ -84,9 +84,15 @@ impl App {
         self.send_waiting()
     }
 
-    /// The daemon has listed personas, templates and tools.
-    pub(super) fn know_presets(&mut self, presets: Presets) {
-        self.catalog.presets = presets;
+    /// The daemon has listed personas, templates or tools.
+    pub(super) fn know_presets(&mut self, listed: Reply) {
+        let presets = &mut self.catalog.presets;
+        match listed {
+            Reply::ListPersonas(listed) => presets.personas = listed.personas,
+            Reply::ListTemplates(listed) => presets.templates = listed.templates,
+            Reply::ListTools(listed) => presets.tools = listed.tools,
+            _ => {}
+        }
         self.renew_palette();
     }
 

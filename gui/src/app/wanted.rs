@@ -5,9 +5,9 @@ use crate::{
     arguments::Wanted,
     attention,
     daemon::Failure,
-    request::{Answer, Request},
+    request::{Reply, Request},
 };
-use abide_client::protocol::{ErrorKind, inbox::PendingId};
+use abide_client::protocol::{ErrorKind, inbox::PendingId, method::conversation::ConversationParams};
 use iced::Task;
 
 impl App {
@@ -53,18 +53,19 @@ impl App {
             Some(id) => self.show_with_row(id),
             None => {
                 self.named = Some(id.to_owned());
-                self.ask(Request::Conversation(id.to_owned()))
+                let params = ConversationParams { conversation_id: id.to_owned() };
+                self.ask(Request::GetConversation(params))
             }
         }
     }
 
     /// The daemon's answer to [`Self::show_named`]; an older one than the newest wish is dropped.
-    pub(super) fn named(&mut self, name: &str, answered: Result<Answer, Failure>) -> Task<Message> {
+    pub(super) fn named(&mut self, name: &str, answered: Result<Reply, Failure>) -> Task<Message> {
         if self.named.take_if(|named| named == name).is_none() {
             return Task::none();
         }
         match answered {
-            Ok(Answer::Conversation(id)) => self.show_with_row(id),
+            Ok(Reply::GetConversation(reply)) => self.show_with_row(reply.conversation.id),
             Ok(_) => Task::none(),
             Err(failure) => {
                 self.notice = Some(match failure.kind {

@@ -1,7 +1,7 @@
 //! What tasks can do in the folder of the composer that is shown.
 
 use super::{App, Message, Page};
-use crate::request::Request;
+use crate::request;
 use iced::Task;
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ impl App {
             return Task::none();
         }
         self.looked_at = shown.map(Cow::into_owned);
-        self.looked_at.clone().map_or_else(Task::none, |folder| self.ask(Request::Workspace(folder)))
+        self.looked_at.clone().map_or_else(Task::none, |folder| self.ask(request::workspace(folder)))
     }
 
     fn shown_workspace(&self) -> Option<Cow<'_, str>> {

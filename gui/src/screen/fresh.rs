@@ -155,14 +155,14 @@ impl Screen {
                 self.complete_folder()
             }
             Message::DemoPressed if !catalog.has_only_demo() => Vec::new(),
-            Message::DemoPressed => vec![Effect::Ask(Request::Start(Box::new(StartTaskParams {
+            Message::DemoPressed => vec![Effect::Ask(Request::StartTask(StartTaskParams {
                 message: DEMO_PROMPT.to_owned(),
                 mode: Some(self.composer.chosen().mode.unwrap_or(Mode::Agent)),
                 model: Some(DEMO_MODEL.to_owned()),
                 client_message_id: Some(abide_client::request_id()),
                 environment: for_tasks().variables.clone(),
                 ..StartTaskParams::default()
-            })))],
+            }))],
         }
     }
 

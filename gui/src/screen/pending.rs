@@ -7,7 +7,7 @@ use crate::{
     font,
     guard::{Armed, Deed, Guard, Spot},
     keymap::Command,
-    request::Request,
+    request::{self, Request},
     theme::{Tokens, size, space, style},
     widget::{
         Element, Look, action_of,
@@ -245,28 +245,28 @@ impl Cards {
         rule: Option<String>,
     ) -> Vec<Effect> {
         let is_new = self.sent.insert(PendingId::Approval(id));
-        let request = match rule {
-            Some(rule) => Request::DecideByRule(id, decision, note, rule),
-            None => Request::Decide(id, decision, note),
-        };
-        is_new.then_some(Effect::Ask(request)).into_iter().collect()
+        let decided = is_new.then(|| Effect::Ask(request::decide(id, decision, note, rule)));
+        decided.into_iter().collect()
     }
 
     /// Answers a question, once.
     pub fn answer(&mut self, task: TaskId, question: QuestionId, answer: Option<String>) -> Vec<Effect> {
         let is_new = self.sent.insert(PendingId::Question(question));
-        is_new.then_some(Effect::Ask(Request::Answer(task, question, answer))).into_iter().collect()
+        is_new.then_some(Effect::Ask(request::answer(task, question, answer))).into_iter().collect()
     }
 
     /// The request failed: the person may try again.
     pub fn failed(&mut self, request: &Request) {
-        match request {
-            Request::Answer(_, question, _) => self.sent.remove(&PendingId::Question(*question)),
-            Request::Decide(approval, ..) | Request::DecideByRule(approval, ..) => {
-                self.sent.remove(&PendingId::Approval(*approval))
+        let pending = match request {
+            Request::UserResponse(params) => {
+                params.question_id.as_ref().and_then(|id| id.parse().ok()).map(PendingId::Question)
             }
-            _ => false,
+            Request::DecideApproval(params) => params.approval_id.parse().ok().map(PendingId::Approval),
+            _ => None,
         };
+        if let Some(pending) = pending {
+            self.sent.remove(&pending);
+        }
     }
 
     /// The approval on this page for which a decision was begun.

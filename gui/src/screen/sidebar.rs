@@ -270,7 +270,7 @@ impl Screen {
     /// Handles a page of archived conversations.
     pub fn know_archived(&mut self, request: &Request, page: &ListConversationsReply) -> Vec<Effect> {
         match request {
-            Request::Archived { cursor, .. } => self.archive.know(cursor.as_deref(), page),
+            Request::ListConversations(asked) => self.archive.know(asked.cursor.as_deref(), page),
             _ => Vec::new(),
         }
     }

@@ -21,7 +21,7 @@ use abide_gui::{
     App, Message,
     app::WindowEvent,
     keymap::Command,
-    request::{Answer, Asker, Request},
+    request::{self, Asker, Reply, Request},
     screen::{
         composer::{self, ModeChoice, ModelChoice, Permission},
         fresh,
@@ -64,7 +64,7 @@ fn finds(app: &App, text: &str) -> bool {
 
 fn beginning() -> Window {
     let mut window = preset::nothing();
-    window.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    window.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
     window
 }
 
@@ -72,7 +72,7 @@ fn beginning() -> Window {
 fn choosing(words: &str) -> Person {
     let mut person = Person::before(preset::empty());
     person.control("n");
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
     person.press(Key::Character("S".into()), Modifiers::CTRL | Modifiers::SHIFT);
     person.writes(words);
     person
@@ -104,10 +104,7 @@ fn a_permission_says_what_it_means_in_the_folder_and_goes_with_the_task() {
         commands_ask: true,
         can_allow: true,
     };
-    person.tell(Message::Answered(
-        Request::Workspace("/srv".into()),
-        Ok(Answer::Workspace("/srv".into(), here)),
-    ));
+    person.tell(Message::Answered(request::workspace("/srv".into()), Ok(Reply::GetWorkspace(here))));
     assert!(person.finds("on topic").is_some());
     let asks = "Asks before each command and each change of a file. No undo here: it is too large.";
     assert!(person.finds(asks).is_some());
@@ -122,7 +119,7 @@ fn a_permission_says_what_it_means_in_the_folder_and_goes_with_the_task() {
     person.writes("Tidy up");
     person.named(Named::Enter);
     let asked = person.asked();
-    let [Request::Start(task)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::StartTask(task)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!((task.approvals, task.worktree.is_some()), (Approvals::AllowEdits, true));
 }
 
@@ -141,7 +138,7 @@ fn unavailable_providers_are_listed_on_demand() {
 fn the_model_and_the_count_of_unavailable_ones_are_on_one_line() {
     let mut person = Person::before(preset::empty());
     person.control("n");
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
     for height in [800.0, 801.0, 802.0, 803.0] {
         person.resizes(1280.0, height);
         let (model, count) = ("Model: local/smollm2 (set in config.toml)", "2 unavailable +");
@@ -157,7 +154,7 @@ fn models_are_listed_again_when_a_person_is_about_to_choose_one() {
     let asked = Arc::new(Mutex::new(0));
     let count = asked.clone();
     let asker = Asker::new(move |request| {
-        *count.lock().unwrap() += u32::from(request == Request::Models);
+        *count.lock().unwrap() += u32::from(request == request::models());
         Box::pin(future::pending())
     });
     let mut app = App::with(&Home::at(home.path()), || preset::NOW, asker);
@@ -208,7 +205,7 @@ fn a_new_conversation_is_set_up_like_the_last_one_also_after_a_restart() {
     tell(&mut app, composer::Message::Edited(text_editor::Action::Edit(words)));
     tell(&mut app, composer::Message::Submitted);
     let asked = asked.lock().unwrap();
-    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
+    let Some(Request::StartTask(task)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!(task.workspace.as_deref(), Some("/srv/web"));
     assert_eq!((task.model.as_deref(), task.mode), (Some("local/smollm2"), Some(Mode::Chat)));
 }
@@ -216,7 +213,7 @@ fn a_new_conversation_is_set_up_like_the_last_one_also_after_a_restart() {
 #[test]
 fn the_settings_of_a_new_conversation_fit_on_one_line_in_a_wide_window() {
     let mut person = Person::before(preset::empty());
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
     let mut place = |words: &str| person.finds(words).unwrap().center_y();
     let (first, last) = (place("Folder: a scratch one"), place("+ More"));
     assert!((first - last).abs() < 4.0, "{first} and {last}");
@@ -227,7 +224,7 @@ fn nothing_moves_while_a_folder_is_typed() {
     let long = |n| format!("/srv/a-folder-with-a-name-that-is-rather-long/{n}");
     for height in [1440.0, 800.0, 390.0] {
         let mut person = Person::before(preset::empty());
-        person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+        person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
         person.resizes(1280.0, height);
         let before = person.finds("+ More");
         let is_in_the_middle = before.is_some_and(|at| (height / 2.0..height / 2.0 + 150.0).contains(&at.y));
@@ -256,7 +253,7 @@ fn a_tab_before_the_folders_are_found_completes_when_they_are() {
     person.writes("Go.");
     person.named(Named::Enter);
     let asked = person.asked();
-    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
+    let Some(Request::StartTask(task)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!(task.workspace.as_deref(), Some("/srv/web"));
 }
 
@@ -272,7 +269,7 @@ fn a_tab_where_there_is_no_such_folder_leaves_the_field() {
     person.writes("Go on.");
     person.named(Named::Enter);
     let asked = person.asked();
-    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
+    let Some(Request::StartTask(task)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!((task.message.as_str(), task.workspace.as_deref()), ("Go on.", Some("/sr")));
 }
 
@@ -288,7 +285,7 @@ fn typing_goes_on_after_a_completed_folder() {
     person.writes("Go.");
     person.named(Named::Enter);
     let asked = person.asked();
-    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
+    let Some(Request::StartTask(task)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!(task.workspace.as_deref(), Some("/srv/web"));
 }
 
@@ -296,7 +293,7 @@ fn typing_goes_on_after_a_completed_folder() {
 #[test]
 fn a_click_on_a_field_takes_the_keyboard_from_all_others() {
     let mut person = Person::before(preset::empty());
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
     let composer = person.finds_all("What shall the agent do?")[1];
     let [folder, search] = ["Folder: a scratch one", "Search"].map(|hint| person.finds(hint).unwrap());
     let fields = [composer, folder, search];
@@ -336,7 +333,7 @@ fn the_palette_marks_the_default_mode() {
             .collect::<Vec<_>>()
     };
     assert_eq!(marked(&mut person, "default"), ["Auto: answers, or works with tools (default)"]);
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
     assert_eq!(marked(&mut person, "default"), ["Agent: uses tools until it is done (default)"]);
 }
 
@@ -351,7 +348,7 @@ fn each_mode_can_be_found_in_the_palette_by_what_it_does() {
         person.writes("Go.");
         person.named(Named::Enter);
         let asked = person.asked();
-        let Some(Request::Start(task)) = asked.last() else { panic!("{line}: {asked:?}") };
+        let Some(Request::StartTask(task)) = asked.last() else { panic!("{line}: {asked:?}") };
         assert_eq!(task.mode, Some(mode), "{line}");
         person = Person::before(preset::empty());
     }
@@ -365,7 +362,7 @@ fn gallery() {
     for (width, height) in [(640_u16, 420_u16), (800, 600), (2560, 1440)] {
         for (theme, is_dark) in [("dark", true), ("light", false)] {
             let mut person = Person::before(preset::empty());
-            person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+            person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
             person.tell(Message::SystemTheme(is_dark));
             person.resizes(width.into(), height.into());
             person.picks("chat: one answer");
@@ -386,7 +383,7 @@ fn the_demo_is_offered_while_there_is_no_model_and_plays_in_the_chosen_mode() {
     ] {
         let mut person = Person::before(preset::empty());
         let listed = ListModelsReply { default, ..models() };
-        person.tell(Message::Answered(Request::Models, Ok(Answer::Models(listed))));
+        person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(listed))));
         if let Some(mode) = chosen {
             let picked = composer::Message::ModePicked(ModeChoice(mode));
             person.tell(Message::Fresh(fresh::Message::Composer(picked)));
@@ -396,7 +393,7 @@ fn the_demo_is_offered_while_there_is_no_model_and_plays_in_the_chosen_mode() {
         person.press(Key::Character("D".into()), Modifiers::CTRL | Modifiers::SHIFT);
         let asked = person.asked();
         let played = asked.iter().find_map(|asked| match asked {
-            Request::Start(task) => Some((task.mode, task.model.as_deref())),
+            Request::StartTask(task) => Some((task.mode, task.model.as_deref())),
             _ => None,
         });
         assert_eq!(played, offered.map(|mode| (Some(mode), Some("demo/demo"))), "{asked:?}");
@@ -448,7 +445,7 @@ fn enter_in_the_field_of_the_folder_goes_to_the_prompt() {
     person.writes("Tidy up");
     person.named(Named::Enter);
     let asked = person.asked();
-    let [Request::Start(task)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::StartTask(task)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!((&*task.message, task.workspace.as_deref()), ("Tidy up", Some("/srv")));
 }
 
@@ -468,7 +465,7 @@ fn the_caret_comes_back_when_nothing_covers_the_page() {
         person.named(Named::Enter);
         let asked = person.asked();
         let sent = asked.iter().find_map(|asked| match asked {
-            Request::Start(task) => Some(&*task.message),
+            Request::StartTask(task) => Some(&*task.message),
             _ => None,
         });
         assert_eq!(sent, Some("one two"), "{key}: {asked:?}");
@@ -486,7 +483,7 @@ fn the_prompt_has_the_caret_after_the_inbox_and_the_settings() {
     person.named(Named::Enter);
     let asked = person.asked();
     let sent = asked.iter().find_map(|asked| match asked {
-        Request::Start(task) => Some(&*task.message),
+        Request::StartTask(task) => Some(&*task.message),
         _ => None,
     });
     assert_eq!(sent, Some("one two three"), "{asked:?}");

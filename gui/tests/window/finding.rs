@@ -18,7 +18,7 @@ use abide_client::{
 };
 use abide_gui::{
     Message,
-    request::{Answer, Request},
+    request::{self, Reply, Request},
 };
 use iced_test::core::{
     Point, Rectangle, Size,
@@ -62,13 +62,13 @@ fn hit(seq: u64) -> MessageHit {
 }
 
 fn asks(query: &str) -> Request {
-    Request::Find(CONVERSATION, query.into())
+    request::find(CONVERSATION, query)
 }
 
 pub(crate) fn answers(person: &mut Person, query: &str, seqs: &[u64]) {
     let messages = seqs.iter().copied().map(hit).collect();
     let reply = SearchReply { titles: Vec::new(), messages, before: None, searched_to: Seq(90) };
-    person.tell(Message::Answered(asks(query), Ok(Answer::Found(reply))));
+    person.tell(Message::Answered(asks(query), Ok(Reply::Search(reply))));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn control_f_without_a_conversation_searches_all_conversations() {
     person.control("n");
     person.control("f");
     person.writes("needle");
-    assert_eq!(person.asked(), [Request::Search("ne".into())]);
+    assert_eq!(person.asked(), [request::search("ne".into())]);
 }
 
 /// A message of 300 paragraphs, or lines, three of which have the needle.
@@ -264,7 +264,7 @@ fn a_card_has_its_keys_back_when_the_search_is_closed() {
     person.wait(1000);
     person.letter("a");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowOnce, None)]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::AllowOnce, None, None)]);
 }
 
 /// One key allows a call of low risk, so a letter that the person writes must not reach the card.

@@ -4,6 +4,7 @@ use crate::{
     drawn,
     person::Person,
     preset::{self, APPROVAL, CONVERSATION, QUESTION, TASK},
+    replies::is_done,
 };
 use abide_client::protocol::{
     ApprovalId, ConversationId,
@@ -15,14 +16,16 @@ use abide_client::protocol::{
 use abide_gui::{
     Message,
     daemon::Failure,
-    request::{Answer, Intervention, Request},
+    request::{self, Request},
 };
 use iced_test::core::{
     Point,
     keyboard::{Key, Modifiers, key::Named},
 };
 
-const ALLOWED: Request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
+fn allowed() -> Request {
+    request::decide(APPROVAL, Decision::AllowOnce, None, None)
+}
 
 /// The title of a card of high risk that is armed.
 const ARMED: &str = "High risk: Enter or another click allows it once. Esc: not yet.";
@@ -60,8 +63,8 @@ fn typing_in_the_composer_approves_nothing() {
     person.writes("also run the tests, 1 2 3 R A");
     person.named(Named::Enter);
     person.wait(1000);
-    let words = Intervention::Comment("also run the tests, 1 2 3 R A".to_owned());
-    assert_eq!(person.asked(), [Request::Intervene(TASK, words)], "it is told, and decides nothing");
+    let told = request::note(TASK, "also run the tests, 1 2 3 R A".to_owned());
+    assert_eq!(person.asked(), [told], "it is told, and decides nothing");
 }
 
 #[test]
@@ -111,7 +114,7 @@ fn a_key_scrolls_a_hidden_card_into_view_before_it_approves() {
     assert_eq!(person.asked(), [], "the card has just come into view");
     person.wait(1000);
     person.letter("a");
-    assert_eq!(person.asked(), [ALLOWED]);
+    assert_eq!(person.asked(), [allowed()]);
 }
 
 /// The timer and the wall clock are two clocks: when the timer fires, the other may be a moment behind.
@@ -142,7 +145,7 @@ fn a_second_key_in_the_inbox_does_not_decide_the_next_card() {
     person.wait(1000);
     person.letter("a");
     person.letter("a");
-    assert_eq!(person.asked(), [ALLOWED], "the second key was for the same card");
+    assert_eq!(person.asked(), [allowed()], "the second key was for the same card");
     let (overview, _) = preset::waits(Status::WaitingApproval, &[second], preset::history());
     person.tell(Message::Overview(vec![abide_client::Update::Snapshot(Box::new(overview))]));
     person.letter("a");
@@ -151,7 +154,7 @@ fn a_second_key_in_the_inbox_does_not_decide_the_next_card() {
     assert_eq!(person.asked(), [], "the next card has just moved there");
     person.wait(600);
     person.letter("a");
-    assert_eq!(person.asked(), [Request::Decide(preset::OTHER_APPROVAL, Decision::AllowOnce, None)]);
+    assert_eq!(person.asked(), [request::decide(preset::OTHER_APPROVAL, Decision::AllowOnce, None, None)]);
 }
 
 /// An approval of low risk with this id.
@@ -165,7 +168,7 @@ fn low(id: u128) -> Pending {
 
 #[test]
 fn after_a_decision_the_next_card_has_the_keyboard() {
-    let decided = |id: u128| [Request::Decide(ApprovalId(preset::id(id)), Decision::AllowOnce, None)];
+    let decided = |id: u128| [request::decide(ApprovalId(preset::id(id)), Decision::AllowOnce, None, None)];
     let waits = |ids: &[u128]| {
         let pending: Vec<Pending> = ids.iter().copied().map(low).collect();
         preset::waits(Status::WaitingApproval, &pending, preset::history()).0
@@ -227,7 +230,7 @@ fn a_digit_picks_only_an_existing_visible_choice() {
     person.wait(600);
     person.letter("1");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some("9–12 March".into()))]);
+    assert_eq!(person.asked(), [request::answer(TASK, QUESTION, Some("9–12 March".into()))]);
 }
 
 /// An Escape that closes something must not also arm a stop, or the next key would stop the task.
@@ -270,7 +273,7 @@ fn one_escape_stops_no_task() {
     assert_eq!(person.asked(), []);
     person.wait(600);
     person.named(Named::Escape);
-    assert_eq!(person.asked(), [Request::Stop(TASK)]);
+    assert_eq!(person.asked(), [Request::StopTask(TASK.into())]);
 }
 
 /// The key at *Stop* is bright only while Escape arms a stop and does nothing else.
@@ -366,7 +369,7 @@ fn a_task_is_stopped_by_keys_in_each_of_its_states() {
         assert!(person.finds("Esc again stops").is_some(), "{status:?}");
         person.wait(600);
         person.named(Named::Escape);
-        assert_eq!(person.asked(), [Request::Stop(TASK)], "{status:?}");
+        assert_eq!(person.asked(), [Request::StopTask(TASK.into())], "{status:?}");
     }
 }
 
@@ -382,7 +385,7 @@ fn beyond_low_risk_it_takes_two_keys() {
     person.wait(600);
     person.letter("a");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [ALLOWED]);
+    assert_eq!(person.asked(), [allowed()]);
 
     let mut person = before_approval();
     person.press(Key::Character("A".into()), Modifiers::SHIFT);
@@ -390,7 +393,7 @@ fn beyond_low_risk_it_takes_two_keys() {
     assert_eq!(person.asked(), [], "what it would remember has just come into view");
     person.wait(600);
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowAlways, None)]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::AllowAlways, None, None)]);
 }
 
 #[test]
@@ -424,7 +427,7 @@ fn what_could_not_be_undone_is_allowed_for_the_task_by_two_acts() {
     assert_eq!(person.asked(), [], "what it would allow has just come into view");
     person.wait(600);
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowForTask, None)]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::AllowForTask, None, None)]);
     assert!(before_approval().finds("For this task…").is_none());
 }
 
@@ -448,7 +451,7 @@ fn always_remembers_the_rule_that_is_picked() {
     person.wait(600);
     person.named(Named::Enter);
     let rule = || "shell(git push *)".to_owned();
-    assert_eq!(person.asked(), [Request::DecideByRule(APPROVAL, Decision::AllowAlways, None, rule())]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::AllowAlways, None, Some(rule()))]);
 
     let mut person = offering();
     person.clicks("shell(git push *)");
@@ -456,7 +459,7 @@ fn always_remembers_the_rule_that_is_picked() {
     person.clicks("Exactly this");
     person.wait(600);
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowAlways, None)]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::AllowAlways, None, None)]);
 
     // A lasting rejection offers the same, and keeps its reason.
     let pending = [Pending::Approval(approval.clone())];
@@ -471,7 +474,7 @@ fn always_remembers_the_rule_that_is_picked() {
     person.clicks("Always reject");
     assert_eq!(
         person.asked(),
-        [Request::DecideByRule(APPROVAL, Decision::RejectAlways, Some("never".into()), rule())]
+        [request::decide(APPROVAL, Decision::RejectAlways, Some("never".into()), Some(rule()))]
     );
     let mut person = before(Status::WaitingApproval, &pending, preset::history());
     person.press(Key::Character("R".into()), Modifiers::NONE);
@@ -506,7 +509,7 @@ fn a_high_risk_takes_two_clicks() {
     assert_eq!(person.asked(), [], "a double-click is one click");
     person.wait(600);
     person.clicks("Yes, allow");
-    assert_eq!(person.asked(), [ALLOWED]);
+    assert_eq!(person.asked(), [allowed()]);
 
     for forget in [|p: &mut Person| p.named(Named::Escape), |p: &mut Person| p.wait(61_000)] {
         let mut person = before_approval();
@@ -521,7 +524,7 @@ fn a_high_risk_takes_two_clicks() {
     person.clicks("Allow once");
     person.wait(600);
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [ALLOWED], "a click and a key");
+    assert_eq!(person.asked(), [allowed()], "a click and a key");
 
     let mut medium = preset::approval();
     if let Pending::Approval(approval) = &mut medium {
@@ -529,7 +532,7 @@ fn a_high_risk_takes_two_clicks() {
     }
     let mut person = before(Status::WaitingApproval, &[medium], preset::history());
     person.clicks("Allow once");
-    assert_eq!(person.asked(), [ALLOWED]);
+    assert_eq!(person.asked(), [allowed()]);
 }
 
 #[test]
@@ -549,7 +552,7 @@ fn a_click_that_arms_a_card_selects_it() {
     // The key of the selected card.
     person.letter("a");
     person.named(Named::Enter);
-    let allowed = [Request::Decide(id, Decision::AllowOnce, None)];
+    let allowed = [request::decide(id, Decision::AllowOnce, None, None)];
     assert_eq!(person.asked(), allowed);
 
     let mut person = before(Status::WaitingApproval, &both, preset::history());
@@ -572,11 +575,11 @@ fn at_low_risk_always_takes_two_keys_too() {
     person.wait(600);
     person.named(Named::Enter);
     let id = ApprovalId(preset::id(0x61));
-    assert_eq!(person.asked(), [Request::Decide(id, Decision::AllowAlways, None)]);
+    assert_eq!(person.asked(), [request::decide(id, Decision::AllowAlways, None, None)]);
 
     let mut person = waits();
     person.letter("a");
-    assert_eq!(person.asked(), [Request::Decide(id, Decision::AllowOnce, None)]);
+    assert_eq!(person.asked(), [request::decide(id, Decision::AllowOnce, None, None)]);
 }
 
 /// Of two questions that Enter confirms, only the one over the page has the keyboard.
@@ -590,7 +593,7 @@ fn while_a_deletion_is_confirmed_no_card_has_the_keyboard() {
     person.letter("a");
     person.wait(600);
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Delete(CONVERSATION)]);
+    assert_eq!(person.asked(), [Request::DeleteConversation(CONVERSATION.into())]);
 }
 
 #[test]
@@ -606,7 +609,7 @@ fn a_click_on_a_card_that_has_just_appeared_does_nothing() {
     person.clicks("Allow once");
     person.wait(600);
     person.clicks("Yes, allow");
-    assert_eq!(person.asked(), [ALLOWED]);
+    assert_eq!(person.asked(), [allowed()]);
 }
 
 #[test]
@@ -615,12 +618,12 @@ fn opening_a_conversation_focuses_its_waiting_card() {
     person.letter("r");
     person.writes("no");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::RejectOnce, Some("no".into()))]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::RejectOnce, Some("no".into()), None)]);
 }
 
 #[test]
 fn a_reply_that_is_only_a_number_is_that_choice() {
-    let answer = |words: &str| Request::Answer(TASK, QUESTION, Some(words.to_owned()));
+    let answer = |words: &str| request::answer(TASK, QUESTION, Some(words.to_owned()));
     for (typed, meant) in [("2", "16–19 March"), ("2 weeks", "2 weeks"), ("3", "3")] {
         let mut person = before_question();
         person.writes(typed);
@@ -660,7 +663,7 @@ fn enter_does_not_answer_a_question_that_has_just_appeared() {
     assert_eq!(person.asked(), []);
     person.wait(600);
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some("the first".into()))]);
+    assert_eq!(person.asked(), [request::answer(TASK, QUESTION, Some("the first".into()))]);
 }
 
 #[test]
@@ -672,7 +675,7 @@ fn a_deletion_is_confirmed_only_once_its_question_was_visible() {
     assert_eq!(person.asked(), []);
     person.wait(600);
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Delete(CONVERSATION)]);
+    assert_eq!(person.asked(), [Request::DeleteConversation(CONVERSATION.into())]);
 }
 
 #[test]
@@ -688,7 +691,7 @@ fn the_inbox_keys_work_after_a_reason_was_begun_or_a_card_has_gone() {
     person.wait(1000);
     person.letter("a");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [ALLOWED]);
+    assert_eq!(person.asked(), [allowed()]);
 
     let (overview, _) = preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
     let mut person = Person::before(overview);
@@ -703,7 +706,7 @@ fn the_inbox_keys_work_after_a_reason_was_begun_or_a_card_has_gone() {
     person.tell(Message::Overview(vec![abide_client::Update::Snapshot(Box::new(overview))]));
     person.wait(1000);
     person.letter("a");
-    assert_eq!(person.asked(), [Request::Decide(preset::OTHER_APPROVAL, Decision::AllowOnce, None)]);
+    assert_eq!(person.asked(), [request::decide(preset::OTHER_APPROVAL, Decision::AllowOnce, None, None)]);
 }
 
 #[test]
@@ -713,7 +716,7 @@ fn text_typed_while_the_agent_works_is_a_draft_or_by_a_click_new_instructions() 
     assert_eq!(person.asked(), []);
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "next, the docs");
     person.clicks("Make it the task's new instructions");
-    let modify = Request::Intervene(TASK, Intervention::Modify("next, the docs".to_owned()));
+    let modify = request::modify(TASK, "next, the docs".to_owned());
     assert_eq!(person.asked(), [modify]);
 }
 
@@ -726,12 +729,12 @@ fn enter_tells_the_draft_to_the_agent_at_work() {
         person.writes("mind the docs");
         person.wait(1000);
         person.named(Named::Enter);
-        let comment = Request::Intervene(TASK, Intervention::Comment("mind the docs".to_owned()));
+        let comment = request::note(TASK, "mind the docs".to_owned());
         assert_eq!(person.asked(), std::slice::from_ref(&comment), "{status:?}");
         person.named(Named::Enter);
         assert_eq!(person.asked(), [], "it is on its way");
         person.writes(" and more");
-        person.tell(Message::Answered(comment, Ok(Answer::Done)));
+        person.tell(is_done(comment));
         assert_eq!(person.app.conversation().unwrap().composer.draft(), "and more", "{status:?}");
     }
 }
@@ -743,8 +746,7 @@ fn with_control_enter_gives_a_task_at_work_new_instructions() {
     person.writes("Only the docs.");
     person.wait(1000);
     person.press(Key::Named(Named::Enter), Modifiers::CTRL);
-    let words = Intervention::Modify("Only the docs.".to_owned());
-    assert_eq!(person.asked(), [Request::Intervene(TASK, words)]);
+    assert_eq!(person.asked(), [request::modify(TASK, "Only the docs.".to_owned())]);
 }
 
 /// It may have been written for something else.
@@ -758,7 +760,7 @@ fn a_draft_older_than_the_question_answers_it_only_by_a_second_enter() {
         person.tell(Message::Conversation(CONVERSATION, vec![update]));
         person.wait(1000);
     };
-    let answer = |words: &str| Request::Answer(TASK, QUESTION, Some(words.to_owned()));
+    let answer = |words: &str| request::answer(TASK, QUESTION, Some(words.to_owned()));
     let mut person = before(Status::Thinking, &[], preset::history());
     person.control("l");
     person.writes("then push it");
@@ -796,7 +798,7 @@ fn a_comment_that_was_sent_is_no_draft_when_its_conversation_is_opened_again() {
     person.named(Named::Enter);
     let [comment] = &person.asked()[..] else { panic!() };
     person.control("n");
-    person.tell(Message::Answered(comment.clone(), Ok(Answer::Done)));
+    person.tell(is_done(comment.clone()));
     person.open(CONVERSATION, conversation);
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "");
 }
@@ -812,7 +814,7 @@ fn enter_does_nothing_just_after_the_task_has_ended() {
     assert_eq!(person.asked(), []);
     person.wait(1000);
     person.named(Named::Enter);
-    assert!(matches!(&person.asked()[..], [Request::Start(_)]));
+    assert!(matches!(&person.asked()[..], [Request::StartTask(_)]));
 }
 
 #[test]
@@ -826,8 +828,8 @@ fn a_comment_that_was_refused_stays_a_draft() {
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "mind the docs");
     assert!(person.finds("the task has ended").is_some());
     // An answer by a card has not sent it either.
-    let answer = Request::Answer(TASK, preset::question().id, Some("yes".to_owned()));
-    person.tell(Message::Answered(answer, Ok(Answer::Done)));
+    let answer = request::answer(TASK, preset::question().id, Some("yes".to_owned()));
+    person.tell(is_done(answer));
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "mind the docs");
 }
 

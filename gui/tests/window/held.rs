@@ -52,7 +52,7 @@ fn a_crash_loop_needs_the_person() {
     person.asked();
     assert!(person.finds_whole(WHY) && person.finds_whole(HOW), "{:?}", person.texts());
     person.clicks("Go on");
-    assert_eq!(person.asked(), [Request::Resume(TASK)]);
+    assert_eq!(person.asked(), [Request::ResumeTask(TASK.into())]);
 }
 
 #[test]

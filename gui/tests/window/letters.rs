@@ -5,7 +5,10 @@ use crate::{
     preset::{self, CONVERSATION, QUESTION, TASK},
 };
 use abide_client::protocol::{inbox::Pending, task::Status, transcript::Risk};
-use abide_gui::{app::Page, request::Request};
+use abide_gui::{
+    app::Page,
+    request::{self, Request},
+};
 use iced_test::core::keyboard::{
     Modifiers,
     key::{Code, Named},
@@ -90,12 +93,12 @@ fn in_an_empty_field_they_show_something_and_change_nothing() {
     let mut person = before(Status::Completed, &[]);
     person.named(Named::Escape);
     person.control("e");
-    assert_eq!(person.asked(), [Request::Archive(CONVERSATION, true)]);
+    assert_eq!(person.asked(), [request::archive(CONVERSATION, true)]);
 }
 
 #[test]
 fn a_question_is_declined_by_the_same_key_twice_with_a_pause() {
-    let declined = [Request::Answer(TASK, QUESTION, None)];
+    let declined = [request::answer(TASK, QUESTION, None)];
     for has_caret in [true, false] {
         for in_inbox in [false, true] {
             let mut person = before(Status::WaitingUser, &question());
@@ -153,7 +156,7 @@ fn quick_escapes_stop_nothing() {
         }
         person.wait(600);
         person.named(Named::Escape);
-        assert_eq!(person.asked(), [Request::Stop(TASK)], "with a pause: {has_caret}");
+        assert_eq!(person.asked(), [Request::StopTask(TASK.into())], "with a pause: {has_caret}");
     }
 }
 
@@ -175,7 +178,7 @@ fn keys_work_on_a_keyboard_of_another_script() {
         }
         let mut person = before(Status::WaitingApproval, &[wanted]);
         person.press_at(a, Code::KeyA, Modifiers::empty());
-        assert!(matches!(&person.asked()[..], [Request::Decide(..)]), "{a}");
+        assert!(matches!(&person.asked()[..], [Request::DecideApproval(_)]), "{a}");
         // What it writes in a field is its own letter.
         let mut person = before(Status::Completed, &[]);
         person.press_at(a, Code::KeyA, Modifiers::empty());

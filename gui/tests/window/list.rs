@@ -20,7 +20,7 @@ use abide_client::{
 use abide_gui::{
     Message,
     app::WindowEvent,
-    request::{Answer, Request},
+    request::{self, Reply, Request},
 };
 use iced_test::core::{
     Point, Rectangle,
@@ -81,7 +81,7 @@ fn what_came_while_another_page_was_open_is_read_on_the_way_back() {
     person.sent();
     person.named(Named::Escape);
     assert!(person.finds("7").is_none());
-    assert!(person.sent().iter().any(|sent| matches!(sent, Request::MarkRead(CONVERSATION, _))));
+    assert!(person.sent().iter().any(|sent| matches!(sent, Request::MarkRead(_))));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_conversation_that_has_begun_is_in_view_in_the_list() {
         person.writes("Look");
         person.named(Named::Enter);
         let asked = person.asked();
-        let [.., Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+        let [.., Request::StartTask(params)] = &asked[..] else { panic!("{asked:?}") };
         let params = params.clone();
         person.wheels_over(Point::new(100.0, 300.0), -40.0);
         let task = preset::task(Status::Thinking);
@@ -187,7 +187,7 @@ fn a_conversation_that_has_begun_is_in_view_in_the_list() {
         let listed = Message::Overview(vec![Update::Notification(Notification::ConversationUpdate(begun))]);
         let started =
             StartTaskReply { task_id: task.id, conversation_id: task.conversation_id, beside: None };
-        let replied = Message::Answered(Request::Start(params), Ok(Answer::Started(started)));
+        let replied = Message::Answered(Request::StartTask(params), Ok(Reply::StartTask(started)));
         let told = if is_listed_first { [listed, replied] } else { [replied, listed] };
         for message in told {
             person.tell(message);
@@ -404,7 +404,7 @@ fn a_conversation_is_renamed_pinned_archived_and_deleted_from_the_list() {
     person.writes(" still");
     person.named(Named::Enter);
     let asked = person.asked();
-    let [Request::Update(update)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::UpdateConversation(update)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!(update.title.as_deref(), Some("the old one still"), "after End it is kept");
 
     person.clicks_right("the new one");
@@ -416,7 +416,7 @@ fn a_conversation_is_renamed_pinned_archived_and_deleted_from_the_list() {
     person.wait(600);
     assert!(person.finds("↵").is_some() && person.finds("Esc").is_some(), "its keys are named");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Delete(ConversationId(preset::id(102)))]);
+    assert_eq!(person.asked(), [Request::DeleteConversation(ConversationId(preset::id(102)).into())]);
 
     person.clicks_right("the new one");
     person.clicks("Delete…");
@@ -428,18 +428,18 @@ fn a_conversation_is_renamed_pinned_archived_and_deleted_from_the_list() {
     person.clicks("Delete…");
     person.wait(1000);
     person.clicks("Delete");
-    assert_eq!(person.asked(), [Request::Delete(ConversationId(preset::id(102)))]);
+    assert_eq!(person.asked(), [Request::DeleteConversation(ConversationId(preset::id(102)).into())]);
 
     person.clicks_right("the new one");
     person.wait(1000);
     person.clicks("Archive");
-    assert_eq!(person.asked(), [Request::Archive(ConversationId(preset::id(102)), true)]);
+    assert_eq!(person.asked(), [request::archive(ConversationId(preset::id(102)), true)]);
 
     person.clicks_right("the new one");
     person.wait(1000);
     person.clicks("Mute");
     let asked = person.asked();
-    let [Request::Update(params)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::UpdateConversation(params)] = &asked[..] else { panic!("{asked:?}") };
     let id = ConversationId(preset::id(102)).to_string();
     assert_eq!((&params.conversation_id, &params.title, params.muted), (&id, &None, Some(true)));
 }
@@ -456,7 +456,7 @@ fn a_conversation_is_renamed_from_the_list_by_the_pointer_alone() {
             .asked()
             .into_iter()
             .filter_map(|asked| match asked {
-                Request::Update(update) => update.title,
+                Request::UpdateConversation(update) => update.title,
                 _ => None,
             })
             .collect();
@@ -477,7 +477,7 @@ fn one_escape_ends_a_renaming() {
     assert!(person.finds("Cancel").is_some());
     person.named(Named::Escape);
     assert!(person.finds("Cancel").is_none());
-    assert!(!person.asked().iter().any(|asked| matches!(asked, Request::Update(_))));
+    assert!(!person.asked().iter().any(|asked| matches!(asked, Request::UpdateConversation(_))));
 }
 
 #[test]

@@ -38,6 +38,7 @@ mod preset;
 mod provider;
 mod reading;
 mod rejecting;
+mod replies;
 mod replying;
 mod screens;
 mod searching;

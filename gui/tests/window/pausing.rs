@@ -51,7 +51,7 @@ fn a_pending_pause_is_shown_and_can_be_withdrawn() {
             } else {
                 person.clicks("Go on");
             }
-            assert_eq!(person.asked(), [Request::Resume(TASK)], "{status:?}");
+            assert_eq!(person.asked(), [Request::ResumeTask(TASK.into())], "{status:?}");
         }
     }
 }

@@ -12,7 +12,7 @@ use abide_gui::{
     Message,
     effect::{Form, Reading},
     keymap::Command,
-    request::Request,
+    request::{self},
     screen::{conversation, pending},
     theme,
 };
@@ -121,7 +121,7 @@ fn keys_do_not_reach_a_card_below_an_open_text() {
     person.wait(1000);
     person.letter("a");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowOnce, None)]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::AllowOnce, None, None)]);
 }
 
 #[test]

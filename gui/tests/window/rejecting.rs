@@ -15,7 +15,10 @@ use abide_client::{
         task::Status,
     },
 };
-use abide_gui::{Message, request::Request};
+use abide_gui::{
+    Message,
+    request::{self},
+};
 use iced_test::core::{Color, keyboard::key::Named};
 
 const REASON: &str = "my long reason";
@@ -61,7 +64,7 @@ fn a_reason_is_kept_while_another_page_is_open() {
     leaves_and_comes_back(&mut person, conversation);
     assert!(person.finds(REASON).is_some());
     person.clicks("Reject");
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::RejectOnce, Some(REASON.into()))]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::RejectOnce, Some(REASON.into()), None)]);
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn a_closed_reason_field_comes_back_with_its_text() {
     person.letter("r");
     assert!(person.finds(REASON).is_some());
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::RejectOnce, Some(REASON.into()))]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::RejectOnce, Some(REASON.into()), None)]);
 }
 
 #[test]
@@ -131,7 +134,7 @@ fn the_reject_key_is_bright_only_while_it_acts() {
     person.writes(".");
     person.named(Named::Enter);
     let reason = format!("{REASON}.");
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::RejectOnce, Some(reason))]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::RejectOnce, Some(reason), None)]);
 }
 
 #[test]

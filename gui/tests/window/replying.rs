@@ -3,6 +3,7 @@
 use crate::{
     person::Person,
     preset::{self, CONVERSATION, QUESTION},
+    replies::is_done,
 };
 use abide_client::{
     Update,
@@ -12,11 +13,7 @@ use abide_client::{
         task::Status,
     },
 };
-use abide_gui::{
-    Message,
-    daemon::Failure,
-    request::{Answer, Request},
-};
+use abide_gui::{Message, daemon::Failure, request::Request};
 use iced_test::core::keyboard::key::Named;
 
 #[test]
@@ -33,7 +30,7 @@ fn a_typed_choice_is_dropped_with_its_question() {
         person.clicks("9–12 March");
         let asked = person.asked();
         assert!(
-            matches!(&asked[..], [Request::Answer(_, QUESTION, Some(choice))] if choice == "9–12 March"),
+            matches!(&asked[..], [Request::UserResponse(said)] if said.response.as_deref() == Some("9–12 March")),
             "{asked:?}"
         );
         let gone = InboxUpdate { added: Vec::new(), removed: vec![PendingId::Question(QUESTION)], count: 0 };
@@ -57,7 +54,7 @@ fn sends(answer: &str) -> (Person, Request, Snapshot) {
     assert_eq!(kept(&person), answer);
     person.named(Named::Enter);
     let mut asked = person.asked();
-    assert!(matches!(&asked[..], [Request::Answer(..)]), "{asked:?}");
+    assert!(matches!(&asked[..], [Request::UserResponse(_)]), "{asked:?}");
     (person, asked.remove(0), conversation)
 }
 
@@ -76,7 +73,7 @@ fn shown(person: &Person) -> String {
 fn an_answer_that_was_sent_does_not_come_back_as_a_draft() {
     for answer in ["2", "in words"] {
         let (mut person, request, conversation) = sends(answer);
-        person.tell(Message::Answered(request, Ok(Answer::Done)));
+        person.tell(is_done(request));
         person.tell(Message::DraftDue);
         assert_eq!(kept(&person), "");
         person.control("n");
@@ -93,7 +90,7 @@ fn nor_does_it_if_the_person_leaves_before_the_daemon_has_taken_it() {
         if is_back_before {
             person.open(CONVERSATION, conversation.clone());
         }
-        person.tell(Message::Answered(request, Ok(Answer::Done)));
+        person.tell(is_done(request));
         person.tell(Message::DraftDue);
         assert_eq!(kept(&person), "", "{is_back_before}");
         if !is_back_before {

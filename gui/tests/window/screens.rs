@@ -6,7 +6,7 @@ use abide_gui::{
     Message,
     effect::Effect,
     keymap::Command,
-    request::Request,
+    request::{self},
     screen::{composer, conversation, fresh, pending},
     settings,
 };
@@ -93,7 +93,8 @@ fn a_rejection_takes_a_reason() {
     cards.update(pending::Message::RejectPressed(preset::APPROVAL, Decision::RejectOnce));
     cards.update(pending::Message::ReasonChanged(preset::APPROVAL, " not on a Friday ".into()));
     let sent = cards.update(pending::Message::Rejected(preset::APPROVAL));
-    let request = Request::Decide(preset::APPROVAL, Decision::RejectOnce, Some("not on a Friday".into()));
+    let request =
+        request::decide(preset::APPROVAL, Decision::RejectOnce, Some("not on a Friday".into()), None);
     assert_eq!(sent, [Effect::Ask(request)]);
     assert_eq!(
         cards.update(pending::Message::Allowed(preset::APPROVAL, Decision::AllowOnce)),
@@ -106,7 +107,7 @@ fn a_rejection_takes_a_reason() {
 fn a_rejection_can_be_for_good() {
     let mut cards = pending::Cards::default();
     cards.update(pending::Message::RejectPressed(preset::APPROVAL, Decision::RejectAlways));
-    let request = Request::Decide(preset::APPROVAL, Decision::RejectAlways, None);
+    let request = request::decide(preset::APPROVAL, Decision::RejectAlways, None, None);
     assert_eq!(cards.update(pending::Message::Rejected(preset::APPROVAL)), [Effect::Ask(request)]);
 }
 

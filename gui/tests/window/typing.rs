@@ -12,7 +12,10 @@ use abide_client::{
         task::Status,
     },
 };
-use abide_gui::{Message, request::Request};
+use abide_gui::{
+    Message,
+    request::{self, Request},
+};
 use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
 /// A person who has had time to read the open conversation, while no field has the keyboard.
@@ -54,7 +57,7 @@ fn letters_that_no_field_takes_begin_a_draft() {
     person.writes("and here");
     person.named(Named::Enter);
     let asked = person.asked();
-    assert!(matches!(&asked[..], [Request::Start(start)] if start.message == "and here"), "{asked:?}");
+    assert!(matches!(&asked[..], [Request::StartTask(start)] if start.message == "and here"), "{asked:?}");
 }
 
 #[test]
@@ -97,7 +100,7 @@ fn letters_begin_no_draft_just_after_a_decision() {
     let mut person = before(Status::WaitingApproval, &[preset::approval()]);
     person.letter("a");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowOnce, None)]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::AllowOnce, None, None)]);
     let removed = vec![PendingId::Approval(APPROVAL)];
     let gone = InboxUpdate { added: Vec::new(), removed, count: 0 };
     let update = Update::Notification(Notification::InboxUpdate(gone));

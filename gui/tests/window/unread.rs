@@ -10,10 +10,12 @@ use abide_client::protocol::{
     task::Status,
     transcript::Risk,
 };
-use abide_gui::request::Request;
+use abide_gui::request::{self, Request};
 use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
-const ALLOWED: Request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
+fn allowed() -> Request {
+    request::decide(APPROVAL, Decision::AllowOnce, None, None)
+}
 const ON: &str = "Scroll to the end to allow";
 
 /// A person who has had time to read the open conversation, or the inbox, where this command waits.
@@ -49,7 +51,7 @@ fn blanks_hide_nothing() {
         assert!(person.finds(ON).is_none(), "all of it is shown");
         person.letter("a");
         person.named(Named::Enter);
-        assert_eq!(person.asked(), [ALLOWED]);
+        assert_eq!(person.asked(), [allowed()]);
     }
 }
 
@@ -105,7 +107,7 @@ fn a_key_and_a_button_show_the_end() {
             person.wait(600);
             person.letter("a");
             person.named(Named::Enter);
-            assert_eq!(person.asked(), [ALLOWED], "{what}");
+            assert_eq!(person.asked(), [allowed()], "{what}");
         }
     }
 }

@@ -6,12 +6,16 @@ use abide_client::protocol::{
     notification::Snapshot,
     task::{AgentTask, Status},
 };
+use abide_client::protocol::{
+    conversation::Conversation,
+    method::conversation::{ConversationParams, ConversationReply},
+};
 use abide_gui::{
     Message,
     app::Page,
     arguments::Wanted,
     daemon::Failure,
-    request::{Answer, Request},
+    request::{Reply, Request},
 };
 use uuid::Uuid;
 
@@ -31,7 +35,16 @@ fn wants(person: &mut Person, id: &str) {
     person.tell(Message::Wanted(Wanted::Conversation(id.to_owned())));
 }
 
-fn refused(kind: ErrorKind, message: &str) -> Result<Answer, Failure> {
+fn asks(name: String) -> Request {
+    Request::GetConversation(ConversationParams { conversation_id: name })
+}
+
+fn found() -> Reply {
+    let known = preset::conversation(&preset::task(Status::Thinking));
+    Reply::GetConversation(ConversationReply { conversation: Conversation { id: OTHER, ..known } })
+}
+
+fn refused(kind: ErrorKind, message: &str) -> Result<Reply, Failure> {
     Err(Failure { message: message.to_owned(), kind: Some(kind) })
 }
 
@@ -56,11 +69,11 @@ fn a_conversation_of_the_list_is_shown_at_once_over_all_that_covers_the_page() {
 #[test]
 fn the_daemon_is_asked_for_any_other_conversation() {
     let (mut person, _) = window();
-    let request = Request::Conversation("0000004d".to_owned());
+    let request = asks("0000004d".to_owned());
     wants(&mut person, "0000004d");
     assert_eq!(person.asked(), std::slice::from_ref(&request));
     assert_eq!(person.app.page(), Page::Fresh);
-    person.tell(Message::Answered(request, Ok(Answer::Conversation(OTHER))));
+    person.tell(Message::Answered(request, Ok(found())));
     assert_eq!(person.app.conversation().unwrap().id(), OTHER);
 }
 
@@ -71,13 +84,13 @@ fn an_unknown_conversation_is_named_and_nothing_else_changes() {
     let name = OTHER.to_string();
     wants(&mut person, &name);
     let gone = refused(ErrorKind::NotFound, "there is no conversation");
-    person.tell(Message::Answered(Request::Conversation(name.clone()), gone));
+    person.tell(Message::Answered(asks(name.clone()), gone));
     let words = format!("There is no conversation {name}. It may have been deleted.");
     assert!(person.finds(&words).is_some(), "{:?}", person.texts());
     assert_eq!(person.app.conversation().unwrap().id(), task.conversation_id);
     wants(&mut person, "0");
     let many = refused(ErrorKind::Ambiguous, "\"0\" fits more than one conversation");
-    person.tell(Message::Answered(Request::Conversation("0".to_owned()), many));
+    person.tell(Message::Answered(asks("0".to_owned()), many));
     let words = "The conversation 0 cannot be shown: \"0\" fits more than one conversation.";
     assert!(person.finds(words).is_some(), "{:?}", person.texts());
 }
@@ -87,8 +100,8 @@ fn an_answer_about_an_older_wish_is_dropped() {
     let (mut person, task) = window();
     wants(&mut person, &OTHER.to_string());
     wants(&mut person, &task.conversation_id.to_string());
-    let late = Request::Conversation(OTHER.to_string());
-    person.tell(Message::Answered(late, Ok(Answer::Conversation(OTHER))));
+    let late = asks(OTHER.to_string());
+    person.tell(Message::Answered(late, Ok(found())));
     assert_eq!(person.app.conversation().unwrap().id(), task.conversation_id);
 }
 
@@ -97,7 +110,7 @@ fn a_wish_for_the_window_alone_takes_no_earlier_one_back() {
     let (mut person, _) = window();
     wants(&mut person, &OTHER.to_string());
     person.tell(Message::Wanted(Wanted::Window));
-    let answered = Request::Conversation(OTHER.to_string());
-    person.tell(Message::Answered(answered, Ok(Answer::Conversation(OTHER))));
+    let answered = asks(OTHER.to_string());
+    person.tell(Message::Answered(answered, Ok(found())));
     assert_eq!(person.app.conversation().unwrap().id(), OTHER);
 }

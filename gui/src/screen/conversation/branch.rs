@@ -160,7 +160,7 @@ impl Conversation {
             .gap
             .map(|_| "A branch. What is not loaded of the conversation before it does not go with it.");
         self.branch.sent = Some(id);
-        std::iter::once(Effect::Ask(Request::Start(Box::new(params)))).chain(cut.map(Effect::Say)).collect()
+        std::iter::once(Effect::Ask(Request::StartTask(params))).chain(cut.map(Effect::Say)).collect()
     }
 
     /// The messages of people and agents before this one, as a history for a model.
@@ -190,7 +190,7 @@ impl Conversation {
 
     /// The request that begins a branch has failed.
     pub(super) fn branch_failed(&mut self, request: &Request) {
-        let Request::Start(params) = request else { return };
+        let Request::StartTask(params) = request else { return };
         self.branch.sent.take_if(|sent| params.client_message_id.as_ref() == Some(sent));
     }
 

@@ -4,8 +4,7 @@
 use super::{Conversation, Goal, Message, Row, documents::source, marks::Phrases};
 use crate::{
     effect::{Effect, field},
-    rendered,
-    request::Request,
+    rendered, request,
     theme::{size, space, style},
     widget::{
         Element, Look, beside,
@@ -140,7 +139,7 @@ impl Conversation {
         if find.hits.is_empty() {
             self.unmark();
         }
-        query.map(|query| Effect::Ask(Request::Find(self.id, query))).into_iter().collect()
+        query.map(|query| Effect::Ask(request::find(self.id, &query))).into_iter().collect()
     }
 
     /// Handles the daemon's results, or a failure.

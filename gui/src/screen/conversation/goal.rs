@@ -9,7 +9,7 @@
 use super::{Conversation, Gap, Goal, Row, marks::Phrases};
 use crate::{
     effect::{Effect, Scroll},
-    request::{LONG_PAGE, Request},
+    request::LONG_PAGE,
     widget::list::{View, Wanted},
 };
 use abide_client::protocol::Seq;
@@ -66,8 +66,8 @@ impl Conversation {
         let gap = self.gap.as_mut().filter(|gap| !gap.is_loading && goal.is_in(**gap))?;
         gap.is_loading = true;
         Some(Effect::Ask(match goal {
-            Goal::Beginning => Request::Between(of, gap.after, gap.before),
-            Goal::Row(_) => Request::Older(of, gap.before, LONG_PAGE),
+            Goal::Beginning => of.between(gap.after, gap.before),
+            Goal::Row(_) => of.older(gap.before, LONG_PAGE),
         }))
     }
 

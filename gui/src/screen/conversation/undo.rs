@@ -4,7 +4,7 @@ use super::{Conversation, Menu, Message as Above};
 use crate::{
     daemon::Failure,
     effect::{Effect, Form, Reading},
-    request::{Part, Request},
+    request::{self, Part},
     theme::{space, style},
     widget::{Element, Look, action, beside, key, press::Press, secondary, word},
     words,
@@ -116,7 +116,7 @@ impl Conversation {
             true => Place::Only,
         };
         self.menu = Menu::Changes(Shown { task, from, changes, is_old, only, asks: false, place });
-        vec![Effect::Ask(Request::Changes(task, from))]
+        vec![Effect::Ask(request::changes(task, from))]
     }
 
     /// The daemon has said what a task has changed.
@@ -174,7 +174,7 @@ impl Conversation {
         }
         let only = only.clone();
         self.menu = Menu::Closed;
-        vec![Effect::Ask(Request::Undo(task, from, all, only))]
+        vec![Effect::Ask(request::undo(task, from, all, only))]
     }
 
     /// Whether something is shown that can be undone.

@@ -1,6 +1,7 @@
 //! `abided check`: whether this program could start in place of the one that runs, or after it.
 
-use crate::{complain, config_command, say};
+use super::config;
+use crate::{complain, say};
 use abide_client::home::Home;
 use abide_store::Store;
 use std::process::ExitCode;
@@ -17,7 +18,7 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn check() -> anyhow::Result<()> {
-    config_command::check()?;
+    config::check()?;
     Store::check_schema(&Home::from_env()?.database())?;
     Ok(())
 }

@@ -50,12 +50,6 @@ impl Chosen {
     }
 }
 
-/// The refusal of an id that this task has.
-pub(super) fn used(task: TaskId) -> Error {
-    let words = format!("task {} has this id already; choose another one", task.short());
-    Error::new(ErrorKind::Conflict, words).about(task)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! `abided personas --write`: writes the built-in personas to edit.
 
-use crate::{failure, prompts_command::written_files, say, usage};
+use super::prompts::written_files;
+use crate::{failure, say, usage};
 use abide_client::home::Home;
 use abide_daemon::persona;
 use std::process::ExitCode;

@@ -1,10 +1,10 @@
 //! What a task has changed in its files, and taking it back.
 
-use super::{RequestError, task};
+use super::locate;
 use crate::{
     clock,
     runner::place_of,
-    service::{Caller, Service},
+    service::{Caller, Service, handlers::RequestError},
 };
 use abide_engine::{Command, NoTrail, Trail};
 use abide_protocol::{
@@ -14,7 +14,7 @@ use abide_protocol::{
 };
 use abide_tools::{Changes, Place};
 
-pub(super) async fn changes(
+pub(in crate::service::handlers) async fn changes(
     service: &Service,
     params: &TaskChangesParams,
 ) -> Result<TaskChangesReply, RequestError> {
@@ -33,7 +33,7 @@ pub(super) async fn changes(
     Ok(TaskChangesReply { files, diff, cut, steps, can_redo, notes })
 }
 
-pub(super) async fn undo(
+pub(in crate::service::handlers) async fn undo(
     service: &Service,
     caller: &Caller,
     params: &TaskChangesParams,
@@ -78,7 +78,7 @@ struct Asked {
 
 /// `None`: the task has changed nothing from there on, which is no error.
 async fn find(service: &Service, params: &TaskChangesParams) -> Result<Option<Asked>, RequestError> {
-    let (undone, conversation) = task::locate(service, &params.task_id).await?;
+    let (undone, conversation) = locate(service, &params.task_id).await?;
     let refused = |kind, words: String| Error::new(kind, words).about(undone);
     let from = match (params.step, params.redo) {
         (None, false) => UndoFrom::Start,

@@ -1,7 +1,7 @@
 //! `intervene`: the words of the request as a command.
 
-use super::{RequestError, task};
-use crate::service::{Caller, Service};
+use super::{control, find};
+use crate::service::{Caller, Service, handlers::RequestError};
 use abide_engine::{Command, Intervention};
 use abide_protocol::{
     Error, ErrorKind, TaskId,
@@ -10,15 +10,15 @@ use abide_protocol::{
     record::By,
 };
 
-pub(super) async fn intervene(
+pub(in crate::service::handlers) async fn intervene(
     service: &Service,
     caller: &Caller,
     params: &InterveneParams,
 ) -> Result<InterveneReply, RequestError> {
     let reply = match command(params, caller.by()) {
-        Ok(Some(command)) => task::control(service, &params.task_id, command).await?.task,
+        Ok(Some(command)) => control(service, &params.task_id, command).await?.task,
         // Nothing is to change; but the task has to be there.
-        Ok(None) => task::find(service, &params.task_id).await?,
+        Ok(None) => find(service, &params.task_id).await?,
         Err(words) => return Err(Error::new(ErrorKind::InvalidParams, words).into()),
     };
     Ok(InterveneReply { success: true, task: reply })

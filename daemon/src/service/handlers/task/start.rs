@@ -1,14 +1,20 @@
+//! `startTask`.
+
 mod digest;
 mod task_id;
+#[cfg(test)]
+mod tests;
 
-use super::{RequestError, existing, worktree};
 use crate::{
     clock,
-    launch::{LaunchRequest, title},
-    service::{Caller, Service},
+    launch::{Launch, OwnFolder, title},
+    service::{
+        Caller, Service,
+        handlers::{RequestError, daemon, existing, worktree},
+    },
     session::CommandError,
 };
-use abide_engine::{Command, Refusal, Start, driver::Applied, import};
+use abide_engine::{Command, Start, driver::Applied, import};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
@@ -18,7 +24,7 @@ use abide_protocol::{
         daemon::SandboxStatus,
         task::{ImportMessage, StartTaskParams, StartTaskReply},
     },
-    record::{ClientMessage, ConversationCreated},
+    record::{By, ClientMessage, ConversationCreated, Imported, TaskStarted},
     task::Approvals,
 };
 use abide_store::AppendError;
@@ -28,7 +34,7 @@ use task_id::Chosen;
 use tokio_util::sync::CancellationToken;
 
 /// Starts a task; a repeated request returns the task that it has already started.
-pub(super) async fn start(
+pub(in crate::service::handlers) async fn start(
     service: &Service,
     caller: &Caller,
     params: StartTaskParams,
@@ -38,106 +44,90 @@ pub(super) async fn start(
     let imported = import(&params.messages, &mut clock::mint())?;
     let client_message =
         params.client_message_id.clone().map(|id| ClientMessage { id, digest: digest(&params) });
+    let chosen = params.task_id.as_deref().map(Chosen::parse).transpose()?;
+    let holder = match &chosen {
+        Some(chosen) => chosen.holder(&service.store).await?,
+        None => None,
+    };
     if let Some(known) = already_started(service, client_message.as_ref()).await? {
         return Ok(known);
     }
     // Before anything is made for it.
     service.sessions.check_room()?;
-    let chosen = params.task_id.as_deref().map(Chosen::parse).transpose()?;
-    if let Some(chosen) = &chosen
-        && let Some(task) = chosen.holder(&service.store).await?
-    {
-        // A repeated request may have come in between.
-        let known = already_started(service, client_message.as_ref()).await?;
-        return known.ok_or_else(|| task_id::used(task).into());
+    if let Some(task) = holder {
+        return Err(CommandError::Store(AppendError::DuplicateTaskId(task)).into());
     }
     let existing = match params.conversation_id {
         Some(id) => Some(existing_in_workspace(service, id, params.workspace.as_deref()).await?),
         None => None,
     };
-    let task_id = chosen.as_ref().and_then(Chosen::own).unwrap_or_else(|| TaskId(clock::mint().uuid()));
     check_sandbox(service, params.approvals).await?;
-    let request = LaunchRequest {
-        prompt: params.message.clone(),
-        mode: params.mode,
-        model: params.model.clone(),
-        persona: params.persona,
-        template: params.template,
-        message_mode: params.message_mode,
-        tools: params.tools,
-        limits: params.limits,
-        approvals: params.approvals,
-        restart: params.restart,
-        metadata: params.metadata,
-        client_message: client_message.clone(),
+    let launch = service.launcher.prepare(&params, existing.as_ref()).await?;
+    let asked = Asked {
+        task: chosen.as_ref().and_then(Chosen::own).unwrap_or_else(|| TaskId(clock::mint().uuid())),
         external_id: chosen.and_then(Chosen::external),
-        environment: params.environment,
+        client_message: client_message.clone(),
         by: caller.by(),
+        imported,
+        existing,
     };
-    let environment = request.environment.clone();
-    let launch = service.launcher.prepare(request, existing.as_ref()).await?;
-    let conversation_id = existing.as_ref().map_or_else(new_conversation_id, |c| c.id);
-    let is_new = existing.is_none();
-    // Last, because it may create a folder.
+    let mut folder = service.launcher.own_folder(params.conversation_id);
+    let started = begin(service, params, launch, asked, &mut folder, gone).await;
+    folder.settle().await;
+    match started {
+        Ok(started) => Ok(started),
+        // Another request may have come first: the same one, sent twice at once.
+        Err(error) => already_started(service, client_message.as_ref()).await?.ok_or(error),
+    }
+}
+
+/// What the request and its caller say of a task that is prepared.
+struct Asked {
+    task: TaskId,
+    external_id: Option<String>,
+    client_message: Option<ClientMessage>,
+    by: By,
+    imported: Vec<Imported>,
+    existing: Option<Conversation>,
+}
+
+/// Makes the task's workspace, and starts it there.
+async fn begin(
+    service: &Service,
+    params: StartTaskParams,
+    launch: Launch,
+    asked: Asked,
+    folder: &mut OwnFolder,
+    gone: &CancellationToken,
+) -> Result<StartTaskReply, RequestError> {
+    let conversation_id = folder.conversation();
+    let Asked { task, external_id, client_message, by, imported, existing } = asked;
     let has_worktree = params.worktree.is_some();
     let workspace = match (&existing, params.workspace.as_deref(), params.worktree) {
         (Some(conversation), ..) => conversation.workspace.clone(),
         (None, Some(named), Some(wanted)) => {
+            let environment = launch.environment().clone();
             service.launcher.worktree(conversation_id, named, wanted, environment).await?
         }
         (None, named, _) => service.launcher.workspace(conversation_id, named).await?,
     };
-    let persona = launch.persona().map(str::to_owned);
-    let named = service.launcher.named_files(&workspace, params.files).await;
-    if named.is_err() && is_new {
-        service.launcher.remove_own(conversation_id).await;
-    }
-    let head = launch.into_head(&workspace, named?).await?;
-    let setup = if has_worktree { service.sessions.setup(conversation_id, &head).await } else { None };
-    let begun_in = workspace.clone();
-    let conversation = is_new.then(|| ConversationCreated {
+    let conversation = existing.is_none().then(|| ConversationCreated {
         title: title(&params.message),
-        workspace,
+        workspace: workspace.clone(),
         mode: params.mode,
         model: params.model,
-        persona,
+        persona: launch.persona().map(str::to_owned),
     });
-    let start = Box::new(Start { task: task_id, conversation, head, imported, setup });
-    let started = start_while_wanted(service, conversation_id, start, gone).await;
-    match started {
-        // It has begun: looking for others delays only this reply, and is only a hint.
-        Ok(_) => {
-            let beside = worktree::beside(service, conversation_id, &begun_in).await.unwrap_or_default();
-            Ok(StartTaskReply { task_id, conversation_id, beside })
-        }
-        // The same request was sent twice at once, and the other one came first.
-        Err(CommandError::Store(AppendError::DuplicateClientMessage { .. })) => {
-            if is_new {
-                service.launcher.remove_own(conversation_id).await;
-            }
-            let known = already_started(service, client_message.as_ref()).await?;
-            let vanished = "the first request of this clientMessageId has vanished";
-            Ok(known.ok_or_else(|| Error::new(ErrorKind::Internal, vanished))?)
-        }
-        Err(e @ CommandError::Store(AppendError::Full(_) | AppendError::Withdrawn)) => {
-            if is_new {
-                service.launcher.remove_own(conversation_id).await;
-            }
-            Err(e.into())
-        }
-        // Another request took the id at the same time.
-        Err(CommandError::Store(AppendError::DuplicateTaskId(task))) => {
-            if is_new {
-                service.launcher.remove_own(conversation_id).await;
-            }
-            Err(task_id::used(task).into())
-        }
-        // The same, in an existing conversation: the running task may be this request's.
-        Err(e @ CommandError::Refused(Refusal::TaskRunning(_))) => {
-            already_started(service, client_message.as_ref()).await?.ok_or_else(|| e.into())
-        }
-        Err(e) => Err(e.into()),
-    }
+    let files = service.launcher.named_files(&workspace, params.files).await?;
+    let by = Some(by);
+    let head = launch.in_workspace(&workspace).await?;
+    let head = TaskStarted { external_id, client_message, by, files, ..head };
+    let setup = if has_worktree { service.sessions.setup(conversation_id, &head).await } else { None };
+    let start = Box::new(Start { task, conversation, head, imported, setup });
+    folder.begin(start_while_wanted(service, conversation_id, start, gone)).await?;
+    // It has begun: looking for others delays only this reply, and is only a hint.
+    let beside = worktree::beside(service, conversation_id, &workspace).await.unwrap_or_default();
+    Ok(StartTaskReply { task_id: task, conversation_id, beside })
 }
 
 /// Starts the task, unless its caller goes before the start is committed.
@@ -203,7 +193,7 @@ async fn check_sandbox(service: &Service, approvals: Approvals) -> Result<(), Er
     if approvals.of_call(false) == Approvals::Ask {
         return Ok(());
     }
-    let SandboxStatus { level, require, why_not } = super::daemon::sandbox(service).await;
+    let SandboxStatus { level, require, why_not } = daemon::sandbox(service).await;
     if level >= require {
         return Ok(());
     }
@@ -284,8 +274,4 @@ async fn existing_in_workspace(
         }
         _ => Ok(conversation),
     }
-}
-
-pub(super) fn new_conversation_id() -> ConversationId {
-    ConversationId(clock::mint().uuid())
 }
