@@ -46,10 +46,11 @@ use crate::{
         advance::{advance, advance_those},
         children,
         clock::moved as clock_moved,
-        command::Command,
+        command::{Command, Intervention},
         effect::Effect,
         effects::{effects, wake_at},
-        input::{Input, Intervention, Refusal, Shown},
+        input::{Input, Refusal},
+        shown::Shown,
         view::view,
     },
     mint::Mint,
@@ -393,7 +394,7 @@ impl<H: Host> Driver<H> {
         match message {
             Message::Command { command, reply } => {
                 let (task, urgent) = (command.task(), command.is_urgent());
-                match self.apply(command.into_input(shown), mint) {
+                match self.apply(command, shown, mint) {
                     Err(refusal) => self.reply(reply, Err(Failure::Refused(refusal))),
                     Ok(records) => self.append(records, urgent, Waiter::Command { reply, task }),
                 }
@@ -407,7 +408,7 @@ impl<H: Host> Driver<H> {
             }
             Message::Fork { fork, reply } => {
                 let by = fork.by();
-                match self.apply(Input::Fork(fork), mint) {
+                match self.apply(Input::Fork(fork), shown, mint) {
                     Err(refusal) => self.reply(reply, Err(Failure::Refused(refusal))),
                     Ok(records) => {
                         let task = children::forked(&self.history, by);
@@ -416,7 +417,7 @@ impl<H: Host> Driver<H> {
                 }
             }
             Message::Outcome { effect, input } => self.outcomes(effect, *input, mint),
-            Message::Wake => match self.apply(Input::Wake { shown }, mint) {
+            Message::Wake => match self.apply(Input::Wake, shown, mint) {
                 Ok(records) => self.append(records, false, Waiter::Nobody),
                 Err(refusal) => self.orders.push_back(Order::OutcomeRefused(refusal)),
             },
@@ -430,7 +431,7 @@ impl<H: Host> Driver<H> {
         let mut next = Some((effect, input));
         while let Some((effect, input)) = next {
             self.running.retain(|running| *running != effect);
-            match self.apply(input, mint) {
+            match self.apply(input, Shown::new(), mint) {
                 Ok(records) => accepted.get_or_insert_default().extend(records),
                 Err(refusal) => self.orders.push_back(Order::OutcomeRefused(refusal)),
             }
@@ -454,8 +455,13 @@ impl<H: Host> Driver<H> {
 
     /// Folds an input's records into the history and returns them, for one append. The records of the next actions of tasks that may act
     /// are among them.
-    fn apply(&mut self, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
-        let mut records = self.record(input, mint)?;
+    fn apply(
+        &mut self,
+        input: impl Into<Input>,
+        shown: Shown,
+        mint: &mut Mint,
+    ) -> Result<Vec<NewRecord>, Refusal> {
+        let mut records = self.record(input, shown, mint)?;
         match self.duty {
             Duty::Full => records.append(&mut advance(&mut self.history, mint)),
             Duty::Hold => records.append(&mut advance_those(&mut self.history, mint, children::serve_code)),
@@ -465,8 +471,13 @@ impl<H: Host> Driver<H> {
     }
 
     /// Folds only the input's own records; no task acts.
-    fn record(&mut self, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
-        let records = accept(&self.history, input, mint)?;
+    fn record(
+        &mut self,
+        input: impl Into<Input>,
+        shown: Shown,
+        mint: &mut Mint,
+    ) -> Result<Vec<NewRecord>, Refusal> {
+        let records = accept(&self.history, input, shown, mint)?;
         records.iter().for_each(|record| self.history.fold(record));
         Ok(records)
     }
@@ -483,7 +494,7 @@ impl<H: Host> Driver<H> {
     fn stop_all(&mut self, shown: Shown, mint: &mut Mint) -> Vec<NewRecord> {
         let Some(task) = self.history.root().map(|root| root.id) else { return Vec::new() };
         // Refused only if the root has ended already.
-        self.record(Input::Stop { task, shown }, mint).unwrap_or_default()
+        self.record(Command::Stop { task }, shown, mint).unwrap_or_default()
     }
 
     fn erase(&mut self, reply: H::Deletion) {

@@ -21,15 +21,14 @@ pub use decide::{
     accept::accept,
     advance::{advance, handle, needs_daemon},
     children::result_of,
-    command::Command,
+    command::{Command, Intervention, Start},
     compaction,
     effect::Effect,
     effects::{effects, wake_at},
     files::works_on_files,
     import::{ImportError, import},
-    input::{
-        Finding, Fork, Input, Intervention, ModelFailure, OwnPlace, Refusal, Replied, Shown, Start, Traces,
-    },
+    input::{Finding, Fork, Input, ModelFailure, OwnPlace, Refusal, Replied, Traces},
+    shown::Shown,
     view::{Projection, project, view},
 };
 pub use mint::Mint;

@@ -6,8 +6,9 @@ use crate::{
         children, compaction,
         draft::{Draft, End, GoOn},
         files, incomplete,
-        input::{Input, Refusal, Shown},
+        input::{Input, Refusal},
         limits, note, schedule,
+        shown::Shown,
     },
     mint::Mint,
     mode::rules::{Action, Answer, Ending},
@@ -25,12 +26,17 @@ use abide_protocol::{
     task::{EndReason, PauseReason, Phase},
 };
 
-/// Accepts an input and lets the tasks act until they wait: the records of one append, folded into `history`.
+/// Accepts an input that cuts off nothing that people were shown, and lets the tasks act until they wait: the records of one append,
+/// folded into `history`.
 ///
 /// # Errors
 /// The refusal, if the input changes nothing; `history` is as it was.
-pub fn handle(history: &mut History, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
-    let mut records = accept(history, input, mint)?;
+pub fn handle(
+    history: &mut History,
+    input: impl Into<Input>,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
+    let mut records = accept(history, input, Shown::new(), mint)?;
     for record in &records {
         history.fold(record);
     }

@@ -1,7 +1,7 @@
 //! New records of one task, before they are folded.
 
 use crate::{
-    decide::input::Shown,
+    decide::shown::Shown,
     mint::Mint,
     state::task::{Call, CallStage, Task},
 };

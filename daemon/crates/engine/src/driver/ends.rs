@@ -4,7 +4,7 @@
 //! (What a stop or an expired limit cuts off is known before its records are made; see [`super::State::Killing`].)
 
 use super::{CutOff, Driver, Host, Order, State, appending::Appending};
-use crate::decide::{effects::effects, input::Shown};
+use crate::decide::{effects::effects, shown::Shown};
 use abide_protocol::{
     RecordId, TaskId,
     record::{NewRecord, PartialReply, RecordBody},

@@ -1,6 +1,6 @@
 use super::{AppendId, Host, Message};
 use crate::{
-    decide::input::{Finding, Shown},
+    decide::{input::Finding, shown::Shown},
     state::{history::History, snapshot::Tail},
 };
 use std::time::Duration;

@@ -8,6 +8,7 @@ use crate::{
         effect::Effect,
         effects::effects,
         input::{Finding, Input},
+        shown::Shown,
     },
     mint::Mint,
     state::{
@@ -121,7 +122,7 @@ impl<H: Host> Driver<H> {
             };
             let input = Input::Interrupted { cause: reason.cause(), findings, ran_until };
             // This input is never refused.
-            self.record(input, mint).unwrap_or_default()
+            self.record(input, Shown::new(), mint).unwrap_or_default()
         };
         records.splice(..0, clock);
         if self.duty == Duty::Full {

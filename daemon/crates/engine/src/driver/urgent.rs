@@ -9,7 +9,7 @@ use super::{
     Driver, Host, Message, Order, State,
     appending::{Appending, Joined},
 };
-use crate::{decide::input::Shown, mint::Mint};
+use crate::{decide::shown::Shown, mint::Mint};
 use std::mem;
 
 impl<H: Host> Driver<H> {
@@ -56,7 +56,7 @@ impl<H: Host> Driver<H> {
         self.orders.push_back(Order::Withdraw(appending.id));
         match message {
             Message::Command { command, reply } => {
-                let more = self.apply(command.clone().into_input(shown.clone()), mint);
+                let more = self.apply(command.clone(), shown.clone(), mint);
                 let accepted = more.map(|more| appending.records.extend(more));
                 appending.joined.push(Joined { command, accepted, reply });
             }

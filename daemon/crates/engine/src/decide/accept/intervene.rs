@@ -3,8 +3,9 @@
 use crate::{
     decide::{
         children,
+        command::Intervention,
         draft::{Draft, End},
-        input::{Intervention, Shown},
+        shown::Shown,
     },
     mint::Mint,
     state::{

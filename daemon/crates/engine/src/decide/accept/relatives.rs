@@ -5,7 +5,7 @@ use crate::{
     decide::{
         children,
         draft::{Draft, End},
-        input::Shown,
+        shown::Shown,
     },
     mint::Mint,
     state::{

@@ -2,7 +2,7 @@ use crate::{
     decide::{
         accept::answer,
         draft::{Draft, End},
-        input::Shown,
+        shown::Shown,
     },
     mint::Mint,
     state::{history::History, task::Task},
