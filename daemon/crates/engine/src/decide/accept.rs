@@ -139,7 +139,8 @@ fn pause(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
     draft.records
 }
 
-/// Resumes a paused task. If the pause asked a question, that question is answered with "go on"; others stay open.
+/// Resumes a paused task. If the pause asked a question, that question is answered with "go on"; others stay
+/// open.
 fn resume(
     history: &History,
     task: &Task,

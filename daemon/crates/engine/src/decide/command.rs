@@ -52,11 +52,11 @@ pub enum Command {
 }
 
 impl Command {
-    /// The command steers existing work. It is handled before other commands, may use the disk reserve, is never refused as
-    /// overloaded, and is recorded while the daemon drains.
+    /// The command steers existing work. It is handled before other commands, may use the disk reserve, is
+    /// never refused as overloaded, and is recorded while the daemon drains.
     ///
-    /// `Resume` counts because it can be an answer: after a budget pause it records the same "go on" as the answer to the budget's
-    /// question. `Pause` counts because a `Resume` sent after it must not overtake it.
+    /// `Resume` counts because it can be an answer: after a budget pause it records the same "go on" as the
+    /// answer to the budget's question. `Pause` counts because a `Resume` sent after it must not overtake it.
     #[must_use]
     pub const fn is_urgent(&self) -> bool {
         match self {

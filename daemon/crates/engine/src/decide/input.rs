@@ -74,7 +74,8 @@ impl From<Command> for Input {
     }
 }
 
-/// A sub-task for which a running call asks. A call and an index stand for one sub-task, however often it is asked for.
+/// A sub-task for which a running call asks. A call and an index stand for one sub-task, however often it is
+/// asked for.
 #[derive(Debug, Clone)]
 pub struct Fork {
     pub parent: TaskId,
