@@ -12,7 +12,7 @@ use crate::{
     update::Updater,
 };
 use abide_client::home::Home;
-use abide_engine::{Command, History, Input, Mint, Refusal, Start, advance, handle, view};
+use abide_engine::{Command, History, Mint, Refusal, Shown, Start, advance, handle, view};
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
     record::{ConversationCreated, NewRecord, Record, RecordBody, TaskStarted},
@@ -189,9 +189,9 @@ pub(super) async fn paused_task_with(store: &Store, child: Option<TaskId>) {
         imported: Vec::new(),
         setup: None,
     });
-    let mut records = abide_engine::accept(&history, Input::Start(start), &mut mint).unwrap();
+    let mut records = abide_engine::accept(&history, Command::Start(start), Shown::new(), &mut mint).unwrap();
     records.iter().for_each(|record| history.fold(record));
-    records.extend(handle(&mut history, Input::Pause { task: TASK }, &mut mint).unwrap());
+    records.extend(handle(&mut history, Command::Pause { task: TASK }, &mut mint).unwrap());
     if let Some(child) = child {
         records.extend(begin_sub_task(&mut history, [TASK, child], "", &mut mint));
     }

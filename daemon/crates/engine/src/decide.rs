@@ -16,4 +16,5 @@ pub(crate) mod input;
 mod limits;
 mod note;
 mod schedule;
+pub(crate) mod shown;
 pub(crate) mod view;

@@ -1,5 +1,8 @@
-//! Modes: how a task decides what to do next. Adding one is one file here, with what it remembers and its rules, its texts in
-//! `prompt/`, and its name in [`task_mode`].
+//! Modes: how a task decides what to do next. They know the protocol's types only.
+//!
+//! A mode is one file here: what it remembers of its task's records, what it wants next, the shape of its
+//! requests, what it reads in a reply, and a table of what is fixed. Its texts are in `prompt/`, and its name
+//! is in the list of [`task_mode`].
 
 mod agent;
 mod auto;

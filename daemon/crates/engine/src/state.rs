@@ -3,6 +3,8 @@
 pub(crate) mod clock;
 pub(crate) mod files;
 pub(crate) mod fold;
+mod fold_calls;
+mod fold_task;
 pub(crate) mod history;
 mod imported;
 mod intervened;

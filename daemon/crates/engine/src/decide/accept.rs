@@ -21,9 +21,11 @@ pub(crate) use wake::{accept as wake_up, ends_at, is_over_time};
 
 use crate::{
     decide::{
+        command::Command,
         draft::{Draft, End, of_conversation},
         files,
-        input::{Input, Refusal, Shown, live},
+        input::{Input, Refusal, live},
+        shown::Shown,
     },
     mint::Mint,
     state::{history::History, task::Task},
@@ -32,53 +34,31 @@ use abide_protocol::{
     record::{By, CallFinished, ConversationArchived, NewRecord, NoticeKind, Paused, RecordBody, Resumed},
     task::{EndReason, PauseReason},
 };
-use std::mem;
 
-/// The records that `input` adds to `history`, not folded yet.
+/// The records that `input` adds to `history`, not folded yet. `shown`: of the attempts that it cuts off.
 ///
 /// # Errors
 /// The refusal, if the input changes nothing.
-pub fn accept(history: &History, mut input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
-    let mut shown = match &mut input {
-        Input::Stop { shown, .. }
-        | Input::Intervene { shown, .. }
-        | Input::Answer { shown, .. }
-        | Input::Wake { shown } => mem::take(shown),
-        _ => Shown::new(),
-    };
-    let records = input_records(history, input, &mut shown, mint)?;
+pub fn accept(
+    history: &History,
+    input: impl Into<Input>,
+    mut shown: Shown,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
+    let records = of_input(history, input.into(), &mut shown, mint)?;
     Ok(with_relatives(history, records, &mut shown, mint))
 }
 
-/// The records of the input itself, without those for its parents and sub-tasks.
-fn input_records(
+/// The records of the input itself, without those for the task's parents and sub-tasks.
+fn of_input(
     history: &History,
     input: Input,
     shown: &mut Shown,
     mint: &mut Mint,
 ) -> Result<Vec<NewRecord>, Refusal> {
     match input {
-        Input::Create(facts) => Ok(vec![of_conversation(mint, RecordBody::ConversationCreated(facts))]),
-        Input::Update(update) => conversation_record(history, mint, RecordBody::ConversationUpdated(update)),
-        Input::Archive { archived } => conversation_record(
-            history,
-            mint,
-            RecordBody::ConversationArchived(ConversationArchived { archived }),
-        ),
-        Input::Start(start) => start::accept(history, *start, mint),
+        Input::Command(command) => of_command(history, command, shown, mint),
         Input::Fork(fork) => fork::accept(history, live(history, fork.parent)?, &fork, mint),
-        Input::Stop { task, .. } => Ok(stop(live(history, task)?, shown, mint)),
-        Input::Intervene { task, intervention, by, .. } => {
-            Ok(intervene::accept(history, live(history, task)?, intervention, by, shown, mint))
-        }
-        Input::Pause { task } => Ok(pause(live(history, task)?, mint)),
-        Input::Resume { task, by } => resume(history, live(history, task)?, by, mint),
-        Input::Answer { task, question, response, by, .. } => {
-            answer::accept(history, task, question, Answer { response, by }, shown, mint)
-        }
-        Input::Decide { approval, decision, note, rule, by } => {
-            decide::accept(history, approval, Verdict { decision, note, rule, by }, mint)
-        }
         Input::Replied { task, item, replied } => model::replied(live(history, task)?, item, *replied, mint),
         Input::ModelFailed { task, item, failure, traces } => {
             model::failed(live(history, task)?, item, failure, traces, mint)
@@ -91,14 +71,44 @@ fn input_records(
         Input::Checkpointed { task, number, state } => {
             files::checkpointed(history, task, number, state, mint)
         }
-        Input::Undo(begun) => files::begin_undo(history, begun, mint),
         Input::Undone { undo, result } => files::end_undo(history, undo, result, mint),
-        Input::Wake { .. } => {
-            Ok(history.live().flat_map(|task| wake::accept(history, task, shown, mint)).collect())
-        }
+        Input::Wake => Ok(history.live().flat_map(|task| wake::accept(history, task, shown, mint)).collect()),
         Input::Interrupted { cause, findings, ran_until } => {
             Ok(interruption::accept(history, cause, &findings, ran_until, mint))
         }
+    }
+}
+
+fn of_command(
+    history: &History,
+    command: Command,
+    shown: &mut Shown,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
+    match command {
+        Command::Create(facts) => Ok(vec![of_conversation(mint, RecordBody::ConversationCreated(facts))]),
+        Command::Update(update) => {
+            conversation_record(history, mint, RecordBody::ConversationUpdated(update))
+        }
+        Command::Archive { archived } => conversation_record(
+            history,
+            mint,
+            RecordBody::ConversationArchived(ConversationArchived { archived }),
+        ),
+        Command::Start(start) => start::accept(history, *start, mint),
+        Command::Stop { task } => Ok(stop(live(history, task)?, shown, mint)),
+        Command::Intervene { task, intervention, by } => {
+            Ok(intervene::accept(history, live(history, task)?, intervention, by, shown, mint))
+        }
+        Command::Pause { task } => Ok(pause(live(history, task)?, mint)),
+        Command::Resume { task, by } => resume(history, live(history, task)?, by, mint),
+        Command::Answer { task, question, response, by } => {
+            answer::accept(history, task, question, Answer { response, by }, shown, mint)
+        }
+        Command::Decide { approval, decision, note, rule, by } => {
+            decide::accept(history, approval, Verdict { decision, note, rule, by }, mint)
+        }
+        Command::Undo(begun) => files::begin_undo(history, begun, mint),
     }
 }
 
@@ -129,7 +139,8 @@ fn pause(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
     draft.records
 }
 
-/// Resumes a paused task. If the pause asked a question, that question is answered with "go on"; others stay open.
+/// Resumes a paused task. If the pause asked a question, that question is answered with "go on"; others stay
+/// open.
 fn resume(
     history: &History,
     task: &Task,

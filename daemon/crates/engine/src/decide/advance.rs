@@ -6,8 +6,9 @@ use crate::{
         children, compaction,
         draft::{Draft, End, GoOn},
         files, incomplete,
-        input::{Input, Refusal, Shown},
+        input::{Input, Refusal},
         limits, note, schedule,
+        shown::Shown,
     },
     mint::Mint,
     mode::rules::{Action, Answer, Ending},
@@ -25,12 +26,17 @@ use abide_protocol::{
     task::{EndReason, PauseReason, Phase},
 };
 
-/// Accepts an input and lets the tasks act until they wait: the records of one append, folded into `history`.
+/// Accepts an input that cuts off nothing that people were shown, and lets the tasks act until they wait: the
+/// records of one append, folded into `history`.
 ///
 /// # Errors
 /// The refusal, if the input changes nothing; `history` is as it was.
-pub fn handle(history: &mut History, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
-    let mut records = accept(history, input, mint)?;
+pub fn handle(
+    history: &mut History,
+    input: impl Into<Input>,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
+    let mut records = accept(history, input, Shown::new(), mint)?;
     for record in &records {
         history.fold(record);
     }
@@ -38,8 +44,8 @@ pub fn handle(history: &mut History, input: Input, mint: &mut Mint) -> Result<Ve
     Ok(records)
 }
 
-/// Folds what the tasks do next by themselves into `history`. One task acts at a time, each before its parent, which may depend on it.
-/// Empty if all of them wait.
+/// Folds what the tasks do next by themselves into `history`. One task acts at a time, each before its
+/// parent, which may depend on it. Empty if all of them wait.
 pub fn advance(history: &mut History, mint: &mut Mint) -> Vec<NewRecord> {
     advance_those(history, mint, |_, _| true)
 }
@@ -64,8 +70,9 @@ pub(crate) fn advance_those(
     }
 }
 
-/// Whether the task is at work or would act by itself. A starting daemon loads such a task; any other waits for a person or a time. (A
-/// task at rest acts by itself only if its input was accepted while a daemon drained.)
+/// Whether the task is at work or would act by itself. A starting daemon loads such a task; any other waits
+/// for a person or a time. (A task at rest acts by itself only if its input was accepted while a daemon
+/// drained.)
 #[must_use]
 pub fn needs_daemon(history: &History, task: &Task) -> bool {
     let is_root = history.root().is_some_and(|root| root.id == task.id);

@@ -239,8 +239,8 @@ pub(crate) fn tell(
     Ok(draft.records)
 }
 
-/// The results of these sub-tasks as the result of a `wait`; `None` while one of them is at work. `ending` has the ends that are not
-/// folded yet.
+/// The results of these sub-tasks as the result of a `wait`; `None` while one of them is at work. `ending`
+/// has the ends that are not folded yet.
 pub(crate) fn results(
     history: &History,
     tasks: &[TaskId],
@@ -312,8 +312,8 @@ pub(crate) fn note(task: &Task, end: &TaskEnded) -> String {
     text
 }
 
-/// What keeps a task that wants to end from its end, in words for the model: a sub-task's result or a person's words that it has not
-/// read, or sub-tasks at work, which it is told of once.
+/// What keeps a task that wants to end from its end, in words for the model: a sub-task's result or a
+/// person's words that it has not read, or sub-tasks at work, which it is told of once.
 pub(crate) fn keep_from_ending(history: &History, task: &Task) -> Option<String> {
     let unread = task.has_unread.then(|| "a message has come meanwhile: read it first.".to_owned());
     let is_news = !task.knows_live_children && !task.mode.table().joins_sub_tasks;
@@ -329,7 +329,7 @@ pub(crate) fn keep_from_ending(history: &History, task: &Task) -> Option<String>
 }
 
 /// Whether code that is running has started the task, or one above it: the code may wait for it.
-pub(crate) fn serve_code(history: &History, task: &Task) -> bool {
+pub(crate) fn serves_code(history: &History, task: &Task) -> bool {
     let is_of_running_code = |task: &Task| {
         let caller = task.head.parent_id.and_then(|parent| history.task(parent));
         let call = caller.zip(task.head.forked_by).and_then(|(caller, by)| caller.call(by.call_id));

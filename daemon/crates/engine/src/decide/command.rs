@@ -1,14 +1,13 @@
 //! Clients' commands to a conversation.
 
-use crate::decide::input::{Input, Intervention, Shown, Start};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     checkpoint::UndoBegun,
     inbox::Decision,
-    record::{By, ConversationCreated, ConversationUpdated},
+    record::{By, CallAssessed, ConversationCreated, ConversationUpdated, Imported, TaskStarted},
 };
 
-/// A client's command. The driver makes it an [`Input`], adding what only the daemon knows.
+/// A client's command.
 #[derive(Debug, Clone)]
 pub enum Command {
     Create(ConversationCreated),
@@ -53,11 +52,11 @@ pub enum Command {
 }
 
 impl Command {
-    /// The command steers existing work. It is handled before other commands, may use the disk reserve, is never refused as
-    /// overloaded, and is recorded while the daemon drains.
+    /// The command steers existing work. It is handled before other commands, may use the disk reserve, is
+    /// never refused as overloaded, and is recorded while the daemon drains.
     ///
-    /// `Resume` counts because it can be an answer: after a budget pause it records the same "go on" as the answer to the budget's
-    /// question. `Pause` counts because a `Resume` sent after it must not overtake it.
+    /// `Resume` counts because it can be an answer: after a budget pause it records the same "go on" as the
+    /// answer to the budget's question. `Pause` counts because a `Resume` sent after it must not overtake it.
     #[must_use]
     pub const fn is_urgent(&self) -> bool {
         match self {
@@ -96,25 +95,43 @@ impl Command {
             | Self::Undo(_) => None,
         }
     }
+}
 
-    /// `shown` is the text already shown of the replies that the command has cut off.
-    pub(crate) fn into_input(self, shown: Shown) -> Input {
+/// A new root task, with all settings resolved.
+#[derive(Debug, Clone)]
+pub struct Start {
+    pub task: TaskId,
+    /// For a conversation that does not exist yet.
+    pub conversation: Option<ConversationCreated>,
+    pub head: TaskStarted,
+    /// Messages of an earlier conversation. They come before the prompt in the task's transcript.
+    pub imported: Vec<Imported>,
+    /// A call that comes before the first step, so that the workspace is ready for the work.
+    pub setup: Option<CallAssessed>,
+}
+
+/// How a person changes the course of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Intervention {
+    /// A remark, which the model reads before its next request.
+    Comment(String),
+    /// New instructions, which the task follows at once.
+    Modify { comment: String, content: String },
+    /// The task ends as deleted.
+    Delete { comment: String },
+    /// The task ends as completed, with this result.
+    Complete { summary: String },
+    /// The task ends as failed.
+    Fail { error: String },
+}
+
+impl Intervention {
+    /// Whether it ends the task.
+    #[must_use]
+    pub const fn ends(&self) -> bool {
         match self {
-            Self::Create(facts) => Input::Create(facts),
-            Self::Update(update) => Input::Update(update),
-            Self::Archive { archived } => Input::Archive { archived },
-            Self::Start(start) => Input::Start(start),
-            Self::Stop { task } => Input::Stop { task, shown },
-            Self::Pause { task } => Input::Pause { task },
-            Self::Intervene { task, intervention, by } => Input::Intervene { task, intervention, by, shown },
-            Self::Resume { task, by } => Input::Resume { task, by },
-            Self::Answer { task, question, response, by } => {
-                Input::Answer { task, question, response, by, shown }
-            }
-            Self::Undo(begun) => Input::Undo(begun),
-            Self::Decide { approval, decision, note, rule, by } => {
-                Input::Decide { approval, decision, note, rule, by }
-            }
+            Self::Comment(_) | Self::Modify { .. } => false,
+            Self::Delete { .. } | Self::Complete { .. } | Self::Fail { .. } => true,
         }
     }
 }

@@ -1,7 +1,8 @@
-//! What is left out of a transcript that has grown too long for its model. Nothing is removed from the records.
+//! What is left out of a transcript that has grown too long for its model. Nothing is removed from the
+//! records.
 //!
-//! There are two ways: the outputs of tools are elided, and whole steps are replaced by a line about each. The mode says which comes
-//! first. The newest steps stay whole.
+//! There are two ways: the outputs of tools are elided, and whole steps are replaced by a line about each.
+//! The mode says which comes first. The newest steps stay whole.
 
 use crate::state::{
     scratchpad::one_line,
@@ -17,13 +18,14 @@ use abide_protocol::{
 /// Steps at the end that stay whole.
 const WHOLE_STEPS: usize = 3;
 
-/// A compaction changes the start of the next request, so the provider reads all of it anew. Before a step it has to free at least
-/// this share of the transcript: one byte in so many.
+/// A compaction changes the start of the next request, so the provider reads all of it anew. Before a step it
+/// has to free at least this share of the transcript: one byte in so many.
 const WORTHWHILE: usize = 8;
 
 /// About so many bytes of text make a token. Used for what no provider has counted yet.
 const BYTES_PER_TOKEN: usize = 4;
-/// A token has at most about so many bytes of text: a provider that counts fewer tokens has not counted everything.
+/// A token has at most about so many bytes of text: a provider that counts fewer tokens has not counted
+/// everything.
 const MAX_BYTES_PER_TOKEN: usize = 8;
 /// A count is wrong beyond doubt if it would give a token so many times as many bytes.
 const BEYOND_DOUBT: u64 = 2;
@@ -44,16 +46,16 @@ pub(crate) fn before_step(task: &Task) -> Option<Compacted> {
     }
     let newest = task.steps.get(task.steps.len().saturating_sub(WHOLE_STEPS));
     let old = task.entries().get(..newest.map_or(task.entries().len(), |step| step.start));
-    let outputs = outputs(whole_outputs(old.unwrap_or_default()));
-    let whole = bytes(task.entries());
-    let is_worthwhile = |saving: &Saving| saving.bytes.saturating_mul(WORTHWHILE) >= whole;
+    let outputs = outputs(outputs_in_full(old.unwrap_or_default()));
+    let transcript_bytes = bytes(task.entries());
+    let is_worthwhile = |saving: &Saving| saving.bytes.saturating_mul(WORTHWHILE) >= transcript_bytes;
     in_order(task, outputs).find(is_worthwhile).map(|saving| saving.compacted)
 }
 
-/// What is left out after a request was too long for the model: half of the outputs, or all old steps. `None`: nothing is left that
-/// could be.
+/// What is left out after a request was too long for the model: half of the outputs, or all old steps.
+/// `None`: nothing is left that could be.
 pub(crate) fn after_overflow(task: &Task) -> Option<Compacted> {
-    let mut oldest: Vec<&ResultEntry> = whole_outputs(task.entries()).collect();
+    let mut oldest: Vec<&ResultEntry> = outputs_in_full(task.entries()).collect();
     oldest.truncate(oldest.len().div_ceil(2));
     in_order(task, outputs(oldest.into_iter())).next().map(|saving| saving.compacted)
 }
@@ -85,7 +87,8 @@ fn steps(task: &Task) -> Option<Saving> {
     (!saving.compacted.steps.is_empty()).then_some(saving)
 }
 
-/// The line about a step: its report, else the text of its newest reply that has one, else the tools that were called in it.
+/// The line about a step: its report, else the text of its newest reply that has one, else the tools that
+/// were called in it.
 fn line(step: &Step, entries: &[Entry]) -> String {
     let said = || entries.iter().rev().find_map(text);
     if let Some(report) = Some(step.report.clone()).filter(|report| !report.is_empty()).or_else(said) {
@@ -106,12 +109,13 @@ fn text(entry: &Entry) -> Option<String> {
     Some(one_line(&reply.text())).filter(|text| !text.is_empty())
 }
 
-fn whole_outputs(entries: &[Entry]) -> impl Iterator<Item = &ResultEntry> {
+fn outputs_in_full(entries: &[Entry]) -> impl Iterator<Item = &ResultEntry> {
     entries.iter().flat_map(Entry::results).filter(|result| !result.elided)
 }
 
-/// The tokens of the next request: those that the provider counted for the newest reply, and what has come since; but not fewer than
-/// its text has. (Some servers count only what they have not cut, or do not count what they have cached.)
+/// The tokens of the next request: those that the provider counted for the newest reply, and what has come
+/// since; but not fewer than its text has. (Some servers count only what they have not cut, or do not count
+/// what they have cached.)
 fn context_tokens(task: &Task) -> u64 {
     let (before, since) = task.entries().split_at(task.counted.entries.min(task.entries().len()));
     let (before, since) = (bytes(before), bytes(since));

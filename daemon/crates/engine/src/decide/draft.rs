@@ -1,7 +1,7 @@
 //! New records of one task, before they are folded.
 
 use crate::{
-    decide::input::Shown,
+    decide::shown::Shown,
     mint::Mint,
     state::task::{Call, CallStage, Task},
 };
@@ -101,7 +101,8 @@ impl<'a> Draft<'a> {
         }));
     }
 
-    /// Keeps what people were shown of what is cut off: the text of a reply, and the output of calls for [`Self::end`].
+    /// Keeps what people were shown of what is cut off: the text of a reply, and the output of calls for
+    /// [`Self::end`].
     pub(crate) fn keep_shown(&mut self, task: &Task, shown: &mut Shown) {
         for call in task.calls().iter().filter(|call| matches!(call.stage, CallStage::Started { .. })) {
             self.cut_off.insert(call.block.id, shown.cut_off(call.block.id, CUT_OFF));
@@ -114,7 +115,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Ends the task. Every open call gets a result first, because the conversation's next task continues the transcript.
+    /// Ends the task. Every open call gets a result first, because the conversation's next task continues the
+    /// transcript.
     pub(crate) fn end(&mut self, task: &Task, End { reason, summary, error, data, notice }: End) {
         for call in task.calls().iter().filter(|c| !c.is_finished()) {
             let words = match (&call.stage, self.cut_off.remove(&call.block.id)) {

@@ -1,4 +1,5 @@
-//! The attempts that should be running. The driver starts those that are missing and cancels those no longer listed.
+//! The attempts that should be running. The driver starts those that are missing and cancels those no longer
+//! listed.
 
 use crate::{
     decide::{advance::step_begins_at, effect::Effect, files},

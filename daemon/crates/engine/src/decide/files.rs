@@ -1,9 +1,10 @@
 //! Checkpoints of the files that the newest root task and its sub-tasks work on, and the undo of changes.
 //!
-//! The first checkpoint is due with the first call that may change something, and such a call waits for it. After that one is due
-//! whenever calls that may have changed something have finished and none runs; the next such call waits for it, the model is asked
-//! meanwhile. So what is between two checkpoints and changed while those calls ran, the task has changed. A removed file
-//! has no time of change, so the first of those calls notes which files are missing when it starts.
+//! The first checkpoint is due with the first call that may change something, and such a call waits for it.
+//! After that one is due whenever calls that may have changed something have finished and none runs; the next
+//! such call waits for it, the model is asked meanwhile. So what is between two checkpoints and changed while
+//! those calls ran, the task has changed. A removed file has no time of change, so the first of those calls
+//! notes which files are missing when it starts.
 
 use crate::{
     decide::{draft::Draft, effect::Effect, input::Refusal},
@@ -40,8 +41,8 @@ pub(crate) fn effect(history: &History) -> Option<Effect> {
     files.undo.as_ref().map(|begun| Effect::Undo { task: root.id, undo: begun.undo })
 }
 
-/// Whether a daemon that starts goes on with the work on files. A first checkpoint can wait until something is about to act: nothing has
-/// changed yet, and many tasks may wait for a person.
+/// Whether a daemon that starts goes on with the work on files. A first checkpoint can wait until something
+/// is about to act: nothing has changed yet, and many tasks may wait for a person.
 pub(crate) fn needs_daemon(history: &History) -> bool {
     let files = &history.files;
     let can_wait = matches!(files.first, FirstCheckpoint::NotTaken)
@@ -57,8 +58,9 @@ pub(crate) fn unfinished_after_end(history: &History, task: &Task) -> Option<Tim
     (is_root && effect(history).is_some()).then_some(at)
 }
 
-/// Why a call that is allowed has to ask after all: it was allowed because what it does can be undone, and that turned out not to be
-/// so. `--yes` answers it, as it answers a call that was found to be so when it was assessed.
+/// Why a call that is allowed has to ask after all: it was allowed because what it does can be undone, and
+/// that turned out not to be so. `--yes` answers it, as it answers a call that was found to be so when it was
+/// assessed.
 pub(crate) fn asks_after_all(history: &History, task: &Task, call: &Call) -> Option<String> {
     let why = history.files.failed.as_ref()?;
     let approvals = task.head.approvals;

@@ -1,4 +1,5 @@
-//! Checks the messages of an earlier conversation that a task is started with, and brings them into the order that a provider requires.
+//! Checks the messages of an earlier conversation that a task is started with, and brings them into the order
+//! that a provider requires.
 
 use crate::mint::Mint;
 use abide_protocol::{

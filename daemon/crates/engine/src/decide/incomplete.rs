@@ -1,4 +1,5 @@
-//! The notice for a task whose last reply is no whole one: cut, broken off, empty, or without the calls that it was to have.
+//! The notice for a task whose last reply is incomplete: cut, broken off, empty, or without the calls that it
+//! was to have.
 
 use crate::{
     mode::{rules::Last, task_mode::has_tools},

@@ -1,6 +1,7 @@
-//! The engine's inputs: commands, with what the daemon adds to them, and outcomes.
+//! The engine's inputs: clients' commands, and outcomes.
 
 use crate::{
+    decide::command::Command,
     mode::reading::Reading,
     state::{
         history::{First, History},
@@ -8,64 +9,21 @@ use crate::{
     },
 };
 use abide_protocol::{
-    ApprovalId, CallId, QuestionId, RecordId, TaskId, Timestamp,
-    checkpoint::{CheckpointState, UndoBegun, UndoResult},
+    CallId, RecordId, TaskId, Timestamp,
+    checkpoint::{CheckpointState, UndoResult},
     inbox::Decision,
     message::CallOutcome,
-    record::{
-        By, CallAssessed, ConversationCreated, ConversationUpdated, EditState, ForkedBy, Imported,
-        Interruption, ModelErrorKind, TaskStarted, Trace,
-    },
+    record::{CallAssessed, EditState, ForkedBy, Interruption, ModelErrorKind, Trace},
     task::EndReason,
     transcript::{Reply, ToolResult},
 };
-use std::collections::BTreeMap;
 
 /// A command or an outcome.
 #[derive(Debug, Clone)]
 pub enum Input {
-    Create(ConversationCreated),
-    Update(ConversationUpdated),
-    Archive {
-        archived: bool,
-    },
-    Start(Box<Start>),
+    Command(Command),
     /// Running code starts a sub-task of its task; no client can.
     Fork(Fork),
-    Stop {
-        task: TaskId,
-        shown: Shown,
-    },
-    Pause {
-        task: TaskId,
-    },
-    Intervene {
-        task: TaskId,
-        intervention: Intervention,
-        by: By,
-        shown: Shown,
-    },
-    Resume {
-        task: TaskId,
-        /// Of the answer, if the pause asked a question.
-        by: Option<By>,
-    },
-    /// `None` declines.
-    Answer {
-        task: TaskId,
-        question: QuestionId,
-        response: Option<String>,
-        by: Option<By>,
-        shown: Shown,
-    },
-    Decide {
-        approval: ApprovalId,
-        decision: Decision,
-        note: Option<String>,
-        /// The text of the approval's wider rule that is remembered. Absent: the very call.
-        rule: Option<String>,
-        by: By,
-    },
     /// A model call has ended with a reply.
     Replied {
         task: TaskId,
@@ -94,17 +52,13 @@ pub enum Input {
         number: u32,
         state: CheckpointState,
     },
-    /// A person takes back what this root task has changed.
-    Undo(UndoBegun),
     /// An undo is over.
     Undone {
         undo: RecordId,
         result: UndoResult,
     },
     /// A time given by [`crate::wake_at`] has come.
-    Wake {
-        shown: Shown,
-    },
+    Wake,
     /// The attempts that the records list as running do not run; `findings` are about the calls among them.
     Interrupted {
         cause: Interruption,
@@ -114,89 +68,14 @@ pub enum Input {
     },
 }
 
-/// What people were shown of attempts that are cut off.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shown {
-    /// The text of replies that are not recorded, by the item of the model call.
-    pub(crate) replies: BTreeMap<RecordId, String>,
-    /// The output of calls that have not ended.
-    outputs: BTreeMap<CallId, String>,
-}
-
-impl Shown {
-    #[must_use]
-    pub const fn new() -> Self {
-        Self { replies: BTreeMap::new(), outputs: BTreeMap::new() }
-    }
-
-    /// Adds the output of calls.
-    #[must_use]
-    pub fn with_outputs(self, outputs: impl IntoIterator<Item = (CallId, String)>) -> Self {
-        Self { outputs: outputs.into_iter().collect(), ..self }
-    }
-
-    /// What became of a call that an end has cut off: these words, and its output, if it gave any.
-    pub(crate) fn cut_off(&mut self, call: CallId, words: &str) -> String {
-        let output = self.outputs.remove(&call).unwrap_or_default();
-        match output.trim_end() {
-            "" => words.to_owned(),
-            output => format!("{words} Its output so far:\n{output}"),
-        }
+impl From<Command> for Input {
+    fn from(command: Command) -> Self {
+        Self::Command(command)
     }
 }
 
-impl FromIterator<(RecordId, String)> for Shown {
-    fn from_iter<T: IntoIterator<Item = (RecordId, String)>>(replies: T) -> Self {
-        Self { replies: replies.into_iter().collect(), ..Self::new() }
-    }
-}
-
-impl<const N: usize> From<[(RecordId, String); N]> for Shown {
-    fn from(replies: [(RecordId, String); N]) -> Self {
-        replies.into_iter().collect()
-    }
-}
-
-/// How a person changes the course of a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Intervention {
-    /// A remark, which the model reads before its next request.
-    Comment(String),
-    /// New instructions, which the task follows at once.
-    Modify { comment: String, content: String },
-    /// The task ends as deleted.
-    Delete { comment: String },
-    /// The task ends as completed, with this result.
-    Complete { summary: String },
-    /// The task ends as failed.
-    Fail { error: String },
-}
-
-impl Intervention {
-    /// Whether it ends the task.
-    #[must_use]
-    pub const fn ends(&self) -> bool {
-        match self {
-            Self::Comment(_) | Self::Modify { .. } => false,
-            Self::Delete { .. } | Self::Complete { .. } | Self::Fail { .. } => true,
-        }
-    }
-}
-
-/// A new root task, with all settings resolved.
-#[derive(Debug, Clone)]
-pub struct Start {
-    pub task: TaskId,
-    /// For a conversation that does not exist yet.
-    pub conversation: Option<ConversationCreated>,
-    pub head: TaskStarted,
-    /// Messages of an earlier conversation. They come before the prompt in the task's transcript.
-    pub imported: Vec<Imported>,
-    /// A call that comes before the first step, so that the workspace is ready for the work.
-    pub setup: Option<CallAssessed>,
-}
-
-/// A sub-task for which a running call asks. A call and an index stand for one sub-task, however often it is asked for.
+/// A sub-task for which a running call asks. A call and an index stand for one sub-task, however often it is
+/// asked for.
 #[derive(Debug, Clone)]
 pub struct Fork {
     pub parent: TaskId,

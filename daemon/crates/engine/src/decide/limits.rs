@@ -27,17 +27,18 @@ pub(crate) fn exhausted(limits: &Limits, usage: &Usage) -> Option<String> {
 
 /// The text for an alert, if a token or cost limit is nearly reached.
 pub(crate) fn nearly_exhausted(limits: &Limits, usage: &Usage) -> Option<String> {
-    let over =
+    let is_near =
         |used: u64, limit: u64| limit > 0 && used.saturating_mul(100) >= limit.saturating_mul(ALERT_PERCENT);
-    if over(usage.tokens(), limits.max_tokens) {
+    if is_near(usage.tokens(), limits.max_tokens) {
         return Some(format!("{} of {} tokens are used.", count(usage.tokens()), count(limits.max_tokens)));
     }
     let cost = usage.cost_micros.unwrap_or(0);
-    over(cost, limits.max_cost_micros)
+    is_near(cost, limits.max_cost_micros)
         .then(|| format!("{} of {} are spent.", money(cost), money(limits.max_cost_micros)))
 }
 
-/// The limits after a person has said to go on: each one that was reached is raised by its first value, `base`.
+/// The limits after a person has said to go on: each one that was reached is raised by its first value,
+/// `base`.
 pub(crate) fn raised(limits: &Limits, base: &Limits, usage: &Usage) -> Limits {
     let raise = |limit: u64, base: u64, used: u64| {
         if limit > 0 && used >= limit { used.saturating_add(base.max(1)) } else { limit }

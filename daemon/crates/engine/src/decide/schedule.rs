@@ -1,8 +1,8 @@
 //! Which of a reply's calls may start now.
 //!
-//! All approvals open at once, but that of a call which turns out later not to be undoable. `pure` calls run in parallel; every other
-//! call waits for all calls before it. `ask_user` comes after the ordinary calls, or before them if the mode asks first.
-//! `task_complete` comes last.
+//! All approvals open at once, but that of a call which turns out later not to be undoable. `pure` calls run
+//! in parallel; every other call waits for all calls before it. `ask_user` comes after the ordinary calls, or
+//! before them if the mode asks first. `task_complete` comes last.
 
 use crate::{
     decide::{children, draft::Draft, files},
@@ -59,7 +59,8 @@ fn refuse_or_ask(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &Cal
             draft.finish_call(call, CallOutcome::Refused, ToolResult::failure(why.clone()));
         }
         Permission::Ask => request_approval(draft, task, call, assessed),
-        // Folding `call_assessed` has already allowed these, as it has what asks for a reason that is accepted for the task.
+        // Folding `call_assessed` has already allowed these, as it has what asks for a reason that is
+        // accepted for the task.
         Permission::Tier | Permission::Rule | Permission::Yes | Permission::Sandbox => {}
     }
 }

@@ -91,8 +91,8 @@ fn tree(history: &History, task: &Task) -> Option<Box<Tree>> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Projection {
     pub task: AgentTask,
-    /// When the task has to be woken. One that has ended has to be at once, if work on its files is not over: a starting daemon finds
-    /// it by that.
+    /// When the task has to be woken. One that has ended has to be at once, if work on its files is not over:
+    /// a starting daemon finds it by that.
     pub wake_at: Option<Timestamp>,
     /// A starting daemon has to load the task.
     pub needs_daemon: bool,
@@ -108,8 +108,8 @@ pub fn project(conversation: ConversationId, history: &History, task: &Task) -> 
     }
 }
 
-/// The attempt that is scheduled or under way after a failed one. A task that may begin nothing has none, and neither does a call that
-/// the daemon interrupted and makes again: its model did not fail.
+/// The attempt that is scheduled or under way after a failed one. A task that may begin nothing has none, and
+/// neither does a call that the daemon interrupted and makes again: its model did not fail.
 fn retry(task: &Task) -> Option<Retry> {
     let is_due = !task.waits() || task.paused == Some(PauseReason::Parked);
     let failed = task.failed().filter(|failed| failed.kind != ModelErrorKind::Interrupted && is_due)?;

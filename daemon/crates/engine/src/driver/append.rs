@@ -1,4 +1,5 @@
-//! The append that is under way: which attempts start before it commits and which after, and who is answered when it commits or fails.
+//! The append that is under way: which attempts start before it commits and which after, and who is answered
+//! when it commits or fails.
 
 use super::{
     Append, AppendId, Driver, Duty, Failure, Gate, Host, Order, State,
@@ -20,8 +21,8 @@ use abide_protocol::{
 use std::{collections::BTreeSet, mem};
 
 impl<H: Host> Driver<H> {
-    /// Orders an append of records that are already folded, and starts attempts for them. Without records the waiter is answered at
-    /// once.
+    /// Orders an append of records that are already folded, and starts attempts for them. Without records the
+    /// waiter is answered at once.
     pub(super) fn append(&mut self, records: Vec<NewRecord>, urgent: bool, waiter: Waiter<H>) {
         if records.is_empty() {
             // Work on files has no record of being interrupted: it begins again.
@@ -59,8 +60,9 @@ impl<H: Host> Driver<H> {
         self.state = State::Appending(appending);
     }
 
-    /// Starts the attempts that are missing, behind the closed gate. Returns the attempts to start after the commit: those of a root task
-    /// that begins in this append. The store may still refuse it (a message sent twice), and then no request may have been sent.
+    /// Starts the attempts that are missing, behind the closed gate. Returns the attempts to start after the
+    /// commit: those of a root task that begins in this append. The store may still refuse it (a message sent
+    /// twice), and then no request may have been sent.
     fn start_attempts(&mut self, records: &[NewRecord]) -> Vec<Effect> {
         if self.duty == Duty::RecordOnly {
             return Vec::new();
@@ -76,8 +78,8 @@ impl<H: Host> Driver<H> {
         let is_missing = |effect: &Effect| {
             (begins_work_on_files || effect.ends_with_its_task()) && !self.running.contains(effect)
         };
-        let new = effects(&self.history).into_iter().filter(is_missing);
-        let (after_commit, now): (Vec<_>, Vec<_>) = new.partition(|effect| is_new(effect.task()));
+        let missing = effects(&self.history).into_iter().filter(is_missing);
+        let (after_commit, now): (Vec<_>, Vec<_>) = missing.partition(|effect| is_new(effect.task()));
         for effect in now {
             self.start(effect, Gate::Closed);
         }
@@ -98,19 +100,19 @@ impl<H: Host> Driver<H> {
         self.orders.push_back(Order::Start { effect, gate });
     }
 
-    /// The projections of the tasks that these records change: the records' tasks, their ancestors, and after a record that may let
-    /// sub-tasks act also all of these.
+    /// The projections of the tasks that these records change: the records' tasks, their ancestors, and after
+    /// a record that may let sub-tasks act also all of these.
     fn projections(&self, records: &[NewRecord]) -> Vec<Projection> {
         let mut changed: BTreeSet<TaskId> = records.iter().filter_map(|record| record.task_id).collect();
         if self.history.tasks().len() > 1 {
             let above = changed.iter().flat_map(|id| self.history.ancestors(*id)).map(|task| task.id);
-            let mut more: Vec<TaskId> = above.collect();
+            let mut with_relatives: Vec<TaskId> = above.collect();
             for holder in records.iter().filter(|record| may_free_sub_tasks(&record.body)) {
                 let is_within =
                     |task: &&Task| holder.task_id.is_some_and(|id| self.history.is_within(task.id, id));
-                more.extend(self.history.live().filter(is_within).map(|task| task.id));
+                with_relatives.extend(self.history.live().filter(is_within).map(|task| task.id));
             }
-            changed.extend(more);
+            changed.extend(with_relatives);
         }
         let tasks = changed.into_iter().filter_map(|id| self.history.task(id));
         tasks.map(|task| project(self.conversation, &self.history, task)).collect()
@@ -152,8 +154,8 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Loads the records again, which cancels all attempts. None of this append's records are on disk, unless an earlier append of them
-    /// was withdrawn too late.
+    /// Loads the records again, which cancels all attempts. None of this append's records are on disk, unless
+    /// an earlier append of them was withdrawn too late.
     pub(super) fn append_failed(&mut self, append: AppendId, error: H::Error, contradicts: bool) {
         let Some(appending) = self.take_appending(append) else { return };
         let Appending { records, waiter, joined, joining, was_withdrawn, .. } = *appending;
@@ -180,7 +182,8 @@ impl<H: Host> Driver<H> {
         self.state = State::Loading(next);
     }
 
-    /// Takes the append that is under way, if it has this id. A withdrawn append has an older id, and its result is ignored.
+    /// Takes the append that is under way, if it has this id. A withdrawn append has an older id, and its
+    /// result is ignored.
     fn take_appending(&mut self, append: AppendId) -> Option<Box<Appending<H>>> {
         match mem::replace(&mut self.state, State::Ready) {
             State::Appending(appending) if appending.id == append => Some(appending),
@@ -216,8 +219,8 @@ const fn finished_call(record: &NewRecord) -> Option<CallId> {
     }
 }
 
-/// Whether sub-tasks may act after the record that could not before: their task held them, or their calls waited for its checkpoint or
-/// for an undo.
+/// Whether sub-tasks may act after the record that could not before: their task held them, or their calls
+/// waited for its checkpoint or for an undo.
 const fn may_free_sub_tasks(body: &RecordBody) -> bool {
     changes_hold(body) || matches!(body, RecordBody::Checkpointed(_) | RecordBody::UndoEnded(_))
 }

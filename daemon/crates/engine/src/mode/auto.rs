@@ -1,5 +1,5 @@
-//! `auto`: works with tools like `agent`, and ends with the first reply without a call: its text is the answer. A reply that is cut, broken
-//! off or empty, or whose calls are lost, is none.
+//! `auto`: works with tools like `agent`, and ends with the first reply without a call: its text is the
+//! answer. A reply that is cut, broken off or empty, or whose calls are lost, is none.
 
 use super::{
     agent::Agent,

@@ -3,8 +3,8 @@
 /// At the start of a line, what a block begins with.
 const FENCE: &str = "```json";
 
-/// Lets the text before a control block through. What may be the start of a block is held back until it is clear. The reply's record
-/// has the whole text that people see, so nothing that is hidden too early is lost.
+/// Lets the text before a control block through. What may be the start of a block is held back until it is
+/// clear. The reply's record has the whole text that people see, so nothing that is hidden too early is lost.
 #[derive(Debug, Default)]
 pub struct BlockFilter {
     /// Whether there may be a block at all.

@@ -1,4 +1,5 @@
-//! `chat`: one request, one streamed answer, done. Somebody's words that come meanwhile are answered by one more.
+//! `chat`: one request, one streamed answer, done. Somebody's words that come meanwhile are answered by one
+//! more.
 
 use super::rules::{Action, Answer, Facts, Last, Rules, Shape, Table, Tools};
 use abide_protocol::transcript::StopReason;

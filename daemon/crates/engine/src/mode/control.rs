@@ -29,8 +29,8 @@ pub(crate) fn is_control(tool: &str) -> bool {
     matches!(tool, TASK_COMPLETE | ASK_USER | REQUEST_INPUT | SEND_UPDATE | FORK | WAIT | TELL)
 }
 
-/// The tools that a task's model may call. A question may be asked by either of its names, whichever was declared; declaring both
-/// would show the model two tools for one purpose.
+/// The tools that a task's model may call. A question may be asked by either of its names, whichever was
+/// declared; declaring both would show the model two tools for one purpose.
 #[must_use]
 pub fn callable<'t>(declared: &'t [ToolSpec], calls: &[CallBlock]) -> Cow<'t, [ToolSpec]> {
     let is_declared = |name: &str| declared.iter().any(|spec| spec.name == name);
@@ -220,7 +220,8 @@ impl Control {
     }
 }
 
-/// The prompt and the tools of a sub-task for which a worktree is made; `None`: this is not a call that asks for one.
+/// The prompt and the tools of a sub-task for which a worktree is made; `None`: this is not a call that asks
+/// for one.
 #[must_use]
 pub fn fork_apart(tool: &str, arguments: &str) -> Option<(String, Option<Vec<String>>)> {
     match Control::parse(tool, arguments) {

@@ -1,4 +1,5 @@
-//! `plan`: each step asks the model for a plan, a JSON object with the step's calls. It works with models that cannot call tools.
+//! `plan`: each step asks the model for a plan, a JSON object with the step's calls. It works with models
+//! that cannot call tools.
 //!
 //! The calls are not in the provider's reply, so their results go back to the model as one note.
 
@@ -105,8 +106,8 @@ fn read(_: Option<Phase>, reply: &Reply) -> Reading {
     plan.unwrap_or_else(|| read_no_plan(&text))
 }
 
-/// Reads a plan, if the text holds one: its question, then its calls, then its end. People see its reasoning. A plan that asks is not complete: what it would
-/// end with does not know the answer.
+/// Reads a plan, if the text holds one: its question, then its calls, then its end. People see its reasoning.
+/// A plan that asks is not complete: what it would end with does not know the answer.
 fn read_plan(text: &str) -> Option<Reading> {
     let block = Block::find(text, &["reasoning", "tool_calls", "question", "is_complete"])?;
     let (reasoning, question, listed) =
@@ -131,7 +132,8 @@ fn read_plan(text: &str) -> Option<Reading> {
     Some(Reading { text: Some(block.around_or(&reasoning)), calls, ..Reading::default() })
 }
 
-/// Reads a reply that holds no plan, for example one that was cut: people see its text up to where a plan begins.
+/// Reads a reply that holds no plan, for example one that was cut: people see its text up to where a plan
+/// begins.
 fn read_no_plan(text: &str) -> Reading {
     let shown = BlockFilter::new(true).push(text);
     Reading { text: Some(shown.trim_end().to_owned()), ..Reading::default() }
@@ -139,7 +141,8 @@ fn read_no_plan(text: &str) -> Reading {
 
 /// The JSON Schema of a plan with calls of these tools. [`read_plan`] reads more leniently.
 ///
-/// It names each tool with its parameters: a small model held to a schema that leaves them open writes names of its own.
+/// It names each tool with its parameters: a small model held to a schema that leaves them open writes names
+/// of its own.
 fn schema(tools: &[ToolSpec]) -> OutputSchema {
     let call = |tool: &ToolSpec| {
         json!({

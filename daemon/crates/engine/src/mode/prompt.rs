@@ -23,7 +23,8 @@ pub(crate) const CHILD: &str = include_str!("prompt/agent_child_prompt.md");
 /// How to work alone; a part of every mode but `chat`.
 const WORK: &str = include_str!("prompt/work.md");
 
-/// The persona's prompt (or the default), then the mode's rules. `tools` are described if the mode does not declare them.
+/// The persona's prompt (or the default), then the mode's rules. `tools` are described if the mode does not
+/// declare them.
 #[must_use]
 pub fn system(mode: Mode, persona: Option<&str>, workspace: &str, tools: &[ToolSpec]) -> String {
     let persona = persona.map(str::trim).filter(|p| !p.is_empty()).unwrap_or(DEFAULT_PERSONA);
@@ -43,7 +44,8 @@ pub fn system(mode: Mode, persona: Option<&str>, workspace: &str, tools: &[ToolS
     format!("{persona}\n\n{}", template::fill_whole(&rules, &values[1..2]))
 }
 
-/// The system prompt of the sub-tasks of a task in this mode; `None`: it is the task's own, or there can be none.
+/// The system prompt of the sub-tasks of a task in this mode; `None`: it is the task's own, or there can be
+/// none.
 #[must_use]
 pub fn system_of_sub_tasks(mode: Mode, persona: Option<&str>, workspace: &str) -> Option<String> {
     let has_own = mode != OF_SUB_TASKS && starts_sub_tasks(mode);
@@ -54,7 +56,8 @@ fn starts_sub_tasks(mode: Mode) -> bool {
     table(mode).control_tools.contains(&FORK)
 }
 
-/// The built-in templates of a mode's notes: those of its phases, and that of its sub-tasks if it can start any.
+/// The built-in templates of a mode's notes: those of its phases, and that of its sub-tasks if it can start
+/// any.
 #[must_use]
 pub fn templates(mode: Mode) -> BTreeMap<Note, &'static str> {
     let of_phase = |phase: &Phase| Some((Note::Phase(*phase), (table(mode).shape)(Some(*phase)).note?));

@@ -1,7 +1,7 @@
 //! What a mode reads in the text of a model's reply: a control block, the text that people see, and calls.
 //!
-//! A reply is read once, before it is recorded, and what was read is recorded with it. A model may write anything: a field of the
-//! wrong type takes its default, and a text without a block is free text.
+//! A reply is read once, before it is recorded, and what was read is recorded with it. A model may write
+//! anything: a field of the wrong type takes its default, and a text without a block is free text.
 
 use super::control::ASK_USER;
 use abide_protocol::{CallId, record::ControlBlock, transcript::CallBlock};

@@ -1,4 +1,5 @@
-//! `roa`: reason, act, observe. A step is one pass of the three phases, and begins with reason. All three are recorded in every step.
+//! `roa`: reason, act, observe. A step is one pass of the three phases, and begins with reason. All three are
+//! recorded in every step.
 
 use super::{
     agent::{AfterText, Uncalled},

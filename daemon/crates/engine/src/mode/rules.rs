@@ -18,7 +18,8 @@ pub(crate) trait Rules {
     /// Remembers what the mode needs of a record of its task. `last`: the task's last event.
     fn fold(&mut self, _record: &RecordBody, _last: &Last) {}
 
-    /// The task's next action. Called only while no call of a model or a tool runs and the task waits for nobody.
+    /// The task's next action. Called only while no call of a model or a tool runs and the task waits for
+    /// nobody.
     fn next(&self, facts: &Facts<'_>) -> Action;
 
     /// The phase that began last, in a mode with phases.
@@ -36,8 +37,8 @@ pub(crate) trait Rules {
         is_asking
     }
 
-    /// What the agent reports of its step in this reply. It may be blank: the text of a reply in which nothing was read is in the
-    /// transcript.
+    /// What the agent reports of its step in this reply. It may be blank: the text of a reply in which
+    /// nothing was read is in the transcript.
     fn report(&self, reply: &ReplyRecord) -> String {
         reply.text.clone().unwrap_or_default()
     }
@@ -71,7 +72,8 @@ pub(crate) struct Table {
     pub(crate) read: fn(Option<Phase>, &Reply) -> Reading,
     /// The most steps of a task, if neither the request nor the configuration says.
     pub(crate) steps: u32,
-    /// A sub-task may make as many steps as its parent. Otherwise as many as is usual: a step of the parent is not one of an agent.
+    /// A sub-task may make as many steps as its parent. Otherwise as many as is usual: a step of the parent
+    /// is not one of an agent.
     pub(crate) shares_step_limit: bool,
     /// Questions are asked before the other calls of a reply run, not after them.
     pub(crate) asks_first: bool,
@@ -184,7 +186,8 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// An answer with this text. A blank text is none. It is a message unless the agent has just said the same.
+    /// An answer with this text. A blank text is none. It is a message unless the agent has just said the
+    /// same.
     pub(crate) fn of(facts: &Facts<'_>, text: &str) -> Self {
         let text = Some(text.to_owned()).filter(|text| !text.trim().is_empty());
         let is_message = text.as_ref().is_some_and(|text| text.trim() != facts.said.trim());

@@ -1,7 +1,9 @@
-//! `tree`: asks until the request is clear, splits it among sub-tasks, works beside them, waits for them, and sums up.
+//! `tree`: asks until the request is clear, splits it among sub-tasks, works beside them, waits for them, and
+//! sums up.
 //!
-//! The phases in their order: clarify, inquire, split, act, summarize. Only act has tools, and only act begins steps. What the other
-//! phases decide is read in their replies as calls: a question, or the forks of the sub-tasks. A reply without a block decides nothing.
+//! The phases in their order: clarify, inquire, split, act, summarize. Only act has tools, and only act
+//! begins steps. What the other phases decide is read in their replies as calls: a question, or the forks of
+//! the sub-tasks. A reply without a block decides nothing.
 
 use super::{
     agent::{self, AfterText, Uncalled},
@@ -220,7 +222,8 @@ fn read(phase: Option<Phase>, reply: &Reply) -> Reading {
     }
 }
 
-/// Reads a reply of phase `clarify` or `inquire`: a block with a question, which is asked if this flag is set.
+/// Reads a reply of phase `clarify` or `inquire`: a block with a question, which is asked if this flag is
+/// set.
 fn read_question(text: &str, flag: &str) -> Reading {
     let Some(block) = Block::find(text, &[flag, "question"]) else { return Reading::default() };
     let question = block.text("question");
@@ -239,8 +242,8 @@ fn read_parts(text: &str) -> Reading {
     Reading { text: Some(block.around_or("")), calls, ..Reading::default() }
 }
 
-/// Reads a reply of phase `summarize`. An answer that is uncertain asks. If there is no text beside the block, people
-/// see its answer.
+/// Reads a reply of phase `summarize`. An answer that is uncertain asks. If there is no text beside the
+/// block, people see its answer.
 fn read_summary(text: &str) -> Reading {
     let Some(block) = Block::find(text, &["answer", "uncertain", "question"]) else {
         return Reading::default();

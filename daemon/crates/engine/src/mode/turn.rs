@@ -10,7 +10,8 @@ use abide_protocol::{
 };
 use std::sync::Arc;
 
-/// The mode and the phase of a model call. They decide the shape of its request and what is read in its reply, for all attempts alike.
+/// The mode and the phase of a model call. They decide the shape of its request and what is read in its
+/// reply, for all attempts alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     pub mode: Mode,
@@ -37,7 +38,8 @@ impl Turn {
         BlockFilter::new(self.phase.is_some_and(|phase| phase != Phase::Act))
     }
 
-    /// Reads a reply before it is recorded: drops calls that do not count, and finds what the mode asks for in its text.
+    /// Reads a reply before it is recorded: drops calls that do not count, and finds what the mode asks for
+    /// in its text.
     pub fn read(self, reply: &mut Reply, mint: &mut Mint) -> Reading {
         let is_call = |block: &Block| matches!(block, Block::Call(_));
         let is_forbidden = (self.table().shape)(self.phase).tools == ToolUse::Forbidden;
@@ -45,7 +47,8 @@ impl Turn {
             // It was to have none.
             reply.stop_reason = StopReason::EndTurn;
         }
-        // The last call of a cut reply may be incomplete, and all are dropped. In a phase without tools no call was asked for.
+        // The last call of a cut reply may be incomplete, and all are dropped. In a phase without tools no
+        // call was asked for.
         let is_cut =
             matches!(reply.stop_reason, StopReason::Length | StopReason::Unfinished | StopReason::LostCalls);
         if is_cut || is_forbidden {

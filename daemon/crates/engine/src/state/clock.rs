@@ -21,7 +21,8 @@ impl Clock {
         self.working_since = works.then_some(at);
     }
 
-    /// The time that has passed on the system's clock without work, in ms: the machine slept, or the clock was set.
+    /// The time that has passed on the system's clock without work, in ms: the machine slept, or the clock
+    /// was set.
     pub(crate) fn leave_out(&mut self, ms: i64) {
         self.working_since = self.working_since.map(|since| since.moved_by(ms));
     }

@@ -1,4 +1,5 @@
-//! What is known of the files that the newest root task and its sub-tasks work on: their checkpoints, and the undo of changes.
+//! What is known of the files that the newest root task and its sub-tasks work on: their checkpoints, and the
+//! undo of changes.
 
 use crate::state::task::{Call, CallStage};
 use abide_protocol::{
@@ -16,7 +17,7 @@ pub(crate) struct Files {
     /// The number of the next checkpoint.
     pub(crate) next: u32,
     /// Calls that may have changed something.
-    since: Option<Since>,
+    since: Option<RanSince>,
     /// Such a call has finished since the newest checkpoint was made or tried.
     pub(crate) is_due: bool,
     /// Why the last checkpoint that was tried could not be made.
@@ -40,15 +41,16 @@ pub(crate) enum FirstCheckpoint {
 
 /// What ran since the newest checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Since {
-    /// The root task's step in which the first call started. The next step may begin before the checkpoint is made.
+struct RanSince {
+    /// The root task's step in which the first call started. The next step may begin before the checkpoint is
+    /// made.
     step: u32,
     ran: Ran,
 }
 
 /// A record of a task.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seen<'r> {
+pub(crate) struct TaskRecord<'r> {
     pub(crate) task: TaskId,
     /// The root task's step before it.
     pub(crate) step: u32,
@@ -83,7 +85,8 @@ impl Files {
         self.since.as_ref().map(|since| since.step)
     }
 
-    /// The checkpoint after which this call, which has just started, is the first that may change something, and when it started.
+    /// The checkpoint after which this call, which has just started, is the first that may change something,
+    /// and when it started.
     pub(crate) fn before(&self, call: &Call) -> Option<(SavedTree, Timestamp)> {
         let CallStage::Started { at, .. } = call.stage else { return None };
         match &self.first {
@@ -96,8 +99,8 @@ impl Files {
     }
 
     /// Folds a record of a task. `call`: the call that it is about, before the record.
-    pub(crate) fn see(&mut self, record: Seen<'_>, call: Option<&Call>) {
-        let Seen { task, step, at, body } = record;
+    pub(crate) fn fold(&mut self, record: TaskRecord<'_>, call: Option<&Call>) {
+        let TaskRecord { task, step, at, body } = record;
         match body {
             RecordBody::CallStarted(_) if call.is_some_and(may_change) => {
                 let edit = call.and_then(|call| call.assessed.as_ref()?.edit.clone());
@@ -131,7 +134,7 @@ impl Files {
     fn ran(&mut self, step: u32, at: Timestamp) -> &mut Ran {
         let window = Window { from: at, until: at };
         let ran = Ran { window, edits: Vec::new(), commands: false };
-        &mut self.since.get_or_insert(Since { step, ran }).ran
+        &mut self.since.get_or_insert(RanSince { step, ran }).ran
     }
 
     fn has_run(&mut self, step: u32, at: Timestamp) {

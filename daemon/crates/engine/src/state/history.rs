@@ -29,12 +29,14 @@ pub struct CheckpointBefore {
 pub struct History {
     /// `None` before its first record.
     pub conversation: Option<Conversation>,
-    /// The newest root task, then all its sub-tasks at any depth, in the order in which they were started: each after its parent.
-    /// Earlier roots and their sub-tasks have ended.
+    /// The newest root task, then all its sub-tasks at any depth, in the order in which they were started:
+    /// each after its parent. Earlier roots and their sub-tasks have ended.
     pub(crate) tasks: Vec<Task>,
-    /// The transcript of earlier roots, which the next root continues. Used only while `tasks` is empty, after a snapshot.
+    /// The transcript of earlier roots, which the next root continues. Used only while `tasks` is empty,
+    /// after a snapshot.
     pub(crate) inherited: Transcript,
-    /// Consecutive daemon starts that found this tree of tasks at work, without progress since the one before.
+    /// Consecutive daemon starts that found this tree of tasks at work, without progress since the one
+    /// before.
     pub(crate) restarts: u32,
     /// The first response to each question that has one.
     pub(crate) answered: BTreeMap<QuestionId, First<Option<String>>>,
@@ -105,7 +107,8 @@ impl History {
         all
     }
 
-    /// What the next checkpoint begins with, if the root task has one: the newest, and the calls that ran since.
+    /// What the next checkpoint begins with, if the root task has one: the newest, and the calls that ran
+    /// since.
     #[must_use]
     pub fn newest_checkpoint(&self) -> Option<(SavedTree, Option<Ran>)> {
         self.files.since()
@@ -118,7 +121,8 @@ impl History {
         self.files.step().unwrap_or_else(now)
     }
 
-    /// The newest checkpoint, if this call, which has just started, is the first after it that may change something.
+    /// The newest checkpoint, if this call, which has just started, is the first after it that may change
+    /// something.
     #[must_use]
     pub fn checkpoint_before(&self, call: &Call) -> Option<CheckpointBefore> {
         let (saved, started_at) = self.files.before(call)?;

@@ -1,4 +1,5 @@
-//! The files of a task: those that its tools have written, and those that the user named. Derived from records, never stored.
+//! The files of a task: those that its tools have written, and those that the user named. Derived from
+//! records, never stored.
 
 use abide_protocol::{limits::MAX_FILES, method::task::TaskFile};
 

@@ -11,8 +11,8 @@ pub const LINES: usize = 200;
 /// The most characters of a line.
 const LINE: usize = 200;
 
-/// A line for each answer of a person and each tool result, in order. `calls` and `answers` are the task's own. (Control calls are
-/// left out: their results are the engine's own words or an answer.)
+/// A line for each answer of a person and each tool result, in order. `calls` and `answers` are the task's
+/// own. (Control calls are left out: their results are the engine's own words or an answer.)
 #[must_use]
 pub fn scratchpad(calls: &[CallView], answers: &[Message]) -> Vec<String> {
     let answers = answers.iter().map(|answer| (answer.at, Line::Answer(answer)));
@@ -46,7 +46,8 @@ pub(crate) fn result_line(tool: &str, result: &str) -> String {
     one_line(&format!("Tool {tool}: {result}"))
 }
 
-/// The text on one line: white space and control characters become single spaces, and it is cut at [`LINE`] characters.
+/// The text on one line: white space and control characters become single spaces, and it is cut at [`LINE`]
+/// characters.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::new();
     let is_space = |c: char| c.is_whitespace() || c.is_control();

@@ -1,8 +1,10 @@
-//! A snapshot of a history: the state of a conversation from which a reading can begin at its newest root task, in place of its first record.
+//! A snapshot of a history: the state of a conversation from which a reading can begin at its newest root
+//! task, in place of its first record.
 //!
-//! It is taken at any time while that root is the newest. Folding the root's records a second time changes nothing that a snapshot
-//! holds: a conversation's facts are overwritten by the same facts, the first answer to a question stays the first, and the result
-//! that is elided already is elided again. So reading from a snapshot comes to the same state as reading all records.
+//! It is taken at any time while that root is the newest. Folding the root's records a second time changes
+//! nothing that a snapshot holds: a conversation's facts are overwritten by the same facts, the first answer
+//! to a question stays the first, and the result that is elided already is elided again. So reading from a
+//! snapshot comes to the same state as reading all records.
 
 use crate::state::history::{Conversation, First, History};
 use abide_protocol::{
@@ -63,7 +65,8 @@ pub enum UnreadableHistorySnapshot {
 }
 
 impl HistorySnapshot {
-    /// The number of the stored form. Any change of the types in it raises the number; a snapshot of another form is not read.
+    /// The number of the stored form. Any change of the types in it raises the number; a snapshot of another
+    /// form is not read.
     pub const FORM: u32 = 1;
 
     /// The bytes to store.
@@ -97,7 +100,8 @@ impl History {
         })
     }
 
-    /// The state of a snapshot, encoded by [`HistorySnapshot::encode`], before the first record of its root task is folded.
+    /// The state of a snapshot, encoded by [`HistorySnapshot::encode`], before the first record of its root
+    /// task is folded.
     ///
     /// # Errors
     /// The bytes are not a snapshot of [`HistorySnapshot::FORM`].

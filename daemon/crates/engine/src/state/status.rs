@@ -6,8 +6,8 @@ use crate::{
 };
 use abide_protocol::task::Status;
 
-/// Where several hold: approval > question > tool > sub-tasks > thinking. `Paused`, by the task's own pause or a held ancestor, shows once nothing
-/// runs.
+/// Where several hold: approval > question > tool > sub-tasks > thinking. `Paused`, by the task's own pause
+/// or a held ancestor, shows once nothing runs.
 #[must_use]
 pub fn status(task: &Task) -> Status {
     if let Stage::Ended { end, .. } = &task.stage {
@@ -42,7 +42,8 @@ pub fn is_at_work(task: &Task) -> bool {
     acts(task) || task.in_flight()
 }
 
-/// Whether the time counts as work: the task is not waiting, for the next attempt of a model call neither, not paused and not ended.
+/// Whether the time counts as work: the task is not waiting, for the next attempt of a model call neither,
+/// not paused and not ended.
 pub(crate) fn works(task: &Task) -> bool {
     acts(task) && !matches!(task.stage, Stage::Backoff { .. })
 }

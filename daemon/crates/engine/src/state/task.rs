@@ -49,14 +49,15 @@ pub struct Task {
     pub children: Vec<TaskId>,
     /// Why an ancestor holds the task. A held task begins nothing until that ancestor goes on.
     pub held: Option<PauseReason>,
-    /// The entries that its model is sent after the system prompt. A root task continues the transcript of the previous root; a
-    /// sub-task's transcript is dropped at its end.
+    /// The entries that its model is sent after the system prompt. A root task continues the transcript of
+    /// the previous root; a sub-task's transcript is dropped at its end.
     pub(crate) transcript: Transcript,
     /// The number of entries, at the start of the transcript, that are from earlier root tasks.
     pub(crate) inherited: usize,
     /// Something works beneath it; kept for a root task, whose time limit counts that too.
     pub(crate) works_below: bool,
-    /// Something has come that its model has not been sent yet: a sub-task's result, somebody's words, or a note.
+    /// Something has come that its model has not been sent yet: a sub-task's result, somebody's words, or a
+    /// note.
     pub(crate) has_unread: bool,
     /// Its model has been told which sub-tasks are at work, as it wanted to end; it has started none since.
     pub(crate) knows_live_children: bool,
@@ -174,7 +175,8 @@ pub(crate) struct Step {
     pub(crate) number: u32,
     /// The place of its first entry.
     pub(crate) start: usize,
-    /// What the agent reported in it by an observation, a plan or an update, the newest of them, on one line; empty if nothing.
+    /// What the agent reported in it by an observation, a plan or an update, the newest of them, on one line;
+    /// empty if nothing.
     pub(crate) report: String,
 }
 
@@ -267,7 +269,8 @@ impl Task {
         self.transcript.entries()
     }
 
-    /// Why the task holds its sub-tasks, if it does: it or an ancestor is paused, or asks whether to go on after a restart.
+    /// Why the task holds its sub-tasks, if it does: it or an ancestor is paused, or asks whether to go on
+    /// after a restart.
     pub(crate) fn holds(&self) -> Option<PauseReason> {
         self.paused.or(self.held).or_else(|| self.own_hold())
     }
@@ -321,8 +324,8 @@ impl Task {
         }
     }
 
-    /// The reply of which clients may have been shown text that is not recorded: it is under way, or it broke and no other attempt has
-    /// begun.
+    /// The reply of which clients may have been shown text that is not recorded: it is under way, or it broke
+    /// and no other attempt has begun.
     pub(crate) const fn unrecorded_reply(&self) -> Option<RecordId> {
         match self.stage {
             Stage::Thinking { item, .. } | Stage::Backoff { item, .. } => Some(item),

@@ -11,8 +11,8 @@ use std::{collections::BTreeSet, iter};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trail {
     pub chain: Chain,
-    /// The undos that can be taken back, in order. One that changed nothing is nothing to bring back, and what an earlier one took back
-    /// still is.
+    /// The undos that can be taken back, in order. One that changed nothing is nothing to bring back, and
+    /// what an earlier one took back still is.
     undos: Vec<InForce>,
 }
 
@@ -47,7 +47,8 @@ fn redone(undos: &mut Vec<InForce>, chain: &Chain, here: usize, done: &UndoneFil
 }
 
 impl Trail {
-    /// That of a root task. `records`: those of its conversation, in order; others than of checkpoints and undos are skipped.
+    /// That of a root task. `records`: those of its conversation, in order; others than of checkpoints and
+    /// undos are skipped.
     ///
     /// # Errors
     /// It has no checkpoint.

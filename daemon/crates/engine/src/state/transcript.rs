@@ -1,4 +1,5 @@
-//! A task's transcript, which is sent to its model: entries are appended, and results are elided when it grows too long.
+//! A task's transcript, which is sent to its model: entries are appended, and results are elided when it
+//! grows too long.
 
 use crate::state::task::{Call, CallStage, Counted, Deferred, Stage, Task};
 use abide_protocol::{
@@ -11,8 +12,8 @@ use std::iter;
 /// Replaces the text of an elided result.
 const ELIDED: &str = "[This output was left out to fit the model's context.]";
 
-/// Appends an entry. While a reply or results are due the entry is deferred: a provider requires a reply directly after the entries
-/// that it answers, and results directly after their reply.
+/// Appends an entry. While a reply or results are due the entry is deferred: a provider requires a reply
+/// directly after the entries that it answers, and results directly after their reply.
 pub(super) fn append(task: &mut Task, entry: Entry) {
     append_results_of(task, &[], entry);
 }
@@ -96,13 +97,13 @@ fn shorten(task: &mut Task, shortened: &[CompactedStep]) {
             else {
                 continue;
             };
-            let Some(whole) = entries.get(start..end) else { continue };
-            let said = whole.iter().filter(|entry| is_said_by_a_person(entry)).cloned();
-            let left: Vec<Entry> = iter::once(Entry::Note(text.clone())).chain(said).collect();
-            let moved = |place: usize| place - (end - start) + left.len();
+            let Some(of_step) = entries.get(start..end) else { continue };
+            let said_by_people = of_step.iter().filter(|entry| is_said_by_a_person(entry)).cloned();
+            let remaining: Vec<Entry> = iter::once(Entry::Note(text.clone())).chain(said_by_people).collect();
+            let moved = |place: usize| place - (end - start) + remaining.len();
             steps.remove(place);
             steps.iter_mut().skip(place).for_each(|later| later.start = moved(later.start));
-            entries.splice(start..end, left);
+            entries.splice(start..end, remaining);
         }
     });
 }

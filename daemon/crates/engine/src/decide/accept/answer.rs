@@ -1,8 +1,9 @@
 use crate::{
     decide::{
         draft::{Draft, End, GO_ON, STOP},
-        input::{Refusal, Shown, live},
+        input::{Refusal, live},
         limits,
+        shown::Shown,
     },
     mint::Mint,
     state::{history::History, task::Task},

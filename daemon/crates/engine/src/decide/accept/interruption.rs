@@ -1,5 +1,5 @@
-//! Recovers interrupted work: attempts that ran when the daemon died, or that it cancelled because an append had failed. Only a death
-//! counts towards the crash loop and applies the task's restart policy.
+//! Recovers interrupted work: attempts that ran when the daemon died, or that it cancelled because an append
+//! had failed. Only a death counts towards the crash loop and applies the task's restart policy.
 
 use crate::{
     decide::{
@@ -26,16 +26,16 @@ use abide_protocol::{
 };
 use std::fmt::Write as _;
 
-/// Ends of the daemon in a row, by a crash or a stop that cut the task off, without progress after which the task is paused instead of
-/// resumed.
+/// Ends of the daemon in a row, by a crash or a stop that cut the task off, without progress after which the
+/// task is paused instead of resumed.
 const CRASH_LOOP: u32 = 3;
 
 const CRASH_LOOP_QUESTION: &str = "The daemon has ended three times in a row while this task was at work, and the task got no further. It is paused, because \
                                    it may be the cause. Go on?";
 const RESTART_QUESTION: &str = "The daemon was restarted while this task was at work. Go on?";
 
-/// Records the interruption of every task that was at work, and of the root, whose restart policy and crash-loop count apply to the
-/// whole tree.
+/// Records the interruption of every task that was at work, and of the root, whose restart policy and
+/// crash-loop count apply to the whole tree.
 pub(super) fn accept(
     history: &History,
     cause: Interruption,
@@ -130,8 +130,8 @@ fn pause(draft: &mut Draft<'_>, reason: PauseReason, question: &str) {
     draft.ask_to_go_on(GoOn::new(QuestionKind::Restart, question));
 }
 
-/// Records the result of an interrupted call, or nothing if the call may run again: folding `Restarted` has made it `Allowed`.
-/// `forked`: the names of the sub-tasks that it has started.
+/// Records the result of an interrupted call, or nothing if the call may run again: folding `Restarted` has
+/// made it `Allowed`. `forked`: the names of the sub-tasks that it has started.
 fn recover(draft: &mut Draft<'_>, call: &Call, cause: Interruption, finding: Option<&Finding>, forked: &str) {
     let edit = finding.map_or(EditState::Unknown, |f| f.edit);
     match (call.effect(), edit) {

@@ -3,8 +3,9 @@
 use crate::{
     decide::{
         children,
+        command::Intervention,
         draft::{Draft, End},
-        input::{Intervention, Shown},
+        shown::Shown,
     },
     mint::Mint,
     state::{
@@ -74,8 +75,8 @@ pub(super) fn accept(
     draft.records
 }
 
-/// Gives every call that does not run its result: to a question the new instructions, to a `wait` the results so far, to any other call
-/// that it was not run. A call that runs goes on.
+/// Gives every call that does not run its result: to a question the new instructions, to a `wait` the results
+/// so far, to any other call that it was not run. A call that runs goes on.
 fn close_calls(draft: &mut Draft<'_>, history: &History, task: &Task, content: &str) {
     for call in task.calls() {
         let (outcome, result) = match &call.stage {
@@ -98,8 +99,8 @@ fn close_calls(draft: &mut Draft<'_>, history: &History, task: &Task, content: &
     }
 }
 
-/// The new instructions also answer whether a repeated call should run, and what to do about an interrupted one. Whether the task may
-/// go on at all is another question, which stays.
+/// The new instructions also answer whether a repeated call should run, and what to do about an interrupted
+/// one. Whether the task may go on at all is another question, which stays.
 fn answer_questions(draft: &mut Draft<'_>, task: &Task, by: &Intervener, content: &str) {
     let is_answered =
         |question: &&Question| matches!(question.kind, QuestionKind::Loop | QuestionKind::Interrupted);

@@ -1,11 +1,11 @@
-//! When a task ends, its sub-tasks end first, and its result is delivered to its parent. All of it is in the append of the end: no
-//! sub-task outlives its parent, and each result is delivered exactly once.
+//! When a task ends, its sub-tasks end first, and its result is delivered to its parent. All of it is in the
+//! append of the end: no sub-task outlives its parent, and each result is delivered exactly once.
 
 use crate::{
     decide::{
         children,
         draft::{Draft, End},
-        input::Shown,
+        shown::Shown,
     },
     mint::Mint,
     state::{
@@ -38,7 +38,7 @@ pub(crate) fn with_relatives(
     let survivors: Vec<TaskId> =
         history.live().map(|task| task.id).filter(|task| !ends_here(*task)).collect();
     let mut all = Vec::new();
-    let mut over: Vec<(TaskId, TaskEnded)> = Vec::new();
+    let mut ends: Vec<(TaskId, TaskEnded)> = Vec::new();
     for record in records {
         let Some((task, end)) = ending(history, &record) else {
             all.push(record);
@@ -52,8 +52,8 @@ pub(crate) fn with_relatives(
         }
         let parent = task.head.parent_id.and_then(|id| history.task(id));
         let parent = parent.filter(|parent| survivors.contains(&parent.id));
-        over.push((task.id, end.clone()));
-        let delivered = parent.map(|parent| deliver(history, parent, task, &over, mint)).unwrap_or_default();
+        ends.push((task.id, end.clone()));
+        let delivered = parent.map(|parent| deliver(history, parent, task, &ends, mint)).unwrap_or_default();
         all.push(record);
         all.extend(delivered);
     }
@@ -75,16 +75,16 @@ fn end_sub_task(task: &Task, shown: &mut Shown, mint: &mut Mint) -> Vec<NewRecor
     draft.records
 }
 
-/// Delivers the result of the task that ended last to its parent. If a call of the parent waits for it, the result is in that call's,
-/// once all that it waits for have ended; otherwise it is a note.
+/// Delivers the result of the task that ended last to its parent. If a call of the parent waits for it, the
+/// result is in that call's, once all that it waits for have ended; otherwise it is a note.
 fn deliver(
     history: &History,
     parent: &Task,
     task: &Task,
-    over: &[(TaskId, TaskEnded)],
+    ends: &[(TaskId, TaskEnded)],
     mint: &mut Mint,
 ) -> Vec<NewRecord> {
-    let ending: Vec<(TaskId, &TaskEnded)> = over.iter().map(|(id, end)| (*id, end)).collect();
+    let ending: Vec<(TaskId, &TaskEnded)> = ends.iter().map(|(id, end)| (*id, end)).collect();
     let mut draft = Draft::of(parent, mint);
     let joining = parent.calls().iter().find_map(|call| match &call.stage {
         CallStage::Joining(tasks) if tasks.contains(&task.id) => Some((call, tasks)),

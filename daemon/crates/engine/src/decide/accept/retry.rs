@@ -1,4 +1,5 @@
-//! When, and how often, a failed model call is retried, and when its task is parked until the provider can be asked again.
+//! When, and how often, a failed model call is retried, and when its task is parked until the provider can be
+//! asked again.
 
 use crate::{decide::input::ModelFailure, state::task::Task};
 use abide_protocol::record::ModelErrorKind;
@@ -9,13 +10,15 @@ const PARKED_FROM: u64 = 600_000;
 const MAX_PARKED: u64 = 8 * 24 * 3_600_000;
 /// How long a task is parked if the provider gives no time, in ms.
 const PARKED_FOR: u64 = 900_000;
-/// At this number of failures for the same reason a server is out of order in a way that further attempts do not mend.
+/// At this number of failures for the same reason a server is out of order in a way that further attempts do
+/// not mend.
 const ALIKE: u32 = 3;
 
 /// The usual policy: the provider may recover. All delays together are five to six minutes.
 const LONG: RetryPolicy = RetryPolicy { attempts: 12, first_delay: 500, max_delay: 60_000 };
-/// For an unreachable provider that this task has never reached: the address is likely wrong, or no server runs there. All delays
-/// together are about 30 s, enough for a server that is starting or a laptop whose network comes up after it wakes.
+/// For an unreachable provider that this task has never reached: the address is likely wrong, or no server
+/// runs there. All delays together are about 30 s, enough for a server that is starting or a laptop whose
+/// network comes up after it wakes.
 const SHORT: RetryPolicy = RetryPolicy { attempts: 5, first_delay: 2_000, max_delay: 60_000 };
 
 /// What follows a failed attempt. Delays are in ms.
@@ -67,8 +70,8 @@ pub(crate) struct RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// `was_reached`: a request of this task has reached the provider before. Then the address is right, and giving up would lose
-    /// work.
+    /// `was_reached`: a request of this task has reached the provider before. Then the address is right, and
+    /// giving up would lose work.
     pub(crate) const fn after(kind: ModelErrorKind, was_reached: bool) -> Self {
         match kind {
             ModelErrorKind::Unreachable if !was_reached => SHORT,
@@ -76,8 +79,8 @@ impl RetryPolicy {
         }
     }
 
-    /// The delay after this attempt fails: it doubles each time, plus up to a quarter of jitter, and is at least what the provider
-    /// asks.
+    /// The delay after this attempt fails: it doubles each time, plus up to a quarter of jitter, and is at
+    /// least what the provider asks.
     pub(crate) fn delay(&self, attempt: u32, retry_after: Option<u64>, random: u64) -> u64 {
         let doubled = self.first_delay.saturating_mul(1 << attempt.saturating_sub(1).min(16));
         let base = doubled.min(self.max_delay);
@@ -128,9 +131,9 @@ mod tests {
 
     #[test]
     fn the_delays_add_up_to_30_s_and_5_minutes() {
-        let whole = |policy: &RetryPolicy| -> u64 {
+        let sum = |policy: &RetryPolicy| -> u64 {
             (1..policy.attempts).map(|attempt| policy.delay(attempt, None, 0)).sum()
         };
-        assert_eq!((whole(&SHORT), whole(&LONG)), (30_000, 303_500));
+        assert_eq!((sum(&SHORT), sum(&LONG)), (30_000, 303_500));
     }
 }

@@ -1,8 +1,9 @@
 use crate::{
     decide::{
+        command::Start,
         draft::{Draft, of_conversation},
         files,
-        input::{Refusal, Start},
+        input::Refusal,
     },
     mint::Mint,
     state::history::History,

@@ -2,7 +2,7 @@ use crate::{
     decide::{
         accept::answer,
         draft::{Draft, End},
-        input::Shown,
+        shown::Shown,
     },
     mint::Mint,
     state::{history::History, task::Task},
@@ -14,8 +14,8 @@ use abide_protocol::{
     task::EndReason,
 };
 
-/// Ends a task whose question or time limit has expired, and lets a parked one go on; retries and delayed steps are
-/// [`crate::advance()`]'s.
+/// Ends a task whose question or time limit has expired, and lets a parked one go on; retries and delayed
+/// steps are [`crate::advance()`]'s.
 pub(crate) fn accept(history: &History, task: &Task, shown: &mut Shown, mint: &mut Mint) -> Vec<NewRecord> {
     let at = mint.at();
     if let Some(question) = expired(task, at).find(|question| question.kind == QuestionKind::Parked) {

@@ -1,4 +1,5 @@
-//! Notes for the model that have a template: those that begin a phase, and the one that follows a sub-task's request.
+//! Notes for the model that have a template: those that begin a phase, and the one that follows a sub-task's
+//! request.
 
 use super::template::{self, Value};
 use abide_protocol::task::Phase;
