@@ -11,6 +11,7 @@ pub(crate) mod block_filter;
 mod chat;
 pub mod control;
 mod plan;
+mod progress;
 pub mod prompt;
 pub(crate) mod reading;
 mod roa;

@@ -113,7 +113,7 @@ fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
                     // Somebody's words came during the last reply: the next one answers them.
                     return think(history, task, Thought { phase, has_note: true }, mint);
                 }
-                let is_told = may_think && task.mode.table().is_told_before_it_ends;
+                let is_told = may_think && task.table().is_told_before_it_ends;
                 if let Some(words) = children::keep_from_ending(history, task).filter(|_| is_told) {
                     let text = format!("Not over yet: {words}");
                     return one(task, RecordBody::Nudge(Nudge { text, names_children: true }), mint);

@@ -63,7 +63,7 @@ pub(crate) fn head(history: &History, parent: &Task, order: &Order<'_>) -> Resul
         tools: tools(own, order.tools)?,
         // The limits of tokens, cost and time are the root's, for the whole tree.
         limits: Limits {
-            max_steps: if parent.mode.table().shares_step_limit {
+            max_steps: if parent.table().shares_step_limit {
                 own.limits.max_steps
             } else {
                 Limits::default().max_steps
@@ -316,7 +316,7 @@ pub(crate) fn note(task: &Task, end: &TaskEnded) -> String {
 /// person's words that it has not read, or sub-tasks at work, which it is told of once.
 pub(crate) fn keep_from_ending(history: &History, task: &Task) -> Option<String> {
     let unread = task.has_unread.then(|| "a message has come meanwhile: read it first.".to_owned());
-    let is_news = !task.knows_live_children && !task.mode.table().joins_sub_tasks;
+    let is_news = !task.knows_live_children && !task.table().joins_sub_tasks;
     let live: Vec<&Task> = live(history, task).filter(|_| is_news).collect();
     let at_work = (!live.is_empty()).then(|| {
         format!(

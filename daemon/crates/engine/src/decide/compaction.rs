@@ -63,7 +63,7 @@ pub(crate) fn after_overflow(task: &Task) -> Option<Compacted> {
 /// The two ways, in the order of the mode.
 fn in_order(task: &Task, outputs: Option<Saving>) -> impl Iterator<Item = Saving> {
     let steps = steps(task);
-    let both = if task.mode.table().shortens_steps_first { [steps, outputs] } else { [outputs, steps] };
+    let both = if task.table().shortens_steps_first { [steps, outputs] } else { [outputs, steps] };
     both.into_iter().flatten()
 }
 

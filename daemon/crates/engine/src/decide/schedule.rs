@@ -105,7 +105,7 @@ fn begin(draft: &mut Draft<'_>, history: &History, task: &Task, calls: &[Call]) 
         draft.records.is_empty() && ordinary.iter().all(|c| c.is_finished())
     };
     let order: [&dyn Fn(&mut Draft<'_>) -> bool; 2] =
-        if task.mode.table().asks_first { [&questions, &ordinary] } else { [&ordinary, &questions] };
+        if task.table().asks_first { [&questions, &ordinary] } else { [&ordinary, &questions] };
     if !order.iter().all(|are_over| are_over(draft)) {
         return;
     }

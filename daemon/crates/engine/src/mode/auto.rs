@@ -7,7 +7,7 @@ use super::{
 };
 use abide_protocol::{record::RecordBody, transcript::StopReason};
 
-const TABLE: Table = Table {
+pub(super) const TABLE: Table = Table {
     prompt: Some(include_str!("prompt/auto.md")),
     is_told_before_it_ends: true,
     ..super::agent::TABLE
@@ -20,10 +20,6 @@ pub(crate) struct Auto {
 }
 
 impl Rules for Auto {
-    fn table(&self) -> &'static Table {
-        &TABLE
-    }
-
     fn fold(&mut self, record: &RecordBody, last: &Last) {
         self.agent.fold(record, last);
     }

@@ -4,7 +4,7 @@
 use super::rules::{Action, Answer, Facts, Last, Rules, Shape, Table, Tools};
 use abide_protocol::transcript::StopReason;
 
-const TABLE: Table = Table {
+pub(super) const TABLE: Table = Table {
     tools: Tools::Absent,
     // A call all the same is no answer: without text the reply is empty.
     shape: |_| Shape::WITHOUT_TOOLS,
@@ -16,10 +16,6 @@ const TABLE: Table = Table {
 pub(crate) struct Chat;
 
 impl Rules for Chat {
-    fn table(&self) -> &'static Table {
-        &TABLE
-    }
-
     fn next(&self, facts: &Facts<'_>) -> Action {
         match facts.last {
             Last::Start => Action::Think(None),

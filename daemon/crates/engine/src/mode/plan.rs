@@ -4,10 +4,10 @@
 //! The calls are not in the provider's reply, so their results go back to the model as one note.
 
 use super::{
-    agent::{self, Uncalled},
     block::Block,
     block_filter::BlockFilter,
     control::{ASK_USER, FORK, SEND_UPDATE, TASK_COMPLETE, TELL, WAIT},
+    progress::{CUT_STREAK, Progress},
     reading::{Reading, ask, call},
     rules::{Action, Answer, Facts, Last, Rules, Shape, Table, Tools},
 };
@@ -31,7 +31,7 @@ const MALFORMED: &str = "Your last reply was not a plan with something to do. Re
 const CUT: &str =
     "Your last reply was cut before its end, so its plan was not carried out. Reply with a shorter plan.";
 
-const TABLE: Table = Table {
+pub(super) const TABLE: Table = Table {
     prompt: Some(include_str!("prompt/plan.md")),
     tools: Tools::Described(describe),
     control_tools: &[TASK_COMPLETE, ASK_USER, SEND_UPDATE, FORK, WAIT, TELL],
@@ -43,28 +43,15 @@ const TABLE: Table = Table {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// The phase that began last; `None` also after new instructions.
-    phase: Option<Phase>,
-    uncalled: Uncalled,
+    progress: Progress,
 }
 
 impl Rules for Plan {
-    fn table(&self) -> &'static Table {
-        &TABLE
-    }
-
     fn fold(&mut self, record: &RecordBody, _: &Last) {
-        match record {
-            RecordBody::PhaseBegan(began) => {
-                if self.phase != Some(began.phase) {
-                    self.uncalled = Uncalled::default();
-                }
-                self.phase = Some(began.phase);
-            }
-            RecordBody::Intervened(intervened) if intervened.content.is_some() => self.phase = None,
-            _ => {}
+        self.progress.fold(record);
+        if matches!(record, RecordBody::Intervened(intervened) if intervened.content.is_some()) {
+            self.progress.phase = None;
         }
-        self.uncalled.fold(record);
     }
 
     fn next(&self, facts: &Facts<'_>) -> Action {
@@ -73,13 +60,13 @@ impl Rules for Plan {
             Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(facts, summary)),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
             Last::Text { text, stop: StopReason::Length | StopReason::Unfinished, .. } => {
-                if self.uncalled.cut >= agent::CUT_STREAK {
+                if self.progress.cut >= CUT_STREAK {
                     Action::Finish(Answer::of(facts, text))
                 } else {
                     Action::Nudge(CUT)
                 }
             }
-            Last::Text { text, .. } if self.uncalled.texts >= TEXT_STREAK => {
+            Last::Text { text, .. } if self.progress.texts >= TEXT_STREAK => {
                 Action::Finish(Answer::of(facts, text))
             }
             Last::Text { .. } => Action::Nudge(MALFORMED),
@@ -87,7 +74,7 @@ impl Rules for Plan {
     }
 
     fn phase(&self) -> Option<Phase> {
-        self.phase
+        self.progress.phase
     }
 }
 

@@ -2,9 +2,9 @@
 //! recorded in every step.
 
 use super::{
-    agent::{AfterText, Uncalled},
     block::Block,
     control::{FORK, REQUEST_INPUT, SEND_UPDATE, TELL, WAIT},
+    progress::{AfterText, Progress},
     reading::Reading,
     rules::{Action, Answer, Facts, Last, Rules, Shape, Table},
 };
@@ -14,7 +14,7 @@ use abide_protocol::{
     transcript::{EffectClass, Reply, StopReason},
 };
 
-const TABLE: Table = Table {
+pub(super) const TABLE: Table = Table {
     prompt: Some(include_str!("prompt/roa.md")),
     control_tools: &[REQUEST_INPUT, SEND_UPDATE, FORK, WAIT, TELL],
     shape,
@@ -29,31 +29,18 @@ const TABLE: Table = Table {
 /// What the phases of a pass have come to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Roa {
-    /// The phase that began last; `None` also after new instructions.
-    phase: Option<Phase>,
+    progress: Progress,
     /// What the pass's reason phase has decided.
     reason: ReasonBlock,
     /// What the newest observe phase has decided, in this pass or the one before.
     observe: ObserveBlock,
-    uncalled: Uncalled,
 }
 
 impl Rules for Roa {
-    fn table(&self) -> &'static Table {
-        &TABLE
-    }
-
     fn fold(&mut self, record: &RecordBody, _: &Last) {
         match record {
-            RecordBody::PhaseBegan(began) => {
-                if began.phase == Phase::Reason {
-                    self.reason = ReasonBlock::default();
-                }
-                if self.phase != Some(began.phase) {
-                    // Replies without calls count within a phase.
-                    self.uncalled = Uncalled::default();
-                }
-                self.phase = Some(began.phase);
+            RecordBody::PhaseBegan(began) if began.phase == Phase::Reason => {
+                self.reason = ReasonBlock::default();
             }
             RecordBody::Reply(reply) => match &reply.control {
                 Some(ControlBlock::Reason(block)) => self.reason = block.clone(),
@@ -64,26 +51,26 @@ impl Rules for Roa {
             },
             // New instructions begin the pass anew.
             RecordBody::Intervened(intervened) if intervened.content.is_some() => {
-                self.phase = None;
+                self.progress.phase = None;
                 self.reason = ReasonBlock::default();
             }
             _ => {}
         }
-        self.uncalled.fold(record);
+        self.progress.fold(record);
     }
 
     fn next(&self, facts: &Facts<'_>) -> Action {
         if matches!(facts.last, Last::Text { stop: StopReason::Refusal, .. }) {
             return Action::Refused;
         }
-        match self.phase {
+        match self.progress.phase {
             Some(Phase::Reason) if self.reason.finish || !has_tools(facts) => Action::Skip(Phase::Act),
             Some(Phase::Reason) => Action::Think(Some(Phase::Act)),
             Some(Phase::Act) if *facts.last == Last::Nudged => Action::GoOn(Phase::Act),
             Some(Phase::Act) => match facts.last {
                 // What was to be done has to be, or there is nothing to observe.
                 Last::Text { text, stop: stop @ StopReason::LostCalls, .. } => {
-                    match self.uncalled.after_text(facts, text, *stop) {
+                    match self.progress.after_text(facts, text, *stop) {
                         AfterText::Nudge(words) => Action::Nudge(words),
                         AfterText::End(answer) => Action::Finish(answer),
                     }
@@ -99,11 +86,11 @@ impl Rules for Roa {
     }
 
     fn phase(&self) -> Option<Phase> {
-        self.phase
+        self.progress.phase
     }
 
     fn begins_step_again(&self, is_asking: bool) -> bool {
-        is_asking || matches!(self.phase, Some(Phase::Reason | Phase::Act))
+        is_asking || matches!(self.progress.phase, Some(Phase::Reason | Phase::Act))
     }
 
     fn report(&self, reply: &ReplyRecord) -> String {

@@ -12,9 +12,6 @@ use serde_json::Value;
 
 /// What a mode remembers of its task, with its rules. All functions are pure.
 pub(crate) trait Rules {
-    /// What is fixed in the mode.
-    fn table(&self) -> &'static Table;
-
     /// Remembers what the mode needs of a record of its task. `last`: the task's last event.
     fn fold(&mut self, _record: &RecordBody, _last: &Last) {}
 

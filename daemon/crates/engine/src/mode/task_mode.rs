@@ -1,14 +1,9 @@
 //! All modes.
 
 use super::{
-    agent::Agent,
-    auto::Auto,
-    chat::Chat,
-    control,
-    plan::Plan,
-    roa::Roa,
+    agent, auto, chat, control, plan, roa,
     rules::{Rules, Table, Tools},
-    tree::Tree,
+    tree,
 };
 use abide_protocol::{task::Mode, transcript::ToolSpec};
 use std::ops::{Deref, DerefMut};
@@ -17,19 +12,26 @@ use std::ops::{Deref, DerefMut};
 pub(crate) const OF_SUB_TASKS: Mode = Mode::Agent;
 
 macro_rules! modes {
-    ($($mode:ident),*) => {
+    ($($file:ident::$mode:ident),*) => {
         /// A task's mode, with what it remembers.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub(crate) enum TaskMode {
-            $($mode($mode)),*
+            $($mode($file::$mode)),*
         }
 
         impl TaskMode {
             /// The mode of a task that begins.
             pub(crate) fn new(mode: Mode) -> Self {
                 match mode {
-                    $(Mode::$mode => Self::$mode($mode::default())),*
+                    $(Mode::$mode => Self::$mode($file::$mode::default())),*
                 }
+            }
+        }
+
+        /// What is fixed in this mode.
+        pub(crate) fn table(mode: Mode) -> &'static Table {
+            match mode {
+                $(Mode::$mode => &$file::TABLE),*
             }
         }
 
@@ -53,12 +55,7 @@ macro_rules! modes {
     };
 }
 
-modes!(Chat, Agent, Roa, Plan, Auto, Tree);
-
-/// What is fixed in this mode.
-pub(crate) fn table(mode: Mode) -> &'static Table {
-    TaskMode::new(mode).table()
-}
+modes!(chat::Chat, agent::Agent, roa::Roa, plan::Plan, auto::Auto, tree::Tree);
 
 /// The most steps of a task in this mode, if neither the request nor the configuration says.
 #[must_use]

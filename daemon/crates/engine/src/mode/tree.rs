@@ -6,9 +6,10 @@
 //! the sub-tasks. A reply without a block decides nothing.
 
 use super::{
-    agent::{self, AfterText, Uncalled},
+    agent,
     block::Block,
     control::FORK,
+    progress::{AfterText, Progress},
     reading::{Reading, ask, call},
     rules::{Action, Answer, Ending, Facts, Last, Rules, Shape, Table},
 };
@@ -26,7 +27,7 @@ const MAX_ROUNDS: u32 = 3;
 /// The most sub-tasks that phase `split` starts.
 const MAX_PARTS: usize = 4;
 
-const TABLE: Table = Table {
+pub(super) const TABLE: Table = Table {
     prompt: Some(include_str!("prompt/tree.md")),
     shape,
     read,
@@ -38,13 +39,12 @@ const TABLE: Table = Table {
 /// What the task has asked and was answered, and what it has summed up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tree {
-    phase: Option<Phase>,
+    progress: Progress,
     /// How often phase `inquire` has begun. A round that new instructions begin again counts once.
     rounds: u32,
     asked: Vec<Asked>,
     /// What the newest summary has decided.
     summary: SummarizeBlock,
-    uncalled: Uncalled,
 }
 
 /// A question of the agent.
@@ -66,20 +66,11 @@ enum Response {
 }
 
 impl Rules for Tree {
-    fn table(&self) -> &'static Table {
-        &TABLE
-    }
-
     fn fold(&mut self, record: &RecordBody, last: &Last) {
         match record {
-            RecordBody::PhaseBegan(began) => {
-                if self.phase != Some(began.phase) {
-                    // Replies without calls count within a phase.
-                    self.uncalled = Uncalled::default();
-                }
-                self.phase = Some(began.phase);
-                // New instructions begin the same round again.
-                self.rounds += u32::from(began.phase == Phase::Inquire && *last != Last::Start);
+            // New instructions begin the same round again.
+            RecordBody::PhaseBegan(began) if began.phase == Phase::Inquire && *last != Last::Start => {
+                self.rounds += 1;
             }
             RecordBody::Reply(reply) => match &reply.control {
                 Some(ControlBlock::Summarize(block)) => self.summary = block.clone(),
@@ -87,7 +78,7 @@ impl Rules for Tree {
                 Some(ControlBlock::Reason(_) | ControlBlock::Observe(_)) | None => {}
             },
             RecordBody::QuestionAsked(question) if question.kind == QuestionKind::Agent => {
-                let (id, phase, text) = (question.id, self.phase, question.text.clone());
+                let (id, phase, text) = (question.id, self.progress.phase, question.text.clone());
                 self.asked.push(Asked { id, phase, text, response: Response::None });
             }
             RecordBody::QuestionAnswered(answered) => {
@@ -97,11 +88,11 @@ impl Rules for Tree {
             }
             _ => {}
         }
-        self.uncalled.fold(record);
+        self.progress.fold(record);
     }
 
     fn next(&self, facts: &Facts<'_>) -> Action {
-        let Some(phase) = self.phase else { return Action::Think(Some(Phase::Clarify)) };
+        let Some(phase) = self.progress.phase else { return Action::Think(Some(Phase::Clarify)) };
         match facts.last {
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
             // New instructions have come: the phase begins again.
@@ -117,15 +108,15 @@ impl Rules for Tree {
     }
 
     fn phase(&self) -> Option<Phase> {
-        self.phase
+        self.progress.phase
     }
 
     fn may_ask(&self) -> bool {
-        self.phase != Some(Phase::Summarize) || self.asked_in(Phase::Summarize).is_none()
+        self.progress.phase != Some(Phase::Summarize) || self.asked_in(Phase::Summarize).is_none()
     }
 
     fn begins_step_again(&self, is_asking: bool) -> bool {
-        is_asking && self.phase == Some(Phase::Act)
+        is_asking && self.progress.phase == Some(Phase::Act)
     }
 
     fn data(&self, end: &Ending<'_>) -> Option<JsonText> {
@@ -177,7 +168,7 @@ impl Tree {
         match facts.last {
             Last::Results { complete: Some(_) } => Action::Join(Phase::Summarize),
             Last::Results { complete: None } | Last::Nudged | Last::Start => Action::GoOn(Phase::Act),
-            Last::Text { text, stop, .. } => match self.uncalled.after_text(facts, text, *stop) {
+            Last::Text { text, stop, .. } => match self.progress.after_text(facts, text, *stop) {
                 AfterText::Nudge(words) => Action::Nudge(words),
                 AfterText::End(_) => Action::Join(Phase::Summarize),
             },

@@ -2,8 +2,8 @@
 
 use crate::{
     mode::{
-        rules::{Action, Facts, Last},
-        task_mode::TaskMode,
+        rules::{Action, Facts, Last, Table},
+        task_mode::{TaskMode, table},
         turn::Turn,
     },
     state::{clock::Clock, manifest::Manifest},
@@ -301,6 +301,11 @@ impl Task {
     #[must_use]
     pub fn blocking_question(&self) -> Option<&Question> {
         self.questions.values().find(|q| q.kind != QuestionKind::Agent)
+    }
+
+    /// What is fixed in its mode.
+    pub(crate) fn table(&self) -> &'static Table {
+        table(self.head.mode)
     }
 
     /// What its mode wants next.
