@@ -116,7 +116,7 @@ async fn it_decides_nothing_reaches_nothing_of_the_daemon_and_ends_when_stopped(
     assert!(!decided.exists() && !world.daemon.user_home().join("owned").exists());
     assert!(!world.daemon.user_home().join(".bashrc").exists());
     let cli = world.daemon.cli();
-    assert!(cli.ok(&["inbox"]).await.contains("outside"), "the person is still asked");
+    assert!(cli.ok(&["inbox"]).await.contains("it can do all that you can"), "the person is still asked");
     cli.ok(&["approve", &task.to_string()]).await;
     wait::wait_until("the person's decision to count", async || decided.exists()).await;
 }
