@@ -1,6 +1,6 @@
 //! Performs the commands of keys.
 
-use super::{App, Cover, Message, Over, Page};
+use super::{App, Cover, Dialog, Message, Page};
 use crate::{
     effect::{Effect, field},
     guard::{Armed, Deed},
@@ -20,10 +20,10 @@ use iced::{
 
 impl App {
     pub(super) fn command(&mut self, command: Command) -> Task<Message> {
-        if self.over != Over::Nothing {
+        if self.overlay.dialog != Dialog::Nothing {
             return self.command_over(command);
         }
-        if self.reader.is_some() {
+        if self.overlay.reader.is_some() {
             return self.on_reader(command);
         }
         // The second key of two; any other key cancels the first.
@@ -56,7 +56,7 @@ impl App {
         }
         match command {
             Command::Help => {
-                self.show_over(Over::Help);
+                self.show_dialog(Dialog::Help);
                 return self.perform_one(Effect::Unfocus);
             }
             Command::New => return self.leave(),
@@ -119,18 +119,18 @@ impl App {
 
     /// A command for what covers the rest.
     fn command_over(&mut self, command: Command) -> Task<Message> {
-        match (command, &mut self.over) {
-            (Command::Confirm, Over::Closing) => return self.handle(Message::CloseConfirmed),
-            (Command::Confirm, Over::Palette(_)) => {
+        match (command, &mut self.overlay.dialog) {
+            (Command::Confirm, Dialog::Closing) => return self.handle(Message::CloseConfirmed),
+            (Command::Confirm, Dialog::Palette(_)) => {
                 return self.handle(Message::Palette(palette::Message::Submitted));
             }
-            (Command::Palette, Over::Help) => return self.open_palette(),
-            (Command::CardUp, Over::Palette(palette)) => palette.step(-1),
-            (Command::CardDown, Over::Palette(palette)) => palette.step(1),
+            (Command::Palette, Dialog::Help) => return self.open_palette(),
+            (Command::CardUp, Dialog::Palette(palette)) => palette.step(-1),
+            (Command::CardDown, Dialog::Palette(palette)) => palette.step(1),
             (Command::Escape | Command::Help | Command::Palette, _) => {
                 return self.handle(Message::OverClosed);
             }
-            (command, Over::Help) => {
+            (command, Dialog::Help) => {
                 return command.scrolls().map_or_else(Task::none, |by| self.scroll(field::KEYS, by));
             }
             _ => {}
@@ -201,11 +201,13 @@ impl App {
 
     /// Whether Escape arms a stop or stops, and closes or leaves nothing else.
     pub(super) fn escape_stops(&self) -> bool {
-        let is_covered = self.over != Over::Nothing || self.reader.is_some() || self.is_covered();
+        let is_covered =
+            self.overlay.dialog != Dialog::Nothing || self.overlay.reader.is_some() || self.is_covered();
         let is_armed = self.guard.armed(self.now).is_some_and(|armed| !matches!(armed, Armed::Stop(_)));
         let is_begun = self.cards.begun(&self.guard).is_some() || self.sidebar.takes_escape();
         let has_other_target = self.guard.has_caret() || !self.guard.is_settled(self.now);
-        let is_taken = is_covered || is_armed || is_begun || self.notice.is_some() || has_other_target;
+        let is_taken =
+            is_covered || is_armed || is_begun || self.feedback.notice.is_some() || has_other_target;
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && !is_taken);
         open.is_some_and(|open| open.command(Command::Escape).is_none())
     }
@@ -252,7 +254,7 @@ impl App {
 
     /// Sets the scale. At a larger one there is less room.
     pub(super) fn scale_to(&mut self, scale: f32) {
-        self.size = self.size * (self.settings.scale / scale);
+        self.window.size = self.window.size * (self.settings.scale / scale);
         self.settings.scale = scale;
         self.local.keep_settings(&self.settings);
     }

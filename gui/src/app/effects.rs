@@ -1,6 +1,6 @@
 //! Performs the effects that screens return.
 
-use super::{App, Cover, Message, Page, tree::Sought};
+use super::{App, Cover, Message, Page};
 use crate::{
     daemon::Failure,
     effect::{Effect, Scroll, field},
@@ -8,6 +8,7 @@ use crate::{
     screen::{
         conversation::Conversation,
         fresh::{self, folders},
+        tree::Sought,
     },
     theme::size,
     widget::reveal::reveal,
@@ -55,7 +56,7 @@ impl App {
             Effect::Edit(reading) => self.edit(reading),
             Effect::Focus(field::COMPOSER) if self.is_covered() => {
                 // It gets the caret when it is seen again.
-                self.had_caret = true;
+                self.overlay.had_caret = true;
                 operate(unfocus())
             }
             Effect::Focus(id) => operation::focus(Id::new(id)),
@@ -92,7 +93,7 @@ impl App {
                 Task::none()
             }
             Effect::Draft => {
-                self.is_dirty = true;
+                self.drafts.is_dirty = true;
                 Task::none()
             }
             Effect::FindFolders(typed) => {
@@ -112,7 +113,7 @@ impl App {
     /// Scrolls the area with this id.
     pub(super) fn scroll(&self, area: &'static str, scroll: Scroll) -> Task<Message> {
         let id = Id::new(area);
-        let page = size::PAGE.min(self.size.height / 2.0);
+        let page = size::PAGE.min(self.window.size.height / 2.0);
         let by = |y| AbsoluteOffset { x: 0.0, y };
         match scroll {
             Scroll::Up => operation::scroll_by(id, by(-page)),
@@ -125,10 +126,10 @@ impl App {
     pub(super) fn open_conversation(&mut self, id: ConversationId) {
         self.close_sub_task();
         if self.open.as_ref().is_none_or(|open| open.id() != id) {
-            self.keep_left();
+            self.keep_unconfirmed();
             self.open = Some(Box::new(Conversation::new(id, &self.drafts.draft(Some(id)))));
         }
-        self.awaits_row = None;
+        self.sidebar.awaits_row = None;
         self.page = Page::Conversation;
         self.cover = Cover::Nothing;
     }
@@ -150,7 +151,7 @@ impl App {
     /// Scrolls the list to the row of the open conversation. That of a conversation that has just begun may come later.
     pub(super) fn reveal_row(&mut self) -> Task<Message> {
         let open = self.open.as_ref().map(|open| open.id());
-        self.awaits_row = open.filter(|id| self.sidebar.known(*id, &self.overview).is_none());
+        self.sidebar.awaits_row = open.filter(|id| self.sidebar.known(*id, &self.overview).is_none());
         self.perform_one(Effect::Reveal(field::SELECTED))
     }
 
@@ -168,8 +169,8 @@ impl App {
 
     /// Goes to the page for a new conversation.
     pub(super) fn leave(&mut self) -> Task<Message> {
-        self.keep_left();
-        (self.open, self.behind, self.awaits_row) = (None, None, None);
+        self.keep_unconfirmed();
+        (self.open, self.behind, self.sidebar.awaits_row) = (None, None, None);
         if self.fresh.composer.draft().is_empty() {
             // Another window may be gone since, and have left one.
             self.fresh.composer.show(&self.drafts.draft(None));
@@ -189,7 +190,7 @@ impl App {
     }
 
     pub(super) fn keep_draft(&mut self) {
-        if std::mem::take(&mut self.is_dirty) {
+        if std::mem::take(&mut self.drafts.is_dirty) {
             let (draft, choices) = self.fresh.composer.stored();
             self.drafts.keep_draft(None, &draft);
             if self.settings.choices != choices {
@@ -208,7 +209,7 @@ impl App {
 
     /// Tells the daemon what the person sees, so that it sends no notifications about it.
     pub(super) fn tell_focus(&self) -> Task<Message> {
-        let sees = |page| self.is_focused && self.page == page;
+        let sees = |page| self.window.is_focused && self.page == page;
         let open = self.open.as_ref().filter(|_| sees(Page::Conversation));
         let shown = FocusParams { conversation_id: open.map(|open| open.id()), inbox: sees(Page::Inbox) };
         self.ask(Request::Focus(shown))

@@ -72,19 +72,19 @@ impl App {
             Some(Refused { words: before, .. }) => format!("{before}\n{words}"),
             None => words,
         };
-        self.notice = Some(words.clone());
+        self.feedback.notice = Some(words.clone());
         self.refused = Some(Refused { words, at: self.now });
     }
 
     /// What was said of an earlier drop is over.
     fn file_taken(&mut self) {
         if let Some(refused) = self.refused.take_if(|refused| !is_recent(refused.at, self.now)) {
-            self.notice.take_if(|notice| *notice == refused.words);
+            self.feedback.notice.take_if(|notice| *notice == refused.words);
         }
     }
 
     fn is_of_this_drop(&self, refused: &Refused) -> bool {
-        is_recent(refused.at, self.now) && self.notice.as_ref() == Some(&refused.words)
+        is_recent(refused.at, self.now) && self.feedback.notice.as_ref() == Some(&refused.words)
     }
 }
 

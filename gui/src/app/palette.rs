@@ -1,6 +1,6 @@
 //! The palette, and Tab.
 
-use super::{App, Message, Over, Page};
+use super::{App, Dialog, Message, Page};
 use crate::{
     effect::{Effect, field},
     request::{self, Reply},
@@ -73,7 +73,7 @@ impl App {
     }
 
     fn offer(&mut self, offer: Offer) -> Task<Message> {
-        self.show_over(Over::Palette(Palette::of(offer)));
+        self.show_dialog(Dialog::Palette(Palette::of(offer)));
         self.perform_one(Effect::Focus(field::PALETTE))
     }
 
@@ -99,7 +99,7 @@ impl App {
     /// Offers in the open palette what there is now.
     fn renew_palette(&mut self) {
         let (models, setups) = (self.models(), self.setups());
-        if let Over::Palette(palette) = &mut self.over {
+        if let Dialog::Palette(palette) = &mut self.overlay.dialog {
             palette.renew(models, setups);
         }
     }
@@ -118,17 +118,17 @@ impl App {
             // A click has taken the keyboard from the field.
             return Task::batch([kept, self.perform_one(Effect::Focus(field::PALETTE))]);
         }
-        self.close_all_over();
+        self.close_overlay();
         Task::batch([kept, self.perform_one(Effect::Focus(field::COMPOSER))])
     }
 
     pub(super) fn in_palette(&mut self, message: palette::Message) -> Task<Message> {
-        let Over::Palette(palette) = &mut self.over else { return Task::none() };
+        let Dialog::Palette(palette) = &mut self.overlay.dialog else { return Task::none() };
         let Some(pick) = palette.update(message) else { return Task::none() };
         if let Pick::Setup(change) = pick {
             return self.set_up(change);
         }
-        self.over = Over::Nothing;
+        self.overlay.dialog = Dialog::Nothing;
         let picked = match pick {
             Pick::Command(command) => self.command(command),
             Pick::Card => self.go_to_what_waits(),

@@ -7,13 +7,13 @@ use super::{App, Cover, Message, Page, list::ListPlacement};
 use crate::{
     effect::Effect,
     keymap::Command,
-    screen::tree::Shape,
+    screen::tree::{Shape, Sought},
     theme::{space, style},
     widget::{Element, nothing},
 };
 use abide_client::{
     Update,
-    protocol::{ConversationId, Seq, TaskId},
+    protocol::{ConversationId, TaskId},
     view::Connection,
 };
 use iced::{
@@ -33,15 +33,6 @@ pub(super) enum Place {
     Above,
     /// Only for a while, when the person asks for it.
     Over,
-}
-
-/// A message that was searched for.
-#[derive(Debug)]
-pub(super) struct Sought {
-    pub(super) conversation: ConversationId,
-    pub(super) task: Option<TaskId>,
-    pub(super) seq: Seq,
-    pub(super) query: String,
 }
 
 impl App {
@@ -76,7 +67,7 @@ impl App {
         let shown = self.show(sought.conversation);
         let effects =
             self.open.as_mut().map(|open| open.go_to(sought.seq, &sought.query)).unwrap_or_default();
-        self.sought = Some(sought);
+        self.tree.sought = Some(sought);
         Task::batch([shown, self.perform(effects), self.find_sub_task()])
     }
 
@@ -85,8 +76,8 @@ impl App {
         let open = self.open.as_ref().filter(|open| open.sub_task().is_none()).map(|open| open.id());
         let here = open.filter(|_| self.page == Page::Conversation);
         // The person has gone on to something else.
-        self.sought.take_if(|sought| here != Some(sought.conversation));
-        let Some(id) = self.sought.as_ref().and_then(|sought| sought.task) else { return Task::none() };
+        self.tree.sought.take_if(|sought| here != Some(sought.conversation));
+        let Some(id) = self.tree.sought.as_ref().and_then(|sought| sought.task) else { return Task::none() };
         let Some(conversation) = self.conversation_mut() else { return Task::none() };
         if *conversation.fold().connection() == Connection::Opening {
             return Task::none();
@@ -100,7 +91,7 @@ impl App {
         if below.is_some() {
             conversation.forget_goal();
         }
-        let Some((sought, task)) = self.sought.take().zip(below) else { return Task::none() };
+        let Some((sought, task)) = self.tree.sought.take().zip(below) else { return Task::none() };
         let opened = self.open_task(task);
         let effects =
             self.open.as_mut().map(|open| open.go_to(sought.seq, &sought.query)).unwrap_or_default();
@@ -168,9 +159,9 @@ impl App {
 
     pub(super) fn tree_place(&self) -> Place {
         let list = if let ListPlacement::Beside(width) = self.list_placement() { width } else { 0.0 };
-        if self.size.width - list >= WIDE {
+        if self.window.size.width - list >= WIDE {
             Place::Beside
-        } else if self.size.height >= HIGH {
+        } else if self.window.size.height >= HIGH {
             Place::Above
         } else {
             Place::Over
@@ -213,7 +204,7 @@ impl App {
 
     /// The tree over the page; a click beneath it closes it.
     pub(super) fn tree_over(&self) -> Option<Element<'_, Message>> {
-        let most = self.size.height - 2.0 * space::TREE_LINE;
+        let most = self.window.size.height - 2.0 * space::TREE_LINE;
         let tree = self.tree(Shape::Above(most)).filter(|_| self.tree_is_over())?;
         let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::veil));
         Some(opaque(column![tree, rest.on_press(Message::Key(Command::Tree))]))

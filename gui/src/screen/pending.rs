@@ -24,7 +24,7 @@ use crate::{
 use abide_client::{
     condition, confined, is_made_by_daemon, parked,
     protocol::{
-        ApprovalId, QuestionId, TaskId, Timestamp,
+        ApprovalId, ConversationId, QuestionId, TaskId, Timestamp,
         inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind},
         transcript::Risk,
     },
@@ -57,6 +57,8 @@ pub struct Cards {
     asked: HashMap<QuestionId, markdown::Content>,
     /// Items whose answer was sent: a second click does nothing while the request is under way.
     sent: BTreeSet<PendingId>,
+    /// The waiting items that the person was notified of.
+    announced: BTreeSet<PendingId>,
 }
 
 /// Text written for cards and not sent; it is stored, too.
@@ -322,6 +324,14 @@ impl Cards {
         reasons.retain(|id, _| waiting.contains(&PendingId::Approval(*id)));
         answers.retain(|id, _| waiting.contains(&PendingId::Question(*id)));
         self.sent.retain(|id| waiting.contains(id));
+    }
+
+    /// The conversations of waiting items of which the person was not notified; from now on they count as such.
+    pub fn announce(&mut self, items: &[InboxItem]) -> Vec<ConversationId> {
+        let is_new = |item: &&InboxItem| !self.announced.contains(&item.pending.id());
+        let new = items.iter().filter(is_new).map(|item| item.conversation_id).collect();
+        self.announced = items.iter().map(|item| item.pending.id()).collect();
+        new
     }
 
     /// The card of an item.

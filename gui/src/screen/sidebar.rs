@@ -63,6 +63,8 @@ pub struct Screen {
     pub flashing: BTreeMap<ConversationId, Timestamp>,
     /// Pinned conversations.
     pub pinned: BTreeSet<ConversationId>,
+    /// The open conversation, while it has no row in the list. The list is scrolled to the row when it comes.
+    pub awaits_row: Option<ConversationId>,
     menu: Option<Menu>,
     archive: Archive,
 }
