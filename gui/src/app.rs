@@ -5,22 +5,22 @@ mod configuration;
 mod effects;
 mod feedback;
 mod files;
-mod hand;
+mod guarding;
 mod list;
 mod overlay;
 mod palette;
 mod reading;
+mod show_request;
 mod tray;
 mod tree;
 mod unconfirmed;
 mod view;
-mod wanted;
 mod window;
 mod workspace;
 
 use crate::{
     appearance,
-    arguments::Wanted,
+    arguments::ShowRequest,
     attention,
     bus::Bus,
     catalog::Catalog,
@@ -35,7 +35,7 @@ use crate::{
     screen::{
         composer::{Composer, attached::Dropped},
         conversation::{self, Conversation},
-        fresh, inbox, palette as palette_screen,
+        inbox, new_conversation, palette as palette_screen,
         pending::{self, Cards},
         reader, settings, sidebar, tree as tree_screen,
     },
@@ -100,7 +100,7 @@ pub struct App {
     config: ConfigStatus,
     sidebar: sidebar::Screen,
     cards: Cards,
-    fresh: fresh::Screen,
+    new_conversation: new_conversation::Screen,
     preferences: settings::Screen,
     /// The timeline that is shown: of a conversation, or of one of its sub-tasks.
     open: Option<Box<Conversation>>,
@@ -131,7 +131,7 @@ pub struct App {
 /// The page at the right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Page {
-    Fresh,
+    NewConversation,
     Conversation,
     Inbox,
     Settings,
@@ -156,7 +156,7 @@ pub enum Message {
     Thread(conversation::Message),
     Tree(tree_screen::Message),
     Inbox(inbox::Message),
-    Fresh(fresh::Message),
+    NewConversation(new_conversation::Message),
     Settings(settings::Message),
     Reader(reader::Message),
     /// A text could not be opened in the person's editor; the error message.
@@ -171,7 +171,7 @@ pub enum Message {
     ListDropped,
     Window(Id, WindowEvent),
     /// Another process wants this shown.
-    Wanted(Wanted),
+    ShowRequested(ShowRequest),
     /// The desktop has a tray.
     TrayFound,
     FileDropped(PathBuf),
@@ -212,7 +212,7 @@ impl App {
         let (local, drafts) = (LocalState::of(home), Drafts::of(home));
         let settings = local.settings();
         let composer = Composer::with_draft(&drafts.draft(None)).set_up(&settings.choices);
-        let fresh = fresh::Screen::with_composer(composer);
+        let new_conversation = new_conversation::Screen::with_composer(composer);
         let mut app = Self {
             daemon: Daemon::new(home.clone()),
             bus: None,
@@ -227,18 +227,18 @@ impl App {
             catalog: Catalog::default(),
             config: ConfigStatus::default(),
             sidebar: sidebar::Screen::with_pinned(settings.pinned.clone()),
-            fresh,
+            new_conversation,
             preferences: settings::Screen::default(),
             open: None,
             behind: None,
             tree: tree_screen::Screen::default(),
             named: None,
-            page: Page::Fresh,
+            page: Page::NewConversation,
             overlay: Overlay::default(),
             feedback: Feedback::default(),
             has_overview: false,
             refused: None,
-            place: (Page::Fresh, None, None),
+            place: (Page::NewConversation, None, None),
             guard: Guard::default(),
             due: None,
             window: WindowState::default(),
@@ -305,7 +305,7 @@ impl App {
             is_least: self.window.size.height < LEAST,
             has_caps: self.window.size.width >= TIGHT,
             is_narrow: self.window.size.width < NARROW,
-            tree_is_above: !self.settings.hides_tree && self.tree_place() == tree::Place::Above,
+            tree_is_above: !self.settings.hides_tree && self.tree_place() == tree::TreePlacement::Above,
             tallest: (self.window.size.height * 0.3).min(space::EDITOR),
             half: self.window.size.height / 2.0,
             said: self.feedback.said.map(|(words, _)| words),
@@ -324,7 +324,7 @@ impl App {
             event::listen_with(window::heard),
         ];
         if let Some(bus) = &self.bus {
-            all.push(Subscription::run_with(bus.clone(), Bus::wanted).map(Message::Wanted));
+            all.push(Subscription::run_with(bus.clone(), Bus::wanted).map(Message::ShowRequested));
         }
         all.extend(self.trays());
         if let Some(open) = &self.open {
@@ -434,8 +434,8 @@ impl App {
                 let effects = self.preferences.update(message, self.catalog.models.as_ref());
                 self.perform(effects)
             }
-            Message::Fresh(message) => {
-                let effects = self.fresh.update(message, &self.catalog);
+            Message::NewConversation(message) => {
+                let effects = self.new_conversation.update(message, &self.catalog);
                 self.perform(effects)
             }
             Message::Reader(reader::Message::ClosePressed) => self.close_reader(),
@@ -451,7 +451,7 @@ impl App {
             Message::Key(command) => self.command(command),
             Message::Letter(letter, command) => self.letter(&letter, command),
             Message::Window(id, event) => self.on_window(id, event),
-            Message::Wanted(wanted) => self.want(&wanted),
+            Message::ShowRequested(wanted) => self.want(&wanted),
             Message::TrayFound => self.start_tray(),
             Message::FileDropped(path) => Self::look_at_file(path),
             Message::FileSeen(seen) => self.file_seen(seen),
@@ -554,13 +554,13 @@ impl App {
                 match change {
                     OverviewChange::Reset => {
                         let is_first = !std::mem::replace(&mut self.has_overview, true);
-                        let is_seen =
-                            matches!(self.page, Page::Fresh | Page::Conversation) && !self.is_overlaid();
+                        let is_seen = matches!(self.page, Page::NewConversation | Page::Conversation)
+                            && !self.is_overlaid();
                         if is_first && is_seen {
                             // Before the first overview the composer accepts no text, and the window knows of no card.
                             tasks.push(self.give_keyboard());
                         }
-                        self.fresh.is_connected = true;
+                        self.new_conversation.is_connected = true;
                         tasks.push(self.ask_what_is_configured());
                         let archived = self.sidebar.connected();
                         tasks.push(self.perform_one(archived));
@@ -575,7 +575,7 @@ impl App {
                     }
                     OverviewChange::Inbox => tasks.push(self.point_out()),
                     OverviewChange::Connection => {
-                        self.fresh.is_connected = *self.overview.connection() == Connection::Live;
+                        self.new_conversation.is_connected = *self.overview.connection() == Connection::Live;
                     }
                     OverviewChange::Conversation(id) if self.sidebar.awaits_row == Some(id) => {
                         tasks.push(self.reveal_row());
@@ -644,10 +644,10 @@ impl App {
                 return self.perform(effects);
             }
             Ok(Reply::StartTask(started)) => {
-                let is_fresh = self.fresh.composer.has_sent(request);
+                let is_of_new = self.new_conversation.composer.has_sent(request);
                 match self.conversation_mut().filter(|open| open.id() == started.conversation_id) {
                     Some(open) => drop(open.answered(request, &Reply::StartTask(started))),
-                    None if is_fresh => self.fresh.composer.sent(),
+                    None if is_of_new => self.new_conversation.composer.sent(),
                     // A branch of the open conversation.
                     None => {}
                 }
@@ -738,10 +738,10 @@ impl App {
             let effects = self.sidebar.searched(None);
             return self.perform(effects);
         }
-        self.fresh.composer.failed();
+        self.new_conversation.composer.failed();
         self.cards.failed(request);
         self.preferences.failed(request);
-        self.fresh.setup.failed(request);
+        self.new_conversation.setup.failed(request);
         for open in self.open.iter_mut().chain(&mut self.behind) {
             open.failed(request, failure);
         }

@@ -8,7 +8,7 @@ use crate::{
     screen::{
         composer::{self, Stance},
         conversation::{self, intervene},
-        fresh, palette, pending, provider, settings,
+        new_conversation, palette, pending, provider, settings,
     },
     theme::SCALES,
 };
@@ -161,8 +161,8 @@ impl App {
             Page::Conversation if self.is_below() => (to_sub_task, field::INTERVENTION),
             Page::Conversation if self.open.is_some() => (to_composer, field::COMPOSER),
             // It would be meant for the form.
-            Page::Fresh if self.fresh.setup.is_open() => return self.command(command),
-            Page::Fresh => (to_new_composer, field::COMPOSER),
+            Page::NewConversation if self.new_conversation.setup.is_open() => return self.command(command),
+            Page::NewConversation => (to_new_composer, field::COMPOSER),
             Page::Conversation | Page::Inbox | Page::Settings => return self.command(command),
         };
         if !self.guard.lets_write(self.now) {
@@ -191,9 +191,9 @@ impl App {
                 let area = if self.page == Page::Inbox { field::INBOX } else { field::SETTINGS };
                 return command.scrolls().map_or_else(Task::none, |by| self.scroll(area, by));
             }
-            Page::Fresh => {
-                let meant = self.fresh.command(command);
-                meant.map(|message| self.fresh.update(message, &self.catalog))
+            Page::NewConversation => {
+                let meant = self.new_conversation.command(command);
+                meant.map(|message| self.new_conversation.update(message, &self.catalog))
             }
         };
         self.perform(effects.unwrap_or_default())
@@ -229,7 +229,7 @@ impl App {
     }
 
     pub(super) const fn page_behind(&self) -> Page {
-        if self.open.is_some() { Page::Conversation } else { Page::Fresh }
+        if self.open.is_some() { Page::Conversation } else { Page::NewConversation }
     }
 
     /// Changes the scale or the theme.
@@ -308,7 +308,7 @@ const fn to_composer(action: Action) -> Message {
 
 /// Writes in the composer of a new conversation.
 const fn to_new_composer(action: Action) -> Message {
-    Message::Fresh(fresh::Message::Composer(composer::Message::Edited(action)))
+    Message::NewConversation(new_conversation::Message::Composer(composer::Message::Edited(action)))
 }
 
 /// Writes to the sub-task that is shown.

@@ -7,7 +7,7 @@ use crate::{
     request::{Reply, Request},
     screen::{
         conversation::Conversation,
-        fresh::{self, folders},
+        new_conversation::{self, folders},
         tree::Sought,
     },
     theme::size,
@@ -102,7 +102,9 @@ impl App {
                     let look = move || (folders::beginning_with(&typed, words::home()), typed);
                     tokio::task::spawn_blocking(look).await.ok()
                 };
-                let tell = |(found, typed)| Message::Fresh(fresh::Message::FoldersFound(typed, found));
+                let tell = |(found, typed)| {
+                    Message::NewConversation(new_conversation::Message::FoldersFound(typed, found))
+                };
                 Task::future(find).and_then(move |all| Task::done(tell(all)))
             }
             Effect::Reveal(part) => operate(reveal(field::LIST, part)),
@@ -171,11 +173,11 @@ impl App {
     pub(super) fn leave(&mut self) -> Task<Message> {
         self.keep_unconfirmed();
         (self.open, self.behind, self.sidebar.awaits_row) = (None, None, None);
-        if self.fresh.composer.draft().is_empty() {
+        if self.new_conversation.composer.draft().is_empty() {
             // Another window may be gone since, and have left one.
-            self.fresh.composer.show(&self.drafts.draft(None));
+            self.new_conversation.composer.show(&self.drafts.draft(None));
         }
-        self.page = Page::Fresh;
+        self.page = Page::NewConversation;
         self.cover = Cover::Nothing;
         self.remember(None);
         let known = self.ask_what_is_configured();
@@ -191,7 +193,7 @@ impl App {
 
     pub(super) fn keep_draft(&mut self) {
         if std::mem::take(&mut self.drafts.is_dirty) {
-            let (draft, choices) = self.fresh.composer.stored();
+            let (draft, choices) = self.new_conversation.composer.stored();
             self.drafts.keep_draft(None, &draft);
             if self.settings.choices != choices {
                 self.settings.choices = choices;

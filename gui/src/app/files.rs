@@ -6,7 +6,7 @@ use crate::{
     picker::{self, Choice},
     screen::{
         composer::attached::{Dropped, look_at},
-        fresh,
+        new_conversation,
     },
 };
 use abide_client::protocol::Timestamp;
@@ -38,15 +38,19 @@ impl App {
     pub(super) fn file_seen(&mut self, seen: Result<Dropped, String>) -> Task<Message> {
         let done = match (seen, self.page, &mut self.open) {
             (Err(words), ..) => Err(words),
-            (Ok(Dropped::Folder(folder)), Page::Fresh, _) => {
+            (Ok(Dropped::Folder(folder)), Page::NewConversation, _) => {
                 self.file_taken();
-                let effects = self.fresh.update(fresh::Message::FolderPressed(folder), &self.catalog);
+                let effects = self
+                    .new_conversation
+                    .update(new_conversation::Message::FolderPressed(folder), &self.catalog);
                 return self.perform(effects);
             }
             (Ok(Dropped::Folder(_)), ..) => {
                 Err("A folder is chosen for a new conversation; this one has its own.".to_owned())
             }
-            (Ok(Dropped::Text(file)), Page::Fresh, _) => self.fresh.composer.attach(file),
+            (Ok(Dropped::Text(file)), Page::NewConversation, _) => {
+                self.new_conversation.composer.attach(file)
+            }
             (Ok(Dropped::Text(file)), Page::Conversation, Some(open)) if open.sub_task().is_none() => {
                 open.composer.attach(file)
             }

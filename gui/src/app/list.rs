@@ -162,7 +162,7 @@ impl App {
         if waiting > 0 {
             inbox = inbox.push(badge(waiting.to_string()).style(style::badge_needs_you));
         }
-        let is_new = self.page == Page::Fresh;
+        let is_new = self.page == Page::NewConversation;
         let new = (!is_new).then(|| press(row![words("New")], Command::New).into());
         let (stop, is_armed) = self.stop_in_bar().unzip();
         // Its longer label needs the room.

@@ -87,7 +87,7 @@ impl App {
 
     fn composer_has_caret(&self) -> bool {
         match (self.page, &self.open) {
-            (Page::Fresh, _) => self.fresh.composer.has_caret(),
+            (Page::NewConversation, _) => self.new_conversation.composer.has_caret(),
             (Page::Conversation, Some(open)) => open.composer.has_caret(),
             (Page::Conversation | Page::Inbox | Page::Settings, _) => false,
         }

@@ -28,7 +28,7 @@ const HIGH: f32 = 480.0;
 
 /// Where the tree is, seen from the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TreePlacement {
     Beside,
     Above,
     /// Only for a while, when the person asks for it.
@@ -144,7 +144,7 @@ impl App {
         if self.conversation().and_then(|conversation| conversation.family()).is_none() {
             return self.perform_one(Effect::Say("No sub-tasks."));
         }
-        if self.tree_place() == Place::Over {
+        if self.tree_place() == TreePlacement::Over {
             if self.cover == Cover::Tree {
                 self.cover = Cover::Nothing;
                 return Task::none();
@@ -157,14 +157,14 @@ impl App {
         Task::none()
     }
 
-    pub(super) fn tree_place(&self) -> Place {
+    pub(super) fn tree_place(&self) -> TreePlacement {
         let list = if let ListPlacement::Beside(width) = self.list_placement() { width } else { 0.0 };
         if self.window.size.width - list >= WIDE {
-            Place::Beside
+            TreePlacement::Beside
         } else if self.window.size.height >= HIGH {
-            Place::Above
+            TreePlacement::Above
         } else {
-            Place::Over
+            TreePlacement::Over
         }
     }
 
@@ -172,7 +172,7 @@ impl App {
     pub(super) fn tree_is_over(&self) -> bool {
         let is_asked_for = self.cover == Cover::Tree && self.page == Page::Conversation;
         is_asked_for
-            && self.tree_place() == Place::Over
+            && self.tree_place() == TreePlacement::Over
             && self.conversation().is_some_and(|conversation| conversation.family().is_some())
     }
 
@@ -190,13 +190,13 @@ impl App {
         let place = self.tree_place();
         let shape = match place {
             _ if self.settings.hides_tree => None,
-            Place::Beside => Some(Shape::Beside(space::TREE)),
-            Place::Above => Some(Shape::Above(self.look().tallest - space::TREE_LINE)),
-            Place::Over => None,
+            TreePlacement::Beside => Some(Shape::Beside(space::TREE)),
+            TreePlacement::Above => Some(Shape::Above(self.look().tallest - space::TREE_LINE)),
+            TreePlacement::Over => None,
         };
         // The page keeps its place among the widgets, and so its scroll position and caret.
         match shape.and_then(|shape| self.tree(shape)) {
-            Some(tree) if place == Place::Above => row![column![tree, page]].into(),
+            Some(tree) if place == TreePlacement::Above => row![column![tree, page]].into(),
             Some(tree) => row![column![nothing(), page], tree].into(),
             None => row![column![nothing(), page]].into(),
         }
@@ -206,7 +206,7 @@ impl App {
     pub(super) fn tree_over(&self) -> Option<Element<'_, Message>> {
         let most = self.window.size.height - 2.0 * space::TREE_LINE;
         let tree = self.tree(Shape::Above(most)).filter(|_| self.tree_is_over())?;
-        let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::veil));
+        let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::dimmed));
         Some(opaque(column![tree, rest.on_press(Message::Key(Command::Tree))]))
     }
 }

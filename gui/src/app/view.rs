@@ -10,8 +10,8 @@ use crate::{
         Element, action,
         escape::{escape, escape_from},
         grip::grip,
-        key, nothing, prose, scrolls, secondary, told,
-        whole::at_whole_pixels,
+        key, nothing, prose, report, scrolls, secondary,
+        whole_pixels::at_whole_pixels,
         word,
     },
     words,
@@ -43,9 +43,9 @@ impl App {
                 // One Escape leaves the page, also while a button has the keyboard.
                 escape_from(page.map(Message::Settings), Message::Key(Command::Escape))
             }
-            (Page::Fresh | Page::Conversation, _) => {
+            (Page::NewConversation | Page::Conversation, _) => {
                 let conversations = self.overview.conversations();
-                self.fresh.view(&self.catalog, &conversations, look).map(Message::Fresh)
+                self.new_conversation.view(&self.catalog, &conversations, look).map(Message::NewConversation)
             }
         };
         let right = column![
@@ -65,7 +65,7 @@ impl App {
         // Anything over the rest is a layer, so that the widgets below keep their scroll positions and carets.
         let mut whole = stack![Row::from_vec(beside.into()).push(right)];
         if let ListPlacement::Over(width) = placement {
-            let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::veil));
+            let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::dimmed));
             let rest = rest.on_press(Message::Key(Command::List));
             whole = whole.push(opaque(row![list(width), rule::vertical(1).style(style::line), rest]));
         }
@@ -86,8 +86,8 @@ impl App {
             }
             Dialog::Closing => Some(self.closing()),
         };
-        let veil = over.map(|over| {
-            let place = center(opaque(over)).style(style::veil);
+        let dimmed = over.map(|over| {
+            let place = center(opaque(over)).style(style::dimmed);
             let place = match &self.overlay.dialog {
                 Dialog::Palette(_) => {
                     place.align_y(Top).padding(padding::top(Palette::top(self.window.size.height)))
@@ -96,9 +96,9 @@ impl App {
             };
             opaque(mouse_area(place).on_press(Message::OverClosed))
         });
-        let whole = Stack::new().push(whole).extend(reader).extend(veil).width(Fill).height(Fill);
+        let whole = Stack::new().push(whole).extend(reader).extend(dimmed).width(Fill).height(Fill);
         // Reports whether a caret or a focus ring is drawn, also in what covers the rest.
-        let whole = told::caret(whole, self.guard.has_caret(), Message::CaretMoved);
+        let whole = report::caret(whole, self.guard.has_caret(), Message::CaretMoved);
         // What covers the notice is closed first.
         let is_seen = self.feedback.notice.is_some()
             && self.overlay.dialog == Dialog::Nothing

@@ -15,9 +15,9 @@ use crate::{
         field::field,
         key, label,
         press::{Press, press},
-        prose, scrolls, secondary,
-        told::{self, sighted},
-        yielding,
+        prose,
+        report::{self, sighted},
+        scrolls, secondary, yielding,
     },
     words,
 };
@@ -550,7 +550,7 @@ impl Cards {
             move |reason| Message::ReasonChanged(id, reason),
             |input| input.id(field::REASON).on_submit(Message::Rejected(id)),
         );
-        let input = told::caret(input, begun.has_caret, Message::ReasonFocused);
+        let input = report::caret(input, begun.has_caret, Message::ReasonFocused);
         let enter = key("↵").style(if begun.has_caret { style::key_bad } else { style::key_off });
         let buttons = row![
             hand.action(label, Some(enter)).style(style::danger).on_press(Message::Rejected(id)).passed_by(),
