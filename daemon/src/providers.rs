@@ -1,7 +1,7 @@
 //! The providers and the default model. Pure: the environment comes in as [`Facts`].
 
 use crate::{config::Config, keys::KeyOrigin};
-use abide_model::{Api, Place, ProviderConfig};
+use abide_model::{Api, ProviderConfig, ServerLocation};
 use abide_protocol::provider::{ANTHROPIC, DefaultModel, KnownProvider, OPENAI};
 use std::{fmt::Write as _, time::Duration};
 
@@ -105,11 +105,11 @@ fn source(facts: Facts<'_>, name: &str) -> &'static str {
 /// The provider of an entry of `[providers]`.
 pub(crate) fn configured(name: &str, entry: &crate::config::Provider) -> ProviderConfig {
     let mut config = match entry.api.place() {
-        Place::File => ProviderConfig {
+        ServerLocation::File => ProviderConfig {
             api: entry.api,
             ..ProviderConfig::scripted(name, entry.script.clone(), "config")
         },
-        Place::Address { vendor_url, .. } => {
+        ServerLocation::Address { vendor_url, .. } => {
             ProviderConfig::new(name, entry.api, entry.base_url.as_deref().unwrap_or(vendor_url), "config")
         }
     };

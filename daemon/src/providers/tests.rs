@@ -157,7 +157,7 @@ fn what_is_known_of_providers_fits_their_apis() {
     use abide_model::LocalPorts;
     use abide_protocol::provider::KNOWN;
     for known in KNOWN {
-        assert!(known.api.parse::<Api>().is_ok_and(|api| api.place() != Place::File), "{known:?}");
+        assert!(known.api.parse::<Api>().is_ok_and(|api| api.place() != ServerLocation::File), "{known:?}");
     }
     let LocalPorts { ollama, llama_server } = LocalPorts::default();
     for (name, port) in [("ollama", ollama), ("llama-server", llama_server)] {

@@ -10,7 +10,7 @@ use crate::{
     reading,
     request::{ModelRequest, Sink},
     sse::Events,
-    wire::{Place, Server, Wire},
+    wire::{Server, ServerLocation, Wire},
 };
 use abide_protocol::{provider, transcript::Reply};
 use futures_util::future::BoxFuture;
@@ -18,7 +18,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 pub(crate) const WIRE: Wire = Wire {
     name: "anthropic",
-    place: Place::Address {
+    place: ServerLocation::Address {
         vendor_url: provider::ANTHROPIC.base_url,
         is_imitated: false,
         base_url: "It is what comes before /v1/messages",

@@ -2,7 +2,7 @@
 
 use crate::{
     anthropic, openai, responses, script,
-    wire::{self, Place, Wire},
+    wire::{self, ServerLocation, Wire},
 };
 use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 
@@ -31,7 +31,7 @@ impl Api {
 
     /// Whether its providers are at an address or in a file.
     #[must_use]
-    pub const fn place(self) -> Place {
+    pub const fn place(self) -> ServerLocation {
         self.0.place
     }
 

@@ -50,5 +50,5 @@ pub use local::{LocalPorts, find_local, find_local_on};
 pub use models::{Models, Window};
 pub use price::{Price, Prices};
 pub use request::{MAX_RAW, ModelEvent, ModelRequest};
-pub use wire::Place;
+pub use wire::ServerLocation;
 pub use written::Written;

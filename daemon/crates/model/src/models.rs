@@ -12,7 +12,7 @@ use crate::{
     request::{MAX_RAW, ModelEvent, ModelRequest, Sink},
     shape,
     spoken::{self, Live},
-    wire::{Place, Server},
+    wire::{Server, ServerLocation},
 };
 use abide_protocol::{
     record::{ModelErrorKind, Trace},
@@ -128,8 +128,8 @@ impl Models {
 
     fn peer<'a>(&'a self, provider: &'a Provider, model: &'a str) -> Peer<'a> {
         let key = match provider.config.api.place() {
-            Place::File => None,
-            Place::Address { .. } => self.keys.key(&provider.config.name),
+            ServerLocation::File => None,
+            ServerLocation::Address { .. } => self.keys.key(&provider.config.name),
         };
         Peer { config: &provider.config, key, http: &self.http, model }
     }

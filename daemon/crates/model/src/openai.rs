@@ -10,7 +10,7 @@ use crate::{
     reading,
     request::{ModelRequest, Sink},
     sse::Events,
-    wire::{Place, Server, Wire},
+    wire::{Server, ServerLocation, Wire},
 };
 use abide_protocol::{provider, shape::OutputSchema, transcript::Reply};
 use futures_util::future::BoxFuture;
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) const WIRE: Wire = Wire {
     name: "openai-chat",
-    place: Place::Address {
+    place: ServerLocation::Address {
         vendor_url: provider::OPENAI.base_url,
         is_imitated: true,
         base_url: "It is what comes before /chat/completions, and mostly ends in /v1",

@@ -11,7 +11,7 @@ use crate::{
     reading, replay,
     request::{ModelRequest, Sink},
     sse::Events,
-    wire::{Place, Server, Wire},
+    wire::{Server, ServerLocation, Wire},
     written::Written,
 };
 use abide_protocol::{
@@ -31,7 +31,7 @@ use std::{
 
 pub(crate) const WIRE: Wire = Wire {
     name: "openai-responses",
-    place: Place::Address {
+    place: ServerLocation::Address {
         vendor_url: provider::OPENAI.base_url,
         is_imitated: true,
         base_url: "It is what comes before /responses, and mostly ends in /v1",

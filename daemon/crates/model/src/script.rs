@@ -28,7 +28,7 @@ use crate::{
     listing::Listed,
     quote::quote,
     request::{ModelRequest, Sink},
-    wire::{Place, Server, Wire},
+    wire::{Server, ServerLocation, Wire},
 };
 use abide_protocol::{record::ModelErrorKind, transcript::Reply};
 use file::Script;
@@ -39,7 +39,7 @@ use std::{io::Read as _, sync::OnceLock};
 const MAX_SCRIPT: u64 = 4 * 1024 * 1024;
 
 pub(crate) const WIRE: Wire =
-    Wire { name: "scripted", place: Place::File, server: |_| Box::new(Player::default()) };
+    Wire { name: "scripted", place: ServerLocation::File, server: |_| Box::new(Player::default()) };
 
 /// Plays a provider's script.
 #[derive(Default)]

@@ -28,14 +28,14 @@ const WIRES: &[Wire] = &[
 pub(crate) struct Wire {
     /// Its name in configuration, replies and lists.
     pub(crate) name: &'static str,
-    pub(crate) place: Place,
+    pub(crate) place: ServerLocation,
     /// Makes a provider's server. Nothing is read or asked yet.
     pub(crate) server: fn(&ProviderConfig) -> Box<dyn Server>,
 }
 
 /// Where the providers of an API are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ServerLocation {
     /// At an address, over HTTP.
     Address {
         /// The vendor's own address.
@@ -82,7 +82,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 mod tests {
     //! An API needs one module and one line above: this one echoes.
 
-    use super::{Place, Server, Wire};
+    use super::{Server, ServerLocation, Wire};
     use crate::{
         Api, Keys, Models, Prices, ProviderConfig, Secret, Written,
         error::ModelError,
@@ -98,7 +98,8 @@ mod tests {
     use futures_util::future::{BoxFuture, FutureExt as _, ready};
     use std::sync::Arc;
 
-    pub(super) const ECHO: Wire = Wire { name: "echo", place: Place::File, server: |_| Box::new(Echo) };
+    pub(super) const ECHO: Wire =
+        Wire { name: "echo", place: ServerLocation::File, server: |_| Box::new(Echo) };
 
     struct Echo;
 

@@ -28,7 +28,7 @@ pub use error::NoCheckpoint;
 pub use take::{Take, Taken};
 pub use undo::UndoOrder;
 
-use crate::{guard::Listings, run::Runner};
+use crate::{guard::Listings, run::CallRunner};
 use abide_protocol::{
     TaskId, Timestamp,
     checkpoint::{SavedTree, Window},
@@ -80,7 +80,7 @@ pub struct Place {
 /// Keeps, shows and restores the files of work trees. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Checkpoints {
-    runner: Arc<Runner>,
+    runner: Arc<CallRunner>,
     folders: Arc<CheckpointFolders>,
     /// Those of the work trees, by our folder of each.
     locks: Arc<Mutex<HashMap<String, Arc<Mutex<Index>>>>>,
@@ -149,7 +149,7 @@ struct Gone {
 }
 
 impl Checkpoints {
-    pub(crate) fn new(runner: Arc<Runner>, folders: CheckpointFolders) -> Self {
+    pub(crate) fn new(runner: Arc<CallRunner>, folders: CheckpointFolders) -> Self {
         Self {
             runner,
             folders: Arc::new(folders),

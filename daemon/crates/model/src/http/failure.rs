@@ -8,7 +8,7 @@ mod page;
 mod wait;
 
 use super::Peer;
-use crate::{config::Api, error::ModelError, quote::quote, wire::Place};
+use crate::{config::Api, error::ModelError, quote::quote, wire::ServerLocation};
 use abide_protocol::record::ModelErrorKind as Kind;
 use complaint::Complaint;
 use reqwest::header::{HeaderMap, LOCATION};
@@ -118,7 +118,7 @@ fn words(peer: &Peer<'_>, kind: Kind, complaint: &Complaint, wait: Option<u64>, 
 /// Describes the right `base_url`, for a person who has set another.
 const fn where_paths_begin(api: Api) -> &'static str {
     match api.place() {
-        Place::Address { base_url, .. } => base_url,
-        Place::File => "It has no address",
+        ServerLocation::Address { base_url, .. } => base_url,
+        ServerLocation::File => "It has no address",
     }
 }

@@ -1,7 +1,7 @@
 //! Streams a scripted reply piece by piece, at the script's pace.
 
 use super::{
-    file::{Call, Fail, Line, Script},
+    file::{Call, Fail, Script, ScriptedReply},
     scene::Scene,
 };
 use crate::{
@@ -60,7 +60,7 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    async fn play(&mut self, line: &Line, scene: &Scene<'_>) -> Result<(), Fault> {
+    async fn play(&mut self, line: &ScriptedReply, scene: &Scene<'_>) -> Result<(), Fault> {
         if !line.reasoning.is_empty() {
             let part = self.reply.add_reasoning()?;
             self.speak(part, &scene.fill(&line.reasoning)).await?;

@@ -1,7 +1,7 @@
 //! The files that a command may not change, as they were before it began, so that they can be brought back if their place is taken. (An
 //! open file would not do: a command may reach it in the moment in which a person replaces it.)
 
-use super::{Seen, place::Place};
+use super::{Seen, place::FolderEntry};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use std::{
     collections::BTreeMap,
@@ -35,7 +35,9 @@ impl Kept {
 
     /// Puts back what was at this path, where nothing is now. Returns whether something was.
     pub(super) fn restore(&self, path: &Path) -> io::Result<bool> {
-        let (Some(original), Some(place)) = (self.0.get(path), Place::of(path)?) else { return Ok(false) };
+        let (Some(original), Some(place)) = (self.0.get(path), FolderEntry::of(path)?) else {
+            return Ok(false);
+        };
         match original {
             Original::Link(target) => place.link(target)?,
             Original::File { content, mode } => place.write(content, *mode)?,

@@ -9,7 +9,7 @@ mod networks;
 mod processes;
 mod seccomp;
 
-use crate::sandbox::{Confinement, Network, Place, View};
+use crate::sandbox::{Confinement, Namespaces, Network, View};
 use mounts::Parts;
 use namespaces::Ids;
 use networks::{Entered, Networks};
@@ -51,7 +51,7 @@ pub(super) struct Groundwork {
 
 /// What the next helper is forked into.
 pub(super) struct Ready {
-    place: Place,
+    place: Namespaces,
     network: Option<Entered>,
 }
 
@@ -69,8 +69,8 @@ impl Groundwork {
 
     /// Makes a place for a helper. A process that does so for one apart has left the user's namespaces, and can make no other places
     /// from then on.
-    pub(super) fn ready(&mut self, place: Place) -> Result<Ready, Failure> {
-        if place != Place::Apart {
+    pub(super) fn ready(&mut self, place: Namespaces) -> Result<Ready, Failure> {
+        if place != Namespaces::Apart {
             return match self.apart {
                 None => Ok(Ready { place, network: None }),
                 Some(_) => Err(Failure::new("return to the network of the host", Errno::PERM)),
@@ -108,18 +108,18 @@ impl Groundwork {
         let Ready { place, network } = ready;
         // The ways into networks, its own and others'.
         drop((network, apart));
-        if place == Place::Networked {
+        if place == Namespaces::Networked {
             namespaces::settle(&ids)?;
             mounts::lay_ground()?;
         }
-        let parts = if place == Place::Host { None } else { Some(Parts::make()?) };
+        let parts = if place == Namespaces::Host { None } else { Some(Parts::make()?) };
         Ok(Prepared { place, filters, parts })
     }
 }
 
 /// A helper that is ready for any confinement of its place, and has none yet.
 pub(super) struct Prepared {
-    place: Place,
+    place: Namespaces,
     filters: Filters,
     /// Of its view of the files, if it has one of its own.
     parts: Option<Parts>,

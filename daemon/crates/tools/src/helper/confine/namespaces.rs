@@ -1,5 +1,5 @@
 use super::{Failure, kernel};
-use crate::sandbox::Place;
+use crate::sandbox::Namespaces;
 use rustix::process::{getegid, geteuid};
 use std::fs;
 
@@ -16,12 +16,12 @@ impl Ids {
 }
 
 /// The namespaces that a helper in such a place does not share with others (`CLONE_NEW*`). Apart, that of users is the fork server's.
-pub(super) const fn flags(place: Place) -> i32 {
+pub(super) const fn flags(place: Namespaces) -> i32 {
     let own = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
     match place {
-        Place::Host => 0,
-        Place::Networked => own | libc::CLONE_NEWUSER,
-        Place::Apart => own,
+        Namespaces::Host => 0,
+        Namespaces::Networked => own | libc::CLONE_NEWUSER,
+        Namespaces::Apart => own,
     }
 }
 
