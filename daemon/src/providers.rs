@@ -45,13 +45,13 @@ impl Providers {
         let mut built_in = [
             ProviderConfig::new(
                 ANTHROPIC.name,
-                Api::ANTHROPIC,
+                Api::Anthropic,
                 ANTHROPIC.base_url,
                 source(facts, ANTHROPIC.name),
             ),
             ProviderConfig::new(
                 OPENAI.name,
-                Api::OPENAI_CHAT,
+                Api::OpenaiChat,
                 facts.openai_base_url.unwrap_or(OPENAI.base_url),
                 if facts.openai_base_url.is_some() { "environment" } else { source(facts, OPENAI.name) },
             ),
@@ -104,7 +104,7 @@ fn source(facts: Facts<'_>, name: &str) -> &'static str {
 
 /// The provider of an entry of `[providers]`.
 pub(crate) fn configured(name: &str, entry: &crate::config::Provider) -> ProviderConfig {
-    let mut config = match entry.api.place() {
+    let mut config = match entry.api.location() {
         ServerLocation::File => ProviderConfig {
             api: entry.api,
             ..ProviderConfig::scripted(name, entry.script.clone(), "config")

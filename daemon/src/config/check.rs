@@ -84,7 +84,7 @@ fn provider_name(name: &str) -> Result<(), Problem> {
 fn check_provider(name: &str, provider: &Provider) -> Result<(), Problem> {
     let key = |field: &str| format!("providers.{name}.{field}");
     let is_vendor = matches!(name, "openai" | "anthropic");
-    match provider.api.place() {
+    match provider.api.location() {
         ServerLocation::File if provider.base_url.is_some() => {
             return Err(Problem::new(
                 key("base_url"),

@@ -8,7 +8,11 @@ mod page;
 mod wait;
 
 use super::Peer;
-use crate::{config::Api, error::ModelError, quote::quote, wire::ServerLocation};
+use crate::{
+    api::{Api, ServerLocation},
+    error::ModelError,
+    quote::quote,
+};
 use abide_protocol::record::ModelErrorKind as Kind;
 use complaint::Complaint;
 use reqwest::header::{HeaderMap, LOCATION};
@@ -117,7 +121,7 @@ fn words(peer: &Peer<'_>, kind: Kind, complaint: &Complaint, wait: Option<u64>, 
 
 /// Describes the right `base_url`, for a person who has set another.
 const fn where_paths_begin(api: Api) -> &'static str {
-    match api.place() {
+    match api.location() {
         ServerLocation::Address { base_url, .. } => base_url,
         ServerLocation::File => "It has no address",
     }

@@ -5,8 +5,8 @@ use super::{
     scene::Scene,
 };
 use crate::{
+    api::Api,
     assembly::{Assembly, Fault, Part},
-    config::Api,
     error::ModelError,
     request::{ModelRequest, Sink},
 };
@@ -42,7 +42,7 @@ pub(crate) async fn complete(
         line.stop.unwrap_or(if line.calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolCalls });
     Ok(Reply {
         blocks: player.reply.finish(stop_reason),
-        api: Api::SCRIPTED.name().to_owned(),
+        api: Api::Scripted.name().to_owned(),
         model: script.name().to_owned(),
         stop_reason,
         usage: Usage {
