@@ -105,7 +105,7 @@ impl Operation for Marker<'_> {
     }
 
     fn custom(&mut self, _id: Option<&Id>, bounds: Rectangle, state: &mut dyn Any) {
-        let Some(passage) = state.downcast_mut::<passage::State>() else { return };
+        let Some(passage) = state.downcast_mut::<passage::PassageState>() else { return };
         let parts = (self.find)(passage.text());
         let at = self.at.and_then(|at| at.checked_sub(self.count)).filter(|at| *at < parts.len());
         self.count += parts.len();
@@ -160,7 +160,7 @@ impl Operation for Shown {
 
     fn custom(&mut self, _id: Option<&Id>, bounds: Rectangle, state: &mut dyn Any) {
         let is_seen = bounds.y < self.0.y + self.0.height && bounds.y + bounds.height > self.0.y;
-        if let Some(passage) = state.downcast_mut::<passage::State>().filter(|_| is_seen) {
+        if let Some(passage) = state.downcast_mut::<passage::PassageState>().filter(|_| is_seen) {
             passage.show();
         }
     }
