@@ -151,7 +151,7 @@ impl Watcher {
     ///
     /// # Panics
     /// They differ.
-    pub fn assert_agrees_with(&self, daemon: &TestDaemon, is_ours: impl Fn(&ledger::Line) -> bool) {
+    pub fn assert_agrees_with(&self, daemon: &TestDaemon, is_ours: impl Fn(&ledger::LedgerLine) -> bool) {
         let (from, to) = (self.since, self.cursor());
         let on_disk: Vec<_> = ledger::read(&daemon.home())
             .into_iter()

@@ -47,18 +47,18 @@ impl App {
         // The person may have gone on to another page.
         let focuses = |effect: &Effect| matches!(effect, Effect::Focus(_) | Effect::FocusText(_));
         effects.retain(|effect| self.page == Page::Settings || !focuses(effect));
-        let mut of_fresh = self.fresh.setup.answered(request, reply);
-        of_fresh.retain(|effect| self.page == Page::Fresh || !focuses(effect));
+        let mut of_new = self.new_conversation.setup.answered(request, reply);
+        of_new.retain(|effect| self.page == Page::NewConversation || !focuses(effect));
         if request::config_of(reply).is_some() {
-            of_fresh.extend(self.waiting_prompt());
+            of_new.extend(self.waiting_prompt());
         }
-        effects.extend(of_fresh);
+        effects.extend(of_new);
         effects
     }
 
     /// The prompt of a new conversation that has waited for a model, if there is one now.
     fn waiting_prompt(&mut self) -> Vec<Effect> {
-        if self.open.is_some() { Vec::new() } else { self.fresh.models_known(&self.catalog) }
+        if self.open.is_some() { Vec::new() } else { self.new_conversation.models_known(&self.catalog) }
     }
 
     pub(super) fn send_waiting(&mut self) -> Task<Message> {

@@ -1,13 +1,14 @@
 //! Performs the effects that screens return.
 
-use super::{App, Cover, Message, Page, tree::Sought};
+use super::{App, Cover, Message, Page};
 use crate::{
     daemon::Failure,
     effect::{Effect, Scroll, field},
     request::{Reply, Request},
     screen::{
         conversation::Conversation,
-        fresh::{self, folders},
+        new_conversation::{self, folders},
+        tree::Sought,
     },
     theme::size,
     widget::reveal::{reveal, reveal_focused},
@@ -55,7 +56,7 @@ impl App {
             Effect::Edit(reading) => self.edit(reading),
             Effect::Focus(field::COMPOSER) if self.is_covered() => {
                 // It gets the caret when it is seen again.
-                self.had_caret = true;
+                self.overlay.had_caret = true;
                 operate(unfocus())
             }
             Effect::Focus(id) => focus(id),
@@ -92,7 +93,7 @@ impl App {
                 Task::none()
             }
             Effect::Draft => {
-                self.is_dirty = true;
+                self.drafts.is_dirty = true;
                 Task::none()
             }
             Effect::FindFolders(typed) => {
@@ -101,7 +102,9 @@ impl App {
                     let look = move || (folders::beginning_with(&typed, words::home()), typed);
                     tokio::task::spawn_blocking(look).await.ok()
                 };
-                let tell = |(found, typed)| Message::Fresh(fresh::Message::FoldersFound(typed, found));
+                let tell = |(found, typed)| {
+                    Message::NewConversation(new_conversation::Message::FoldersFound(typed, found))
+                };
                 Task::future(find).and_then(move |all| Task::done(tell(all)))
             }
             Effect::Reveal(part) => operate(reveal(field::LIST, part)),
@@ -112,7 +115,7 @@ impl App {
     /// Scrolls the area with this id.
     pub(super) fn scroll(&self, area: &'static str, scroll: Scroll) -> Task<Message> {
         let id = Id::new(area);
-        let page = size::PAGE.min(self.size.height / 2.0);
+        let page = size::PAGE.min(self.window.size.height / 2.0);
         let by = |y| AbsoluteOffset { x: 0.0, y };
         match scroll {
             Scroll::Up => operation::scroll_by(id, by(-page)),
@@ -125,10 +128,10 @@ impl App {
     pub(super) fn open_conversation(&mut self, id: ConversationId) {
         self.close_sub_task();
         if self.open.as_ref().is_none_or(|open| open.id() != id) {
-            self.keep_left();
+            self.keep_unconfirmed();
             self.open = Some(Box::new(Conversation::new(id, &self.drafts.draft(Some(id)))));
         }
-        self.awaits_row = None;
+        self.sidebar.awaits_row = None;
         self.page = Page::Conversation;
         self.cover = Cover::Nothing;
     }
@@ -150,7 +153,7 @@ impl App {
     /// Scrolls the list to the row of the open conversation. That of a conversation that has just begun may come later.
     pub(super) fn reveal_row(&mut self) -> Task<Message> {
         let open = self.open.as_ref().map(|open| open.id());
-        self.awaits_row = open.filter(|id| self.sidebar.known(*id, &self.overview).is_none());
+        self.sidebar.awaits_row = open.filter(|id| self.sidebar.known(*id, &self.overview).is_none());
         self.perform_one(Effect::Reveal(field::SELECTED))
     }
 
@@ -168,13 +171,13 @@ impl App {
 
     /// Goes to the page for a new conversation.
     pub(super) fn leave(&mut self) -> Task<Message> {
-        self.keep_left();
-        (self.open, self.behind, self.awaits_row) = (None, None, None);
-        if self.fresh.composer.draft().is_empty() {
+        self.keep_unconfirmed();
+        (self.open, self.behind, self.sidebar.awaits_row) = (None, None, None);
+        if self.new_conversation.composer.draft().is_empty() {
             // Another window may be gone since, and have left one.
-            self.fresh.composer.show(&self.drafts.draft(None));
+            self.new_conversation.composer.show(&self.drafts.draft(None));
         }
-        self.page = Page::Fresh;
+        self.page = Page::NewConversation;
         self.cover = Cover::Nothing;
         self.remember(None);
         let known = self.ask_what_is_configured();
@@ -189,8 +192,8 @@ impl App {
     }
 
     pub(super) fn keep_draft(&mut self) {
-        if std::mem::take(&mut self.is_dirty) {
-            let (draft, choices) = self.fresh.composer.stored();
+        if std::mem::take(&mut self.drafts.is_dirty) {
+            let (draft, choices) = self.new_conversation.composer.stored();
             self.drafts.keep_draft(None, &draft);
             if self.settings.choices != choices {
                 self.settings.choices = choices;
@@ -208,7 +211,7 @@ impl App {
 
     /// Tells the daemon what the person sees, so that it sends no notifications about it.
     pub(super) fn tell_focus(&self) -> Task<Message> {
-        let sees = |page| self.is_focused && self.page == page;
+        let sees = |page| self.window.is_focused && self.page == page;
         let open = self.open.as_ref().filter(|_| sees(Page::Conversation));
         let shown = FocusParams { conversation_id: open.map(|open| open.id()), inbox: sees(Page::Inbox) };
         self.ask(Request::Focus(shown))

@@ -1,15 +1,15 @@
 //! The palette, and Tab.
 
-use super::{App, Message, Over, Page};
+use super::{App, Dialog, Message, Page};
 use crate::{
     effect::{Effect, field},
     request::{self, Reply},
     screen::{
         composer::{self, Change, ModelChoice, Stance},
-        conversation, fresh,
+        conversation, new_conversation,
         palette::{self, Offer, Palette, Pick},
     },
-    widget::{reveal::reveal_focused, walk::walk},
+    widget::{reveal::reveal_focused, tab::move_keyboard},
 };
 use abide_client::protocol::method::daemon::ListModelsReply;
 use iced::{
@@ -46,7 +46,7 @@ impl App {
             Some(open) if self.page == Page::Conversation => {
                 open.composer.models(open.persona(), &self.catalog)
             }
-            _ => self.fresh.composer.models(None, &self.catalog),
+            _ => self.new_conversation.composer.models(None, &self.catalog),
         }
     }
 
@@ -56,14 +56,14 @@ impl App {
                 let mode = open.fold().conversation().and_then(|known| known.mode);
                 open.composer.offered((open.persona(), mode), &self.catalog)
             }
-            _ => self.fresh.composer.offered((None, None), &self.catalog),
+            _ => self.new_conversation.composer.offered((None, None), &self.catalog),
         }
     }
 
     /// Whether this page can start a task.
     fn can_start(&self) -> bool {
         match self.page {
-            Page::Fresh => true,
+            Page::NewConversation => true,
             Page::Conversation => self
                 .open
                 .as_ref()
@@ -73,7 +73,7 @@ impl App {
     }
 
     fn offer(&mut self, offer: Offer) -> Task<Message> {
-        self.show_over(Over::Palette(Palette::of(offer)));
+        self.show_dialog(Dialog::Palette(Palette::of(offer)));
         self.perform_one(Effect::Focus(field::PALETTE))
     }
 
@@ -99,7 +99,7 @@ impl App {
     /// Offers in the open palette what there is now.
     fn renew_palette(&mut self) {
         let (models, setups) = (self.models(), self.setups());
-        if let Over::Palette(palette) = &mut self.over {
+        if let Dialog::Palette(palette) = &mut self.overlay.dialog {
             palette.renew(models, setups);
         }
     }
@@ -109,7 +109,7 @@ impl App {
         let stays = matches!(change, Change::Tools(_));
         let composer = match &mut self.open {
             Some(open) if self.page == Page::Conversation => &mut open.composer,
-            _ => &mut self.fresh.composer,
+            _ => &mut self.new_conversation.composer,
         };
         let chosen = composer.choose(change, &self.catalog.presets);
         let kept = self.perform_one(chosen);
@@ -118,17 +118,17 @@ impl App {
             // A click has taken the keyboard from the field.
             return Task::batch([kept, self.perform_one(Effect::Focus(field::PALETTE))]);
         }
-        self.close_all_over();
+        self.close_overlay();
         Task::batch([kept, self.perform_one(Effect::Focus(field::COMPOSER))])
     }
 
     pub(super) fn in_palette(&mut self, message: palette::Message) -> Task<Message> {
-        let Over::Palette(palette) = &mut self.over else { return Task::none() };
+        let Dialog::Palette(palette) = &mut self.overlay.dialog else { return Task::none() };
         let Some(pick) = palette.update(message) else { return Task::none() };
         if let Pick::Setup(change) = pick {
             return self.set_up(change);
         }
-        self.over = Over::Nothing;
+        self.overlay.dialog = Dialog::Nothing;
         let picked = match pick {
             Pick::Command(command) => self.command(command),
             Pick::Card => self.go_to_what_waits(),
@@ -143,7 +143,7 @@ impl App {
     /// Makes this choice for the next task.
     fn choose(&mut self, picked: composer::Message) -> Task<Message> {
         let picked = match self.page {
-            Page::Fresh => Message::Fresh(fresh::Message::Composer(picked)),
+            Page::NewConversation => Message::NewConversation(new_conversation::Message::Composer(picked)),
             _ => Message::Thread(conversation::Message::Composer(picked)),
         };
         let input = self.perform_one(Effect::Focus(field::COMPOSER));
@@ -152,7 +152,7 @@ impl App {
 
     /// Moves the keyboard on; in the folder's field, the first folder found is taken instead.
     pub(super) fn walk(&self, is_back: bool) -> Task<Message> {
-        if self.page == Page::Fresh && self.fresh.completes_folder() && !is_back {
+        if self.page == Page::NewConversation && self.new_conversation.completes_folder() && !is_back {
             return operate(focusable::is_focused(Id::new(field::FOLDER))).map(Message::TabPressed);
         }
         step(is_back)
@@ -161,12 +161,12 @@ impl App {
     /// Tab was pressed, in the field of the folder or elsewhere.
     pub(super) fn tab(&mut self, is_in_folder: bool) -> Task<Message> {
         if is_in_folder {
-            return self.handle(Message::Fresh(fresh::Message::FolderCompleted));
+            return self.handle(Message::NewConversation(new_conversation::Message::FolderCompleted));
         }
         step(false)
     }
 }
 
 fn step(is_back: bool) -> Task<Message> {
-    operate(walk(is_back, field::PAGE)).chain(operate(reveal_focused()))
+    operate(move_keyboard(is_back, field::PAGE)).chain(operate(reveal_focused()))
 }

@@ -18,7 +18,7 @@ impl App {
 
     fn shown_workspace(&self) -> Option<Cow<'_, str>> {
         match self.page {
-            Page::Fresh => self.fresh.composer.folder().map(Cow::Owned),
+            Page::NewConversation => self.new_conversation.composer.folder().map(Cow::Owned),
             Page::Conversation => Some(Cow::Borrowed(&self.open.as_ref()?.fold().conversation()?.workspace)),
             Page::Inbox | Page::Settings => None,
         }

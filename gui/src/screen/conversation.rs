@@ -186,7 +186,7 @@ pub enum Message {
     DetailsToggled,
     Scrolled(Scroll),
     /// Moves the keyboard to this field.
-    Wanted(&'static str),
+    FocusField(&'static str),
     ReasoningToggled(Seq),
     /// Opens or folds a text of reason or observe.
     ThoughtToggled(Seq, bool),
@@ -213,7 +213,7 @@ pub enum Message {
     /// Moves by so many matches, to older ones if positive.
     FoundStepped(isize),
     /// The list is at that match.
-    FoundAt(list::Marked<Row>),
+    FoundAt(list::CurrentMatch<Row>),
     FindClosed,
     MenuPressed,
     MenuClosed,
@@ -374,7 +374,7 @@ impl Conversation {
                 Vec::new()
             }
             Message::Scrolled(scroll) => self.scroll(scroll),
-            Message::Wanted(wanted) => {
+            Message::FocusField(wanted) => {
                 vec![Effect::Focus(wanted)]
             }
             Message::ReasoningToggled(seq) => {

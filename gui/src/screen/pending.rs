@@ -15,16 +15,16 @@ use crate::{
         field::field,
         key, label,
         press::{Press, press},
-        prose, scrolls, secondary,
-        told::{self, sighted},
-        yielding,
+        prose,
+        report::{self, sighted},
+        scrolls, secondary, yielding,
     },
     words,
 };
 use abide_client::{
     condition, confined, is_made_by_daemon, parked,
     protocol::{
-        ApprovalId, QuestionId, TaskId, Timestamp,
+        ApprovalId, ConversationId, QuestionId, TaskId, Timestamp,
         inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind},
         transcript::Risk,
     },
@@ -57,6 +57,8 @@ pub struct Cards {
     asked: HashMap<QuestionId, markdown::Content>,
     /// Items whose answer was sent: a second click does nothing while the request is under way.
     sent: BTreeSet<PendingId>,
+    /// The waiting items that the person was notified of.
+    announced: BTreeSet<PendingId>,
 }
 
 /// Text written for cards and not sent; it is stored, too.
@@ -324,6 +326,14 @@ impl Cards {
         self.sent.retain(|id| waiting.contains(id));
     }
 
+    /// The conversations of waiting items of which the person was not notified; from now on they count as such.
+    pub fn announce(&mut self, items: &[InboxItem]) -> Vec<ConversationId> {
+        let is_new = |item: &&InboxItem| !self.announced.contains(&item.pending.id());
+        let new = items.iter().filter(is_new).map(|item| item.conversation_id).collect();
+        self.announced = items.iter().map(|item| item.pending.id()).collect();
+        new
+    }
+
     /// The card of an item.
     pub fn card<'a>(
         &'a self,
@@ -540,7 +550,7 @@ impl Cards {
             move |reason| Message::ReasonChanged(id, reason),
             |input| input.id(field::REASON).on_submit(Message::Rejected(id)),
         );
-        let input = told::caret(input, begun.has_caret, Message::ReasonFocused);
+        let input = report::caret(input, begun.has_caret, Message::ReasonFocused);
         let enter = key("↵").style(if begun.has_caret { style::key_bad } else { style::key_off });
         let buttons = row![
             hand.action(label, Some(enter)).style(style::danger).on_press(Message::Rejected(id)).passed_by(),

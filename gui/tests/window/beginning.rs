@@ -24,7 +24,7 @@ use abide_gui::{
     request::{self, Asker, Reply, Request},
     screen::{
         composer::{self, ModeChoice, ModelChoice, Permission},
-        fresh,
+        new_conversation,
     },
     settings,
 };
@@ -109,11 +109,13 @@ fn a_permission_says_what_it_means_in_the_folder_and_goes_with_the_task() {
     let asks = "Asks before each command and each change of a file. No undo here: it is too large.";
     assert!(person.finds(asks).is_some());
     let picked = composer::Message::PermissionPicked(Permission(Approvals::AllowEdits));
-    person.tell(Message::Fresh(fresh::Message::Composer(picked)));
+    person.tell(Message::NewConversation(new_conversation::Message::Composer(picked)));
     assert!(
         person.finds("Changes files. Asks before each command. No undo here: it is too large.").is_some()
     );
-    person.tell(Message::Fresh(fresh::Message::Composer(composer::Message::WorktreePicked(true))));
+    person.tell(Message::NewConversation(new_conversation::Message::Composer(
+        composer::Message::WorktreePicked(true),
+    )));
     assert!(person.finds("new worktree").is_some());
     person.control("l");
     person.writes("Tidy up");
@@ -129,7 +131,7 @@ fn unavailable_providers_are_listed_on_demand() {
     let problem = "openai: connection refused (os error 111)";
     assert!(finds(&window.app, "Model: local/smollm2 (set in config.toml)"));
     assert!(finds(&window.app, "2 unavailable +") && !finds(&window.app, problem));
-    window.tell(Message::Fresh(fresh::Message::ProblemsToggled));
+    window.tell(Message::NewConversation(new_conversation::Message::ProblemsToggled));
     assert!(finds(&window.app, problem));
 }
 
@@ -190,7 +192,9 @@ fn a_new_conversation_is_set_up_like_the_last_one_also_after_a_restart() {
         drop(app.update(Message::Overview(vec![Update::Snapshot(Box::new(preset::empty()))])));
         app
     };
-    let tell = |app: &mut App, message| drop(app.update(Message::Fresh(fresh::Message::Composer(message))));
+    let tell = |app: &mut App, message| {
+        drop(app.update(Message::NewConversation(new_conversation::Message::Composer(message))))
+    };
     let mut app = open();
     for chosen in [
         composer::Message::WorkspaceChanged("/srv/web".to_owned()),
@@ -232,7 +236,7 @@ fn nothing_moves_while_a_folder_is_typed() {
         person.clicks("Folder: a scratch one");
         person.writes("/srv");
         let found = (0..6).map(long).collect();
-        person.tell(Message::Fresh(fresh::Message::FoldersFound("/srv".into(), found)));
+        person.tell(Message::NewConversation(new_conversation::Message::FoldersFound("/srv".into(), found)));
         assert!(person.finds(&long(0)).is_some(), "{height}");
         assert_eq!(person.finds("+ More"), before, "{height}");
         person.writes("/x");
@@ -247,7 +251,10 @@ fn a_tab_before_the_folders_are_found_completes_when_they_are() {
     person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
     person.writes("/sr");
     person.named(Named::Tab);
-    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec!["/srv".into()])));
+    person.tell(Message::NewConversation(new_conversation::Message::FoldersFound(
+        "/sr".into(),
+        vec!["/srv".into()],
+    )));
     person.writes("web");
     person.named(Named::Enter);
     person.writes("Go.");
@@ -262,9 +269,12 @@ fn a_tab_where_there_is_no_such_folder_leaves_the_field() {
     let mut person = Person::before(preset::empty());
     person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
     person.writes("/sr");
-    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec![])));
+    person.tell(Message::NewConversation(new_conversation::Message::FoldersFound("/sr".into(), vec![])));
     person.named(Named::Tab);
-    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec!["/srv".into()])));
+    person.tell(Message::NewConversation(new_conversation::Message::FoldersFound(
+        "/sr".into(),
+        vec!["/srv".into()],
+    )));
     person.control("l");
     person.writes("Go on.");
     person.named(Named::Enter);
@@ -278,7 +288,10 @@ fn typing_goes_on_after_a_completed_folder() {
     let mut person = Person::before(preset::empty());
     person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
     person.writes("/sr");
-    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec!["/srv".into()])));
+    person.tell(Message::NewConversation(new_conversation::Message::FoldersFound(
+        "/sr".into(),
+        vec!["/srv".into()],
+    )));
     person.named(Named::Tab);
     person.writes("web");
     person.named(Named::Enter);
@@ -386,7 +399,7 @@ fn the_demo_is_offered_while_there_is_no_model_and_plays_in_the_chosen_mode() {
         person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(listed))));
         if let Some(mode) = chosen {
             let picked = composer::Message::ModePicked(ModeChoice(mode));
-            person.tell(Message::Fresh(fresh::Message::Composer(picked)));
+            person.tell(Message::NewConversation(new_conversation::Message::Composer(picked)));
         }
         assert_eq!(person.finds("Try a scripted demo").is_some(), offered.is_some());
         person.asked();
@@ -404,7 +417,7 @@ fn the_demo_is_offered_while_there_is_no_model_and_plays_in_the_chosen_mode() {
 fn a_folder_that_is_typed_takes_the_place_of_the_one_that_is_there() {
     let mut person = Person::before(preset::empty());
     let typed = composer::Message::WorkspaceChanged("/srv/web".to_owned());
-    person.tell(Message::Fresh(fresh::Message::Composer(typed)));
+    person.tell(Message::NewConversation(new_conversation::Message::Composer(typed)));
     for (by_mouse, folder) in [(false, "/srv/api"), (true, "/srv/docs")] {
         if by_mouse {
             person.clicks("/srv/api");
@@ -422,7 +435,7 @@ fn a_long_folder_shows_its_end_while_it_is_not_edited() {
     let mut person = Person::before(preset::empty());
     let folder = "/home/me/src/a-client-of-ours/billing";
     let typed = composer::Message::WorkspaceChanged(folder.to_owned());
-    person.tell(Message::Fresh(fresh::Message::Composer(typed)));
+    person.tell(Message::NewConversation(new_conversation::Message::Composer(typed)));
     let ends = |person: &mut Person| drawn::words(person).iter().any(|words| words == "…/billing");
     assert!(ends(&mut person), "{:?}", drawn::words(&mut person));
     person.press(Key::Character("F".into()), Modifiers::CTRL | Modifiers::SHIFT);

@@ -87,7 +87,7 @@ fn in_an_empty_field_they_show_something_and_change_nothing() {
             person.asked();
         }
         person.control("n");
-        assert_eq!(person.app.page(), Page::Fresh, "{status:?}");
+        assert_eq!(person.app.page(), Page::NewConversation, "{status:?}");
     }
     // Without a caret they do.
     let mut person = before(Status::Completed, &[]);
@@ -171,7 +171,7 @@ fn keys_work_on_a_keyboard_of_another_script() {
             person.press_at(z, Code::KeyZ, Modifiers::CTRL);
         }
         person.press_at(letter, Code::KeyN, Modifiers::CTRL);
-        assert_eq!(person.app.page(), Page::Fresh, "{letter}");
+        assert_eq!(person.app.page(), Page::NewConversation, "{letter}");
         let mut wanted = preset::approval();
         if let Pending::Approval(approval) = &mut wanted {
             approval.risk = Risk::Low;

@@ -7,7 +7,7 @@ use abide_gui::{
     effect::Effect,
     keymap::Command,
     request::{self},
-    screen::{composer, conversation, fresh, pending},
+    screen::{composer, conversation, new_conversation, pending},
     settings,
 };
 use iced_test::Simulator;
@@ -267,16 +267,19 @@ fn a_new_conversation_offers_folders() {
     window.tell(Message::Key(Command::New));
     shows(&window, &["Work in", "/home/me/src/web"]);
     let typed = |text: &str| {
-        Message::Fresh(fresh::Message::Composer(composer::Message::WorkspaceChanged(text.to_owned())))
+        Message::NewConversation(new_conversation::Message::Composer(composer::Message::WorkspaceChanged(
+            text.to_owned(),
+        )))
     };
     window.tell(typed("/srv/"));
     lacks(&window, &["Work in"]);
-    let found = |typed: &str| fresh::Message::FoldersFound(typed.to_owned(), vec!["/srv/api".to_owned()]);
-    window.tell(Message::Fresh(found("/sr")));
+    let found =
+        |typed: &str| new_conversation::Message::FoldersFound(typed.to_owned(), vec!["/srv/api".to_owned()]);
+    window.tell(Message::NewConversation(found("/sr")));
     lacks(&window, &["/srv/api"]);
-    window.tell(Message::Fresh(found("/srv/")));
+    window.tell(Message::NewConversation(found("/srv/")));
     shows(&window, &["Work in", "/srv/api"]);
-    window.tell(Message::Fresh(fresh::Message::FolderCompleted));
+    window.tell(Message::NewConversation(new_conversation::Message::FolderCompleted));
     lacks(&window, &["Work in"]);
     let mut screen = simulate(&window);
     assert!(screen.find("/srv/api/").is_ok(), "the folder is in the field");

@@ -107,7 +107,7 @@ fn control_comma_opens_the_settings_and_escape_leaves_them() {
     assert_eq!(person.app.page(), Page::Settings);
     assert!(person.finds_bounds("Remembered decisions").is_some());
     person.named(Named::Escape);
-    assert_eq!(person.app.page(), Page::Fresh);
+    assert_eq!(person.app.page(), Page::NewConversation);
     person.clicks("Settings");
     assert_eq!(person.app.page(), Page::Settings);
 }
@@ -258,7 +258,7 @@ fn the_first_escape_clears_a_typed_key_and_the_second_leaves() {
     assert_eq!(person.app.page(), Page::Settings);
     assert!(person.finds("Save").is_none());
     person.named(Named::Escape);
-    assert_eq!(person.app.page(), Page::Fresh);
+    assert_eq!(person.app.page(), Page::NewConversation);
     assert_eq!(person.asked(), []);
 }
 

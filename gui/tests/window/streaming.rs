@@ -60,7 +60,7 @@ impl widget::Operation for Passages {
     }
 
     fn custom(&mut self, _id: Option<&widget::Id>, _bounds: Rectangle, state: &mut dyn Any) {
-        self.0 += usize::from(state.is::<passage::State>());
+        self.0 += usize::from(state.is::<passage::PassageState>());
     }
 }
 

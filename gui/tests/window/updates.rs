@@ -143,7 +143,7 @@ fn an_answer_goes_to_the_question() {
 fn keys_move_between_pages() {
     let mut window = preset::waiting_question();
     window.tell(Message::Key(Command::New));
-    assert_eq!(window.app.page(), Page::Fresh);
+    assert_eq!(window.app.page(), Page::NewConversation);
     window.tell(Message::Key(Command::NextThatNeedsMe));
     assert_eq!(window.app.page(), Page::Conversation);
     window.tell(Message::Key(Command::Inbox));
@@ -183,7 +183,7 @@ fn a_deleted_conversation_leaves_the_screen() {
     };
     let gone = abide_client::protocol::notification::Notification::ConversationUpdate(gone);
     window.tell(Message::Conversation(CONVERSATION, vec![Update::Notification(gone)]));
-    assert_eq!(window.app.page(), Page::Fresh);
+    assert_eq!(window.app.page(), Page::NewConversation);
 }
 
 #[test]

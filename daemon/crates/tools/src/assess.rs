@@ -11,14 +11,14 @@ mod schema;
 #[cfg(test)]
 pub(crate) use schema::faults;
 
-use bounds::{Bounds, Place};
+use bounds::{Bounds, CallContext};
 use ruling::{Programs, Ruling};
 
 use crate::{
     Checkpoints, Scope,
     edit::{self, Edit, Overlay},
     named::{Ground, Named},
-    run::Runner,
+    run::CallRunner,
     sandbox::Sandbox,
     text::one_line,
     tool::{Call, CallError, Outlook, Registry, Site, Subject},
@@ -40,7 +40,7 @@ const SUMMARY: usize = 120;
 /// Assesses the calls of one reply, each as if the calls before it had run.
 pub(crate) struct Assessor<'a> {
     scope: &'a Scope<'a>,
-    runner: &'a Runner,
+    runner: &'a CallRunner,
     checkpoints: &'a Checkpoints,
     /// The workspace, opened when the first call needs it. Control calls do not.
     workspace: Option<Workspace>,
@@ -48,7 +48,7 @@ pub(crate) struct Assessor<'a> {
 }
 
 impl<'a> Assessor<'a> {
-    pub(crate) fn new(scope: &'a Scope<'a>, runner: &'a Runner, checkpoints: &'a Checkpoints) -> Self {
+    pub(crate) fn new(scope: &'a Scope<'a>, runner: &'a CallRunner, checkpoints: &'a Checkpoints) -> Self {
         Self { scope, runner, checkpoints, workspace: None, overlay: Overlay::default() }
     }
 
@@ -184,7 +184,7 @@ impl<'a> Assessor<'a> {
         call.assess(&mut site, &mut outlook)?;
         let programs = Programs { path: self.scope.path, workspace, writable: &self.scope.sandbox.writable };
         let ruling = Ruling::of(self.scope.rules, call, &programs)?;
-        let place = Place {
+        let place = CallContext {
             workspace,
             settings: self.scope.sandbox,
             runner: self.runner,

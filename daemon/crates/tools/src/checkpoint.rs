@@ -31,7 +31,7 @@ pub use error::NoCheckpoint;
 pub use take::{Take, Taken};
 pub use undo::UndoOrder;
 
-use crate::{guard::Listings, run::Runner};
+use crate::{guard::Listings, run::CallRunner};
 use abide_protocol::{
     TaskId, Timestamp,
     checkpoint::{SavedTree, Window},
@@ -83,7 +83,7 @@ pub struct Place {
 /// Keeps, shows and restores the files of work trees. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Checkpoints {
-    runner: Arc<Runner>,
+    runner: Arc<CallRunner>,
     folders: Arc<CheckpointFolders>,
     /// The locks of the work trees, by our folder for each.
     locks: Arc<Mutex<HashMap<String, Arc<Mutex<Index>>>>>,
@@ -154,7 +154,7 @@ struct Gone {
 }
 
 impl Checkpoints {
-    pub(crate) fn new(runner: Arc<Runner>, folders: CheckpointFolders) -> Self {
+    pub(crate) fn new(runner: Arc<CallRunner>, folders: CheckpointFolders) -> Self {
         Self {
             runner,
             folders: Arc::new(folders),

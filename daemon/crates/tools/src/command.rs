@@ -25,7 +25,7 @@ use crate::{
     sub_tasks::SubTasks,
     text::Capture,
 };
-use line::Line;
+use line::CodeLine;
 use output::Output;
 use spool::Spool;
 use std::time::Duration;
@@ -101,7 +101,7 @@ pub(crate) async fn follow(
     let mut reports = BufReader::new(read.take(MAX_REPORT)).lines();
     let mut stdout = Output::new(Some(stdout));
     let mut stderr = Output::new(Some(stderr));
-    let mut line = Line::new(line, sub_tasks);
+    let mut line = CodeLine::new(line, sub_tasks);
     let mut time = TimeLimit::of(limit);
     let mut stop = None;
     let report = loop {

@@ -7,7 +7,7 @@ use crate::{
     edit,
     guard::Aside,
     process,
-    run::{Runner, mark},
+    run::{CallRunner, mark},
     sandbox::Sandbox,
     workspace::Workspace,
 };
@@ -24,7 +24,7 @@ use std::{
 /// How long a helper has to end its tree after its daemon is gone. Then this daemon kills the tree.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-impl Runner {
+impl CallRunner {
     pub(crate) fn inspect(
         &self,
         conversation: ConversationId,

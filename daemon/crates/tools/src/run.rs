@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 /// What running a call needs from the daemon.
 #[derive(Debug)]
-pub(crate) struct Runner {
+pub(crate) struct CallRunner {
     pub(crate) registry: Registry,
     pub(crate) helpers: ForkServer,
     pub(crate) spool_dir: PathBuf,
@@ -51,7 +51,7 @@ type Show = Box<dyn FnMut(&str) + Send>;
 
 /// An assessed call that is ready to run; nothing of it has begun.
 pub struct Prepared {
-    runner: Arc<Runner>,
+    runner: Arc<CallRunner>,
     run: Run,
     /// A call that cannot run has its result instead.
     ready: Result<Ready, (CallOutcome, ToolResult)>,
@@ -96,7 +96,7 @@ impl Prepared {
     }
 }
 
-impl Runner {
+impl CallRunner {
     pub(crate) async fn prepare(self: Arc<Self>, run: Run, sandbox: &SandboxSettings) -> Prepared {
         let ready = self.ready(&run, sandbox).await;
         Prepared { runner: self, run, ready }

@@ -14,7 +14,7 @@ mod private;
 mod protected;
 mod sockets;
 
-pub(crate) use confinement::{Cache, Confinement, Network, Place, Private, Protected, View};
+pub(crate) use confinement::{Cache, Confinement, Namespaces, Network, Private, Protected, View};
 pub(crate) use git::Repository;
 pub(crate) use identity::Identity;
 pub use level::try_sandbox;

@@ -4,7 +4,7 @@ use crate::{
     checkpoint::{CheckpointFolders, Checkpoints},
     command::{self, ForkServer, Live, SpoolFiles},
     guard::{Guard, Running, Watches},
-    run::{Prepared, Runner},
+    run::{CallRunner, Prepared},
     sandbox::{Levels, Mounts, Planner, PrivateFolders, Sockets},
     settings::SandboxSettings,
     tool::Registry,
@@ -54,7 +54,7 @@ pub struct Options {
 /// The tools of this machine. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Tools {
-    pub(crate) runner: Arc<Runner>,
+    pub(crate) runner: Arc<CallRunner>,
     checkpoints: Checkpoints,
     worktrees: Worktrees,
 }
@@ -138,7 +138,7 @@ impl Tools {
         let closed = Arc::new(Closed::new(&own_dirs, &home));
         let cut_off = command::kept(&spool_dir).unwrap_or_default().into_keys();
         let running = Arc::new(Running::after(cut_off));
-        let runner = Arc::new(Runner {
+        let runner = Arc::new(CallRunner {
             registry: Registry::built_in(),
             helpers: ForkServer::new(helper),
             spool_dir,

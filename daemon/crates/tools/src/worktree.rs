@@ -20,13 +20,13 @@ pub use unmerged::Unmerged;
 use crate::{
     checkpoint::{Place, git_for},
     command::find,
-    run::Runner,
+    run::CallRunner,
     sandbox::git::{Repository, git_folder},
 };
 use abide_fail_point::{Point, pass};
 use abide_protocol::{ConversationId, TaskId};
 use git::{On, Ready, text};
-use note::State;
+use note::WorktreeState;
 use std::{
     collections::BTreeMap,
     fs, io,
@@ -53,13 +53,13 @@ pub struct NewWorktree {
 /// Makes and removes worktrees. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Worktrees {
-    runner: Arc<Runner>,
+    runner: Arc<CallRunner>,
     /// Held while worktrees are removed.
     removing: Arc<Mutex<()>>,
 }
 
 impl Worktrees {
-    pub(crate) fn new(runner: Arc<Runner>) -> Self {
+    pub(crate) fn new(runner: Arc<CallRunner>) -> Self {
         Self { runner, removing: Arc::default() }
     }
 
@@ -98,7 +98,7 @@ impl Worktrees {
             is_branch_ours: new.branch.is_none(),
             branch: new.branch.unwrap_or_else(|| format!("{BRANCHES}{short}")),
             copied: Vec::new(),
-            state: State::Making,
+            state: WorktreeState::Making,
         };
         let made = self.fill(&mut worktree, &repository, place, &program, &new.copy);
         if made.is_err() && worktree.folder().exists() {
@@ -121,7 +121,7 @@ impl Worktrees {
         program: &str,
         copy: &[PathBuf],
     ) -> Result<(), NoWorktree> {
-        worktree.note(State::Making)?;
+        worktree.note(WorktreeState::Making)?;
         pass(Point::WorktreeNoted);
         let on = |folder: &Path, top: &Path| On {
             runner: &self.runner,
@@ -150,13 +150,13 @@ impl Worktrees {
         git.must(&["reset", "--hard", "--quiet", "--no-recurse-submodules"])?;
         worktree.copied = copy::copy(&repository.top, &worktree.path, copy)?;
         pass(Point::WorktreeMade);
-        worktree.note(State::Made)
+        worktree.note(WorktreeState::Made)
     }
 
     /// All worktrees.
     #[must_use]
     pub fn list(&self) -> Vec<Worktree> {
-        self.noted().into_iter().filter(|worktree| worktree.state == State::Made).collect()
+        self.noted().into_iter().filter(|worktree| worktree.state == WorktreeState::Made).collect()
     }
 
     /// The worktrees of a conversation and its sub-tasks.
@@ -198,7 +198,7 @@ impl Worktrees {
             return Err(NoWorktree::Unmerged { path: worktree.path.clone(), what });
         }
         let mut worktree = worktree.clone();
-        worktree.note(State::Removing)?;
+        worktree.note(WorktreeState::Removing)?;
         self.finish(&worktree);
         Ok(())
     }
@@ -208,7 +208,7 @@ impl Worktrees {
     #[must_use]
     pub fn tidy(&self) -> Vec<Worktree> {
         let (made, left): (Vec<_>, Vec<_>) =
-            self.noted().into_iter().partition(|worktree| worktree.state == State::Made);
+            self.noted().into_iter().partition(|worktree| worktree.state == WorktreeState::Made);
         left.iter().for_each(|worktree| self.finish(worktree));
         made
     }

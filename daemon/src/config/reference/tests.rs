@@ -119,13 +119,13 @@ fn the_defaults_match_the_code() {
     assert_eq!(default("sandbox", "max_tmp"), (limits.tmp >> 20).to_string());
     let notify = format!("[notify]\nenabled = {}\n", default("notify", "enabled"));
     assert_eq!(Config::parse(&notify).unwrap(), Config::default());
-    let provider = ProviderConfig::new("x", Api::OPENAI_CHAT, "", "");
+    let provider = ProviderConfig::new("x", Api::OpenaiChat, "", "");
     assert_eq!(default("providers", "max_parallel"), provider.max_parallel.to_string());
     assert_eq!(default("providers", "stall_timeout_secs"), provider.stall_timeout.as_secs().to_string());
     let scripted = ProviderConfig::scripted("x", None, "").max_parallel;
     let parallel = &key("providers", "max_parallel").meaning;
     assert!(parallel.ends_with(&format!(" for `scripted` is {scripted}.")), "{parallel}");
-    let local = ProviderConfig::new("x", Api::OPENAI_CHAT, "", "").of_this_machine();
+    let local = ProviderConfig::new("x", Api::OpenaiChat, "", "").of_this_machine();
     assert!(parallel.contains(&format!("`lmstudio` is {},", local.max_parallel)), "{parallel}");
     let stall = &key("providers", "stall_timeout_secs").meaning;
     assert!(stall.ends_with(&format!("`lmstudio` is {}.", local.stall_timeout.as_secs())), "{stall}");

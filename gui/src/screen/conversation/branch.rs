@@ -10,9 +10,9 @@ use crate::{
     theme::{size, space, style},
     undo::Undo,
     widget::{
-        Element, Look, action,
-        calm::calm,
-        key, told, word,
+        Element, Look, action, key, report,
+        resting_caret::resting_caret,
+        word,
         writing::{Said, binding},
     },
     words,
@@ -218,7 +218,8 @@ impl Conversation {
                 binding(&press, is_empty, has_selection, &|said| Above::Branch(Message::Said(said)))
             })
             .on_action(|action| Above::Branch(Message::Changed(action)));
-        let editor = told::caret(calm(editor), edited.has_caret, |is| Above::Branch(Message::Focused(is)));
+        let editor =
+            report::caret(resting_caret(editor), edited.has_caret, |is| Above::Branch(Message::Focused(is)));
         let can_send = !is_empty && self.branch.sent.is_none();
         let send = action("Send", Some(key("↵"))).style(style::primary);
         let buttons = row![

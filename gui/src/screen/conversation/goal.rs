@@ -10,14 +10,14 @@ use super::{Conversation, Gap, Goal, Row, marks::Phrases};
 use crate::{
     effect::{Effect, Scroll},
     request::LONG_PAGE,
-    widget::list::{View, Wanted},
+    widget::list::{View, WhichMatch},
 };
 use abide_client::protocol::Seq;
 
 impl Conversation {
     /// Goes to that message, once it is loaded, at the first match of the query; all matches are marked.
     pub fn go_to(&mut self, seq: Seq, query: &str) -> Vec<Effect> {
-        self.go_to_found(seq, Phrases::of_query(query), Wanted::First)
+        self.go_to_found(seq, Phrases::of_query(query), WhichMatch::First)
     }
 
     /// What was sought is elsewhere.

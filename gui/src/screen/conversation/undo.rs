@@ -41,12 +41,12 @@ pub(super) struct Shown {
     only: Option<Part>,
     /// It is asked whether to undo it.
     asks: bool,
-    place: Place,
+    place: TaskOrder,
 }
 
 /// A task among those of its conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TaskOrder {
     Only,
     Last,
     Earlier,
@@ -111,9 +111,9 @@ impl Conversation {
         let is_old = changes.is_some();
         let mut others = self.view.tasks().chain(&self.earlier).filter(|other| other.id != task);
         let place = match self.changed_by() == Some(task) {
-            false => Place::Earlier,
-            true if others.any(|other| other.depth == 0) => Place::Last,
-            true => Place::Only,
+            false => TaskOrder::Earlier,
+            true if others.any(|other| other.depth == 0) => TaskOrder::Last,
+            true => TaskOrder::Only,
         };
         self.menu = Menu::Changes(Shown { task, from, changes, is_old, only, asks: false, place });
         vec![Effect::Ask(request::changes(task, from))]
@@ -268,9 +268,9 @@ impl Shown {
 fn summary(shown: &Shown, files: &[ChangedFile]) -> String {
     let by = match (shown.from, shown.place) {
         (UndoFrom::LastUndo, _) => " since the last undo began",
-        (_, Place::Only) => "",
-        (_, Place::Last) => " by the last task",
-        (_, Place::Earlier) => " by that earlier task",
+        (_, TaskOrder::Only) => "",
+        (_, TaskOrder::Last) => " by the last task",
+        (_, TaskOrder::Earlier) => " by that earlier task",
     };
     if files.is_empty() {
         return format!("No file is changed{by}, or all are what they were.");

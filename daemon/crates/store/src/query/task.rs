@@ -99,7 +99,7 @@ fn beneath(connection: &Connection, root: TaskId) -> Result<Vec<AgentTask>, Read
 
 /// The root above a sub-task, its title and its depth.
 #[derive(Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct TreePosition {
     /// `None`: the task is a root itself.
     pub(crate) root: Option<TaskId>,
     pub(crate) title: String,
@@ -107,7 +107,7 @@ pub(crate) struct Place {
 }
 
 /// Where a task is in its tree.
-pub(crate) fn place(connection: &Connection, id: TaskId) -> rusqlite::Result<Place> {
+pub(crate) fn place(connection: &Connection, id: TaskId) -> rusqlite::Result<TreePosition> {
     let mut above = connection.prepare_cached(
         "SELECT parent, coalesce(json_extract(brief, '$.title'), '') FROM tasks WHERE id = ?1",
     )?;
@@ -116,7 +116,7 @@ pub(crate) fn place(connection: &Connection, id: TaskId) -> rusqlite::Result<Pla
             above.query_row([id.0], |row| Ok((row.get::<_, Option<Uuid>>(0)?.map(TaskId), row.get(1)?)));
         row.optional()
     };
-    let mut place = Place::default();
+    let mut place = TreePosition::default();
     let Some((mut parent, title)) = read(id)? else { return Ok(place) };
     place.title = title;
     while let Some(id) = parent {

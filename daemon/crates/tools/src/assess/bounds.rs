@@ -3,7 +3,7 @@
 use super::built_in;
 use crate::{
     Checkpoints, SandboxSettings, Unasked, checkpoint,
-    run::Runner,
+    run::CallRunner,
     sandbox::{Network, Repository, Sandbox},
     text::one_line,
     tool::{Call, Subject},
@@ -34,10 +34,10 @@ pub(super) enum Bounds {
 }
 
 /// What is known about the place of a call.
-pub(super) struct Place<'a> {
+pub(super) struct CallContext<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) settings: &'a SandboxSettings,
-    pub(super) runner: &'a Runner,
+    pub(super) runner: &'a CallRunner,
     pub(super) checkpoints: &'a Checkpoints,
     /// The commands' `PATH`.
     pub(super) path: Option<&'a str>,
@@ -67,7 +67,7 @@ impl Bounds {
     }
 }
 
-impl Place<'_> {
+impl CallContext<'_> {
     /// The sandbox that a call gets, and what the sandbox means for the decision. `why_it_asks`: why an edit
     /// of this file asks.
     pub(super) fn of(&self, call: &dyn Call, why_it_asks: Option<String>) -> (Sandbox, Bounds) {

@@ -1,6 +1,6 @@
 //! What tasks can do in a folder, before one begins.
 
-use super::bounds::{Bounds, Place};
+use super::bounds::{Bounds, CallContext};
 use crate::{
     Checkpoints, SandboxSettings, Tools, named_files::UnusablePath, sandbox::git::Repository,
     workspace::Workspace,
@@ -25,7 +25,7 @@ impl Tools {
     ) -> Result<WorkspaceReply, UnusablePath> {
         let workspace = &Workspace::open(folder, Arc::clone(&self.runner.closed)).map_err(UnusablePath)?;
         let checkpoints: &Checkpoints = self.checkpoints();
-        let place = Place {
+        let place = CallContext {
             workspace,
             settings,
             runner: &self.runner,

@@ -5,7 +5,7 @@ use super::{
     plain::measure,
     plan::{Change, parse_raw},
 };
-use crate::{command::find, run::Runner, sandbox::git::is_git_folder, workspace::Workspace};
+use crate::{command::find, run::CallRunner, sandbox::git::is_git_folder, workspace::Workspace};
 use abide_protocol::{ConversationId, checkpoint::SavedTree};
 use rustix::fs::{AtFlags, Stat, statat};
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub(super) struct Owner {
 
 impl<'a> Repository<'a> {
     pub(super) fn open(
-        runner: &'a Runner,
+        runner: &'a CallRunner,
         folders: &CheckpointFolders,
         place: &'a Place,
         earlier: Option<&SavedTree>,

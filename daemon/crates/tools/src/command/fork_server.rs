@@ -1,7 +1,7 @@
 use crate::{
     helper::{ask_for_helper, confine_helper, forked_helper},
     process::Identity,
-    sandbox::{Confinement, Expected, Lease, Place, Plan},
+    sandbox::{Confinement, Expected, Lease, Namespaces, Plan},
 };
 use abide_protocol::ConversationId;
 use rustix::{
@@ -113,8 +113,8 @@ impl ForkServer {
     /// The fork server for this plan.
     const fn process(&self, plan: &Plan) -> &Mutex<Option<Running>> {
         match plan.confinement.place() {
-            Place::Host | Place::Networked => &self.host,
-            Place::Apart => &self.apart,
+            Namespaces::Host | Namespaces::Networked => &self.host,
+            Namespaces::Apart => &self.apart,
         }
     }
 
@@ -126,7 +126,7 @@ impl ForkServer {
         let is_late = |wanted: &Wanted| matches!(wanted, Wanted::First(expected) if plan.conversation == Some(expected.conversation));
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).retain(|wanted| !is_late(wanted));
         let mut running = self.process(plan).lock().unwrap_or_else(PoisonError::into_inner);
-        if plan.confinement.place() == Place::Apart {
+        if plan.confinement.place() == Namespaces::Apart {
             end_outdated(&mut running);
         }
         let mut server = match running.take() {
@@ -187,7 +187,7 @@ impl ForkServer {
         let Ok(mut running) = self.apart.try_lock() else { return };
         if let Some(server) = &mut *running {
             for _ in server.asked.len() - server.waiting()..SPARES {
-                match server.fork(Place::Apart) {
+                match server.fork(Namespaces::Apart) {
                     Ok(spare) => server.asked.push_back(spare),
                     Err(_) => return end(&mut running),
                 }
@@ -327,7 +327,7 @@ impl Running {
         }))
     }
 
-    fn fork(&self, place: Place) -> io::Result<Asked> {
+    fn fork(&self, place: Namespaces) -> io::Result<Asked> {
         let (connection, theirs) = UnixStream::pair()?;
         connection.set_write_timeout(Some(PATIENCE))?;
         ask_for_helper(&self.connection, &theirs, place)?;

@@ -31,7 +31,7 @@ const MAX_WAITS: usize = 64;
 const NOT_A_REQUEST: &str = "a line was no request";
 const TOO_LONG: &str = "a line was longer than 256 KiB";
 
-pub(super) struct Line<'a> {
+pub(super) struct CodeLine<'a> {
     /// `None` once the line is closed.
     stream: Option<UnixStream>,
     sub_tasks: &'a dyn SubTasks,
@@ -54,7 +54,7 @@ enum Done {
     Wait(u64, Result<Value, String>),
 }
 
-impl<'a> Line<'a> {
+impl<'a> CodeLine<'a> {
     /// `stream`: `None` if the command has no line.
     pub(super) fn new(stream: Option<UnixStream>, sub_tasks: &'a dyn SubTasks) -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! Sets aside what a command has left for others to run: moves it to a folder of ours, and brings back what
 //! was in its place.
 
-use super::{Offence, kept::Kept, place::Place};
+use super::{Offence, kept::Kept, place::FolderEntry};
 use crate::{
     sandbox::git::{Causes, without},
     text::one_line,
@@ -132,7 +132,7 @@ fn take_out(file: &Path, causes: &Causes, aside: &Aside) -> io::Result<()> {
     let rest = text.and_then(|text| without(&text, file, causes));
     let mode = fs::metadata(file).map_or(0o600, |there| there.permissions().mode() & 0o777);
     move_away(file, aside)?;
-    match (rest, Place::of(file)?) {
+    match (rest, FolderEntry::of(file)?) {
         (Some(rest), Some(place)) => place.write(rest.as_bytes(), mode),
         _ => Ok(()),
     }
@@ -140,7 +140,7 @@ fn take_out(file: &Path, causes: &Causes, aside: &Aside) -> io::Result<()> {
 
 /// Moves a file or folder away, following no link.
 fn move_away(path: &Path, aside: &Aside) -> io::Result<()> {
-    let Some(Place { folder, name }) = Place::of(path)? else { return Ok(()) };
+    let Some(FolderEntry { folder, name }) = FolderEntry::of(path)? else { return Ok(()) };
     let place = aside.place(path)?;
     match renameat_with(&folder, &name, CWD, &place, RenameFlags::NOREPLACE) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),

@@ -1,7 +1,7 @@
 //! Copies of the protected files from before a command, to bring back a file whose place was taken. (An open
 //! file would not do: a command may reach the file in the moment in which a person replaces it.)
 
-use super::{Seen, place::Place};
+use super::{Seen, place::FolderEntry};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use std::{
     collections::BTreeMap,
@@ -35,7 +35,9 @@ impl Kept {
 
     /// Puts the original back at a path where nothing is now. Returns whether there was an original.
     pub(super) fn restore(&self, path: &Path) -> io::Result<bool> {
-        let (Some(original), Some(place)) = (self.0.get(path), Place::of(path)?) else { return Ok(false) };
+        let (Some(original), Some(place)) = (self.0.get(path), FolderEntry::of(path)?) else {
+            return Ok(false);
+        };
         match original {
             Original::Link(target) => place.link(target)?,
             Original::File { content, mode } => place.write(content, *mode)?,

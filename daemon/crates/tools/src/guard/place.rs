@@ -12,12 +12,12 @@ use std::{
     path::Path,
 };
 
-pub(super) struct Place {
+pub(super) struct FolderEntry {
     pub(super) folder: OwnedFd,
     pub(super) name: OsString,
 }
 
-impl Place {
+impl FolderEntry {
     /// `None`: the path's folder is gone.
     pub(super) fn of(path: &Path) -> io::Result<Option<Self>> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {

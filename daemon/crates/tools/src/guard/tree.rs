@@ -103,8 +103,11 @@ impl Tree {
             };
             let known = self.folders.remove(&path).filter(|known| known.is_still(&stat));
             let folder = known.unwrap_or_else(|| {
-                let place =
-                    Place { path: &path, relative: path.strip_prefix(&self.root).unwrap_or(&path), denied };
+                let place = FolderToRead {
+                    path: &path,
+                    relative: path.strip_prefix(&self.root).unwrap_or(&path),
+                    denied,
+                };
                 Folder::list(&place, &stat, number)
             });
             folder.report(&path, &mut found);
@@ -136,13 +139,13 @@ impl Tree {
 }
 
 /// Where a folder is, and which rules deny reading beneath the root.
-struct Place<'p> {
+struct FolderToRead<'p> {
     path: &'p Path,
     relative: &'p Path,
     denied: &'p [Rule],
 }
 
-impl Place<'_> {
+impl FolderToRead<'_> {
     fn is_closed(&self, name: &OsStr) -> bool {
         let path = || self.relative.join(name).to_string_lossy().into_owned();
         !self.denied.is_empty() && self.denied.iter().any(|rule| rule.is_about_reading(&path()))
@@ -156,7 +159,7 @@ impl Folder {
 
     /// Lists a folder. A folder that cannot be read counts as empty: a command of the same user cannot read
     /// it either.
-    fn list(place: &Place<'_>, stat: &Stat, listed: u64) -> Self {
+    fn list(place: &FolderToRead<'_>, stat: &Stat, listed: u64) -> Self {
         let now = clock_gettime(ClockId::RealtimeCoarse);
         let now = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
         let mut folders = Vec::new();

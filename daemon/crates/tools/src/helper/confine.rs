@@ -10,7 +10,7 @@ mod networks;
 mod processes;
 mod seccomp;
 
-use crate::sandbox::{Confinement, Network, Place, View};
+use crate::sandbox::{Confinement, Namespaces, Network, View};
 use mounts::Parts;
 use namespaces::Ids;
 use networks::{Entered, Networks};
@@ -52,7 +52,7 @@ pub(super) struct Groundwork {
 
 /// The place into which the next helper is forked.
 pub(super) struct Ready {
-    place: Place,
+    place: Namespaces,
     network: Option<Entered>,
 }
 
@@ -70,8 +70,8 @@ impl Groundwork {
 
     /// Makes a place for a helper. A process that has made a place apart has left the user's namespaces, and
     /// can make no places of other kinds.
-    pub(super) fn ready(&mut self, place: Place) -> Result<Ready, Failure> {
-        if place != Place::Apart {
+    pub(super) fn ready(&mut self, place: Namespaces) -> Result<Ready, Failure> {
+        if place != Namespaces::Apart {
             return match self.apart {
                 None => Ok(Ready { place, network: None }),
                 Some(_) => Err(Failure::new("return to the network of the host", Errno::PERM)),
@@ -109,18 +109,18 @@ impl Groundwork {
         let Ready { place, network } = ready;
         // These descriptors lead into networks, the helper's own and others'.
         drop((network, apart));
-        if place == Place::Networked {
+        if place == Namespaces::Networked {
             namespaces::settle(&ids)?;
             mounts::lay_ground()?;
         }
-        let parts = if place == Place::Host { None } else { Some(Parts::make()?) };
+        let parts = if place == Namespaces::Host { None } else { Some(Parts::make()?) };
         Ok(Prepared { place, filters, parts })
     }
 }
 
 /// A helper that is ready for any confinement of its place, and not confined yet.
 pub(super) struct Prepared {
-    place: Place,
+    place: Namespaces,
     filters: Filters,
     /// The parts of the helper's view of the files, if it has its own view.
     parts: Option<Parts>,

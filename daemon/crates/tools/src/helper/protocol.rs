@@ -1,6 +1,6 @@
 //! The messages between daemon, fork server and helper.
 
-use crate::sandbox::{Confinement, Place};
+use crate::sandbox::{Confinement, Namespaces};
 use rustix::{
     cmsg_space,
     io::Errno,
@@ -88,7 +88,11 @@ pub(crate) enum CommandEnd {
 }
 
 /// Requests a helper from the fork server, forked into this place. The helper gets `connection`.
-pub(crate) fn ask_for_helper(server: &UnixStream, connection: &UnixStream, place: Place) -> io::Result<()> {
+pub(crate) fn ask_for_helper(
+    server: &UnixStream,
+    connection: &UnixStream,
+    place: Namespaces,
+) -> io::Result<()> {
     // So short a message is sent whole.
     send(server.as_fd(), &[place.into()], &[connection.as_fd()]).map(drop)
 }
@@ -113,12 +117,12 @@ pub(crate) fn forked_helper(mut server: &UnixStream) -> io::Result<i32> {
 
 /// The server's side: the connection and the place of the requested helper; `None` when the daemon has closed
 /// its end.
-pub(super) fn asked_for_helper(daemon: &UnixStream) -> io::Result<Option<(UnixStream, Place)>> {
+pub(super) fn asked_for_helper(daemon: &UnixStream) -> io::Result<Option<(UnixStream, Namespaces)>> {
     let mut place = [0];
     let Some(received) = receive(daemon, &mut place)? else { return Ok(None) };
     let [connection] = <[OwnedFd; 1]>::try_from(received).map_err(|_| wrong_message())?;
     let [place] = place;
-    Ok(Some((connection.into(), Place::try_from(place).map_err(|()| wrong_message())?)))
+    Ok(Some((connection.into(), Namespaces::try_from(place).map_err(|()| wrong_message())?)))
 }
 
 /// The helper's side: its confinement; `None` when the daemon has closed its end.

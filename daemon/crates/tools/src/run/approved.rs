@@ -1,6 +1,6 @@
 //! Whether what was approved is what would run.
 
-use super::{Runner, command::Ordered};
+use super::{CallRunner, command::Ordered};
 use crate::{
     assess::parse,
     edit::Overlay,
@@ -10,7 +10,7 @@ use crate::{
 use abide_protocol::{record::Permission, sandbox::SandboxLevel};
 use std::sync::Arc;
 
-impl Runner {
+impl CallRunner {
     /// Why a command that leaves the sandbox must not start: a file that the command names has changed since
     /// the person was asked. Call this as late as possible, because later changes go unnoticed.
     pub(super) async fn not_as_approved(self: &Arc<Self>, ordered: &Ordered) -> Option<String> {

@@ -1,4 +1,4 @@
-use super::{Confined, Runner, Show, cancelled};
+use super::{CallRunner, Confined, Show, cancelled};
 use crate::command::Watching;
 use crate::{
     Run, SandboxSettings, SubTasks,
@@ -29,7 +29,7 @@ pub(super) struct Ordered {
     pub(super) sandbox: SandboxSettings,
 }
 
-impl Runner {
+impl CallRunner {
     /// Takes a helper, which waits. Nothing of the command begins.
     pub(super) async fn prepare_command(self: &Arc<Self>, ordered: &Ordered) -> Result<Confined, CallError> {
         let (runner, ordered) = (Arc::clone(self), ordered.clone());

@@ -17,7 +17,7 @@ pub(crate) enum Confinement {
 
 /// The namespaces into which a helper is forked. The helper makes the rest of its confinement later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Namespaces {
     /// The user's namespaces.
     Host,
     /// Namespaces of the helper's own, but the host's network.
@@ -28,11 +28,11 @@ pub(crate) enum Place {
 }
 
 impl Confinement {
-    pub(crate) const fn place(&self) -> Place {
+    pub(crate) const fn place(&self) -> Namespaces {
         match self {
-            Self::None | Self::Landlock(_) => Place::Host,
-            Self::Full(View { network: Network::Host, .. }) => Place::Networked,
-            Self::Full(View { network: Network::Off, .. }) => Place::Apart,
+            Self::None | Self::Landlock(_) => Namespaces::Host,
+            Self::Full(View { network: Network::Host, .. }) => Namespaces::Networked,
+            Self::Full(View { network: Network::Off, .. }) => Namespaces::Apart,
         }
     }
 
@@ -46,17 +46,17 @@ impl Confinement {
     }
 }
 
-impl From<Place> for u8 {
-    fn from(place: Place) -> Self {
+impl From<Namespaces> for u8 {
+    fn from(place: Namespaces) -> Self {
         match place {
-            Place::Host => 0,
-            Place::Networked => 1,
-            Place::Apart => 2,
+            Namespaces::Host => 0,
+            Namespaces::Networked => 1,
+            Namespaces::Apart => 2,
         }
     }
 }
 
-impl TryFrom<u8> for Place {
+impl TryFrom<u8> for Namespaces {
     type Error = ();
 
     fn try_from(number: u8) -> Result<Self, ()> {

@@ -5,7 +5,7 @@
 use super::NoWorktree;
 use crate::{
     checkpoint::git::{Done, Git, GitDir},
-    run::Runner,
+    run::CallRunner,
     sandbox::git::Repository,
 };
 use std::{
@@ -21,7 +21,7 @@ const PROGRAMS: &str = r"^(filter\..*\.(clean|smudge|process|required)|hook\..*)
 
 /// What git works on.
 pub(super) struct On<'a> {
-    pub(super) runner: &'a Runner,
+    pub(super) runner: &'a CallRunner,
     pub(super) program: String,
     pub(super) environment: &'a BTreeMap<String, String>,
     pub(super) cancel: CancellationToken,

@@ -31,13 +31,13 @@ pub struct Worktree {
     pub(super) is_branch_ours: bool,
     /// The files that were copied, relative to the top.
     pub(super) copied: Vec<PathBuf>,
-    pub(super) state: State,
+    pub(super) state: WorktreeState,
 }
 
 /// How far a worktree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum State {
+pub(super) enum WorktreeState {
     /// Nobody works there yet.
     Making,
     Made,
@@ -65,7 +65,7 @@ impl Worktree {
     }
 
     /// Writes the note with this state, whole or not at all.
-    pub(super) fn note(&mut self, state: State) -> Result<(), NoWorktree> {
+    pub(super) fn note(&mut self, state: WorktreeState) -> Result<(), NoWorktree> {
         self.state = state;
         let folder = self.folder();
         let write = || -> io::Result<()> {

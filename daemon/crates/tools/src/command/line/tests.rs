@@ -1,4 +1,4 @@
-use super::{Line, MAX_LINE, MAX_WAITS, NOT_A_REQUEST, PIECE, TOO_LONG};
+use super::{CodeLine, MAX_LINE, MAX_WAITS, NOT_A_REQUEST, PIECE, TOO_LONG};
 use crate::sub_tasks::{Answer, SubTasks};
 use abide_protocol::TaskId;
 use serde_json::{Value, json};
@@ -82,14 +82,14 @@ impl Code {
     }
 }
 
-fn line(fake: &Fake) -> (Line<'_>, Code) {
+fn line(fake: &Fake) -> (CodeLine<'_>, Code) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let (read, write) = theirs.into_split();
-    (Line::new(Some(ours), fake), Code { read: BufReader::new(read), write })
+    (CodeLine::new(Some(ours), fake), Code { read: BufReader::new(read), write })
 }
 
 /// Serves the line while the code does this.
-async fn serve<T>(line: &mut Line<'_>, code: impl Future<Output = T>) -> T {
+async fn serve<T>(line: &mut CodeLine<'_>, code: impl Future<Output = T>) -> T {
     let mut code = pin!(code);
     let served = async {
         loop {
@@ -104,7 +104,7 @@ async fn serve<T>(line: &mut Line<'_>, code: impl Future<Output = T>) -> T {
 }
 
 /// Serves the line until nothing is left to do.
-async fn settle(line: &mut Line<'_>) {
+async fn settle(line: &mut CodeLine<'_>) {
     while timeout(Duration::from_millis(100), line.next()).await.is_ok() {}
 }
 
@@ -294,7 +294,7 @@ async fn a_request_may_come_byte_by_byte() {
     assert_eq!(fake.forked(), [(0, "Ä".to_owned())]);
 }
 
-async fn settle_once(line: &mut Line<'_>) {
+async fn settle_once(line: &mut CodeLine<'_>) {
     let _ = timeout(Duration::from_secs(60), line.next()).await;
 }
 
@@ -329,7 +329,7 @@ async fn code_that_closes_its_end_waits_no_more() {
 #[tokio::test]
 async fn a_command_without_a_line_has_none() {
     let fake = Fake::new();
-    let mut line = Line::new(None, &fake);
+    let mut line = CodeLine::new(None, &fake);
     assert!(timeout(Duration::from_millis(50), line.next()).await.is_err());
     assert!(!line.is_waiting() && line.handles().is_empty());
 }

@@ -1,5 +1,5 @@
 use super::{Failure, kernel};
-use crate::sandbox::Place;
+use crate::sandbox::Namespaces;
 use rustix::process::{getegid, geteuid};
 use std::fs;
 
@@ -17,12 +17,12 @@ impl Ids {
 
 /// The namespaces that a helper in this place has for itself (`CLONE_NEW*`). Helpers apart share the fork
 /// server's namespace of users.
-pub(super) const fn flags(place: Place) -> i32 {
+pub(super) const fn flags(place: Namespaces) -> i32 {
     let own = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
     match place {
-        Place::Host => 0,
-        Place::Networked => own | libc::CLONE_NEWUSER,
-        Place::Apart => own,
+        Namespaces::Host => 0,
+        Namespaces::Networked => own | libc::CLONE_NEWUSER,
+        Namespaces::Apart => own,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Carries out what a person presses in a notification: as a caller of the daemon's service, or by bringing the window.
 
 use super::{
-    popup::{Act, Place},
+    popup::{Act, WindowPage},
     window,
 };
 use crate::service::{Caller, Line, Service};
@@ -68,12 +68,12 @@ impl<H> Note<H> {
 }
 
 /// What carries out orders.
-pub struct Hands {
+pub struct Actions {
     service: Service,
     windows: Arc<Semaphore>,
 }
 
-impl Hands {
+impl Actions {
     #[must_use]
     pub fn new(service: Service) -> Self {
         Self { service, windows: Arc::new(Semaphore::new(WINDOWS)) }
@@ -118,7 +118,7 @@ impl Hands {
 
     fn open<H: Send + 'static>(
         &self,
-        place: Place,
+        place: WindowPage,
         token: Option<String>,
         shown: H,
         notes: mpsc::Sender<Note<H>>,

@@ -71,7 +71,7 @@ pub enum Message {
     DemoPressed,
     ProblemsToggled,
     /// Moves the keyboard to this field.
-    Wanted(&'static str),
+    FocusField(&'static str),
     /// Folders that begin with what was typed.
     FoldersFound(String, Vec<String>),
     FolderPressed(String),
@@ -135,7 +135,7 @@ impl Screen {
                 self.shows_problems = !self.shows_problems;
                 Vec::new()
             }
-            Message::Wanted(field) => vec![Effect::Focus(field)],
+            Message::FocusField(field) => vec![Effect::Focus(field)],
             Message::FoldersFound(typed, found) => {
                 // The person may have typed on meanwhile.
                 if typed != self.composer.workspace() {
@@ -171,8 +171,8 @@ impl Screen {
     pub fn command(&self, command: Command) -> Option<Message> {
         Some(match command {
             Command::Demo => Message::DemoPressed,
-            Command::FocusInput => Message::Wanted(field::COMPOSER),
-            Command::Folder => Message::Wanted(field::FOLDER),
+            Command::FocusInput => Message::FocusField(field::COMPOSER),
+            Command::Folder => Message::FocusField(field::FOLDER),
             Command::Setup => Message::Composer(composer::Message::SetupPressed),
             Command::Attach => Message::Composer(composer::Message::ChoosePressed(Choice::File)),
             _ => return None,

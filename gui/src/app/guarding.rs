@@ -7,12 +7,11 @@
 //! `App::command` to [`App::on_card`], which sends the message that the card's button would send, or arms it for Enter
 //! ([`App::confirm`]), or brings a card into view that is not wholly visible.
 
-use super::{App, Done, Message, Over, Page, Undo};
+use super::{App, Dialog, Message, Page};
 use crate::{
-    effect::{Effect, field},
+    effect::field,
     guard::{Armed, Deed, End, Footing},
     keymap::Command,
-    request::{self, Request},
     screen::{
         composer::{Held, Stance},
         conversation, inbox, pending,
@@ -20,7 +19,7 @@ use crate::{
     widget::turn::turn,
 };
 use abide_client::protocol::{
-    ApprovalId, ConversationId, TaskId, Timestamp,
+    ApprovalId, ConversationId, TaskId,
     inbox::{Decision, InboxItem, Pending, PendingId},
     transcript::Risk,
 };
@@ -31,10 +30,6 @@ use iced::{
 };
 use std::time::Duration;
 
-/// How long an action can be undone, in milliseconds.
-const REGRET: i64 = 5000;
-/// How long the message about an action is shown, in milliseconds.
-const SAID: i64 = 2000;
 /// The room left above a card that is scrolled into view, if there is any.
 const ABOVE: i32 = 80;
 
@@ -54,14 +49,19 @@ impl App {
     /// Informs the guard of the waiting cards and the meaning of the buttons, and schedules the frame in which they become
     /// active.
     pub(super) fn watch(&mut self) -> Task<Message> {
-        self.done.take_if(|done| done.until <= self.now);
+        self.feedback.done.take_if(|done| done.until <= self.now);
         self.guard_page();
         let place = self.place_now();
         if std::mem::replace(&mut self.place, place) != place {
-            self.notice = None;
+            self.feedback.notice = None;
         }
-        self.said.take_if(|(_, until)| *until <= self.now);
-        let until = self.done.map(|done| done.until).into_iter().chain(self.said.map(|(_, until)| until));
+        self.feedback.said.take_if(|(_, until)| *until <= self.now);
+        let until = self
+            .feedback
+            .done
+            .map(|done| done.until)
+            .into_iter()
+            .chain(self.feedback.said.map(|(_, until)| until));
         let Some(due) = self.guard.next(self.now).into_iter().chain(until).min() else { return Task::none() };
         if self.due.is_some_and(|known| known > self.now && known <= due) {
             return Task::none();
@@ -112,12 +112,13 @@ impl App {
 
     fn footing(&self) -> Footing {
         let is_inbox = self.page == Page::Inbox;
-        let is_covered = self.over != Over::Nothing || self.reader.is_some() || self.is_covered();
+        let is_covered =
+            self.overlay.dialog != Dialog::Nothing || self.overlay.reader.is_some() || self.is_covered();
         let listed = Footing {
             is_inbox,
             is_covered,
             deleting: self.sidebar.deleting(),
-            is_regretted: self.done.is_some(),
+            is_regretted: self.feedback.done.is_some(),
             ..Footing::default()
         };
         let Some(open) = self.open.as_ref().filter(|_| self.page == Page::Conversation) else {
@@ -307,34 +308,6 @@ impl App {
                 operation::scroll_by(Id::new(field::INBOX), AbsoluteOffset { x: 0.0, y })
             }
             _ => Task::none(),
-        }
-    }
-
-    /// Notes that the daemon has done this: for a while it can be undone.
-    pub(super) fn note_done(&mut self, request: &Request) {
-        let what = match request {
-            Request::ArchiveConversation(asked) if asked.archived => {
-                asked.conversation_id.parse().ok().map(Undo::Archived)
-            }
-            Request::DeleteConversation(_) => Some(Undo::Deleted),
-            _ => None,
-        };
-        if let Some(what) = what {
-            self.done = Some(Done { what, until: Timestamp(self.now.0.saturating_add(REGRET)) });
-        }
-    }
-
-    /// Shows for a moment that it was done.
-    pub(super) const fn say(&mut self, words: &'static str) {
-        self.said = Some((words, Timestamp(self.now.0.saturating_add(SAID))));
-    }
-
-    pub(super) fn take_back(&mut self) -> Task<Message> {
-        match self.done.take().map(|done| done.what) {
-            Some(Undo::Archived(id)) => {
-                self.perform(vec![Effect::Ask(request::archive(id, false)), Effect::Open(id)])
-            }
-            Some(Undo::Deleted) | None => Task::none(),
         }
     }
 }

@@ -11,7 +11,7 @@ use iced::{
 };
 
 /// Moves to the next widget, or to the one before. The first is the first one in the container `page` or after it.
-pub fn walk<T: Send + 'static>(is_back: bool, page: &'static str) -> impl Operation<T> {
+pub fn move_keyboard<T: Send + 'static>(is_back: bool, page: &'static str) -> impl Operation<T> {
     let found = Found { is_back, ..Found::default() };
     operation::then(Count { found, page: Id::new(page), sight: Sight::default() }, |found| Step {
         found,

@@ -13,16 +13,16 @@ use iced::{
 };
 
 /// The widget with these words drawn over it, which are no larger. They get no events.
-pub fn topped<'a, Message: 'a>(
+pub fn with_words_over<'a, Message: 'a>(
     widget: impl Into<Element<'a, Message>>,
     words: impl Into<Element<'a, Message>>,
 ) -> Element<'a, Message> {
-    Element::new(Topped([widget.into(), words.into()]))
+    Element::new(WordsOver([widget.into(), words.into()]))
 }
 
-struct Topped<'a, Message>([Element<'a, Message>; 2]);
+struct WordsOver<'a, Message>([Element<'a, Message>; 2]);
 
-impl<Message> Widget<Message, Theme, Renderer> for Topped<'_, Message> {
+impl<Message> Widget<Message, Theme, Renderer> for WordsOver<'_, Message> {
     fn size(&self) -> Size<Length> {
         self.0[0].as_widget().size()
     }

@@ -13,7 +13,7 @@ use abide_client::protocol::{
 use abide_gui::{
     Message,
     app::Page,
-    arguments::Wanted,
+    arguments::ShowRequest,
     daemon::Failure,
     request::{Reply, Request},
 };
@@ -32,7 +32,7 @@ fn window() -> (Person, AgentTask) {
 }
 
 fn wants(person: &mut Person, id: &str) {
-    person.tell(Message::Wanted(Wanted::Conversation(id.to_owned())));
+    person.tell(Message::ShowRequested(ShowRequest::Conversation(id.to_owned())));
 }
 
 fn asks(name: String) -> Request {
@@ -58,11 +58,11 @@ fn a_conversation_of_the_list_is_shown_at_once_over_all_that_covers_the_page() {
     assert_eq!(person.app.conversation().unwrap().id(), task.conversation_id);
     assert!(person.finds("open or close all details").is_none());
     assert_eq!(person.asked(), []);
-    person.tell(Message::Wanted(Wanted::Inbox));
+    person.tell(Message::ShowRequested(ShowRequest::Inbox));
     assert_eq!(person.app.page(), Page::Inbox);
-    person.tell(Message::Wanted(Wanted::Inbox));
+    person.tell(Message::ShowRequested(ShowRequest::Inbox));
     assert_eq!(person.app.page(), Page::Inbox, "unlike the key, it does not leave the inbox");
-    person.tell(Message::Wanted(Wanted::Window));
+    person.tell(Message::ShowRequested(ShowRequest::Window));
     assert_eq!(person.app.page(), Page::Inbox);
 }
 
@@ -72,7 +72,7 @@ fn the_daemon_is_asked_for_any_other_conversation() {
     let request = asks("0000004d".to_owned());
     wants(&mut person, "0000004d");
     assert_eq!(person.asked(), std::slice::from_ref(&request));
-    assert_eq!(person.app.page(), Page::Fresh);
+    assert_eq!(person.app.page(), Page::NewConversation);
     person.tell(Message::Answered(request, Ok(found())));
     assert_eq!(person.app.conversation().unwrap().id(), OTHER);
 }
@@ -109,7 +109,7 @@ fn an_answer_about_an_older_wish_is_dropped() {
 fn a_wish_for_the_window_alone_takes_no_earlier_one_back() {
     let (mut person, _) = window();
     wants(&mut person, &OTHER.to_string());
-    person.tell(Message::Wanted(Wanted::Window));
+    person.tell(Message::ShowRequested(ShowRequest::Window));
     let answered = asks(OTHER.to_string());
     person.tell(Message::Answered(answered, Ok(found())));
     assert_eq!(person.app.conversation().unwrap().id(), OTHER);

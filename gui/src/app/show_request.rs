@@ -2,7 +2,7 @@
 
 use super::{App, Cover, Message, Page};
 use crate::{
-    arguments::Wanted,
+    arguments::ShowRequest,
     attention,
     daemon::Failure,
     request::{Reply, Request},
@@ -12,22 +12,22 @@ use iced::Task;
 
 impl App {
     /// Shows it, and brings the window to the front as far as the desktop allows.
-    pub(super) fn want(&mut self, wanted: &Wanted) -> Task<Message> {
+    pub(super) fn want(&mut self, wanted: &ShowRequest) -> Task<Message> {
         tracing::debug!(?wanted, "asked to show");
         // Also if it seems to be in front: the news that it was minimized may be on its way.
-        let raised = attention::raise(self.window);
-        let called = if self.is_focused { Task::none() } else { attention::call(self.window) };
+        let raised = attention::raise(self.window.id);
+        let called = if self.window.is_focused { Task::none() } else { attention::call(self.window.id) };
         let shown = match wanted {
             // A start without a wish of its own, which may come after that of the bus that started it.
-            Wanted::Window => Task::none(),
-            Wanted::Inbox => {
+            ShowRequest::Window => Task::none(),
+            ShowRequest::Inbox => {
                 self.named = None;
-                self.close_all_over();
+                self.close_overlay();
                 self.show_inbox()
             }
-            Wanted::Conversation(id) => {
+            ShowRequest::Conversation(id) => {
                 self.named = None;
-                self.close_all_over();
+                self.close_overlay();
                 self.show_named(id)
             }
         };
@@ -68,7 +68,7 @@ impl App {
             Ok(Reply::GetConversation(reply)) => self.show_with_row(reply.conversation.id),
             Ok(_) => Task::none(),
             Err(failure) => {
-                self.notice = Some(match failure.kind {
+                self.feedback.notice = Some(match failure.kind {
                     Some(ErrorKind::NotFound) => {
                         format!("There is no conversation {name}. It may have been deleted.")
                     }

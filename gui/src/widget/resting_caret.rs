@@ -16,18 +16,18 @@ use iced::{
 const BLINKING: Duration = Duration::from_secs(10);
 
 /// Wraps a field.
-pub fn calm<'a, Message: 'a>(field: impl Into<Element<'a, Message>>) -> Element<'a, Message> {
-    wrapped(field, Calm)
+pub fn resting_caret<'a, Message: 'a>(field: impl Into<Element<'a, Message>>) -> Element<'a, Message> {
+    wrapped(field, RestingCaret)
 }
 
-struct Calm;
+struct RestingCaret;
 
-struct State {
+struct CaretState {
     touched: Instant,
     is_window_focused: bool,
 }
 
-impl State {
+impl CaretState {
     fn notice(&mut self, event: &Event) {
         match event {
             Event::Keyboard(_) | Event::InputMethod(_) | Event::Touch(_) => {}
@@ -44,16 +44,16 @@ impl State {
     }
 }
 
-impl<Message> Wrap<Message> for Calm {
-    type State = State;
+impl<Message> Wrap<Message> for RestingCaret {
+    type State = CaretState;
 
-    fn state(&self) -> State {
-        State { touched: Instant::now(), is_window_focused: true }
+    fn state(&self) -> CaretState {
+        CaretState { touched: Instant::now(), is_window_focused: true }
     }
 
     fn update(
         &mut self,
-        state: &mut State,
+        state: &mut CaretState,
         event: &Event,
         field: &mut Inner<'_, '_, Message>,
         shell: &mut Shell<'_, Message>,
@@ -76,7 +76,7 @@ impl<Message> Wrap<Message> for Calm {
     /// or disappears changes the index of all later boxes, and all would be painted again.
     fn draw(
         &self,
-        _: &State,
+        _: &CaretState,
         renderer: &mut Renderer,
         _: &Theme,
         _: Rectangle,
