@@ -327,13 +327,13 @@ impl App {
             all.push(Subscription::run_with(bus.clone(), Bus::wanted).map(Message::ShowRequested));
         }
         all.extend(self.trays());
-        if let Some(open) = &self.open {
-            all.push(
-                self.daemon.conversation(open.id()).map(|(id, updates)| Message::Conversation(id, updates)),
-            );
+        if let Some(root) = self.behind.as_ref().or(self.open.as_ref()) {
+            let updates = self.daemon.conversation(root.id(), root.view_id());
+            all.push(updates.map(|(id, updates)| Message::Conversation(id, updates)));
         }
-        if let Some(task) = self.open.as_ref().and_then(|open| open.sub_task()) {
-            all.push(self.daemon.task(task).map(|(id, updates)| Message::SubTask(id, updates)));
+        if let Some((open, task)) = self.open.as_ref().and_then(|open| Some((open, open.sub_task()?))) {
+            let updates = self.daemon.task(task, open.view_id());
+            all.push(updates.map(|(id, updates)| Message::SubTask(id, updates)));
         }
         all.extend(self.beat().map(|beat| time::every(beat).map(|_| Message::Ticked)));
         if self.drafts.is_dirty {

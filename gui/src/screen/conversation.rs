@@ -56,6 +56,7 @@ use branch::Branch;
 use changes::Changes;
 use documents::Documents;
 use find::{Find, Found};
+use iced::widget::Id;
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
     ops::Range,
@@ -65,6 +66,8 @@ use std::{
 #[derive(Debug)]
 pub struct Conversation {
     id: ConversationId,
+    /// Tells the view from an earlier one of the same conversation.
+    view_id: Id,
     /// The sub-task whose timeline it is; `None`: that of the root tasks.
     sub_task: Option<TaskId>,
     view: ConversationView,
@@ -260,6 +263,7 @@ impl Conversation {
     pub fn new(id: ConversationId, draft: &str) -> Self {
         Self {
             id,
+            view_id: Id::unique(),
             sub_task: None,
             view: ConversationView::new(id),
             earlier: Vec::new(),
@@ -297,6 +301,11 @@ impl Conversation {
     #[must_use]
     pub const fn id(&self) -> ConversationId {
         self.id
+    }
+
+    #[must_use]
+    pub const fn view_id(&self) -> &Id {
+        &self.view_id
     }
 
     #[must_use]

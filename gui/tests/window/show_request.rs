@@ -17,6 +17,8 @@ use abide_gui::{
     daemon::Failure,
     request::{Reply, Request},
 };
+use iced::advanced::subscription::{Hasher, Recipe, into_recipes};
+use std::{collections::BTreeSet, hash::Hasher as _};
 use uuid::Uuid;
 
 /// The id of no conversation in the list.
@@ -113,4 +115,26 @@ fn a_wish_for_the_window_alone_takes_no_earlier_one_back() {
     let answered = asks(OTHER.to_string());
     person.tell(Message::Answered(answered, Ok(found())));
     assert_eq!(person.app.conversation().unwrap().id(), OTHER);
+}
+
+/// Requests may come faster than the window looks at which subscriptions it needs.
+#[test]
+fn a_conversation_that_was_left_and_is_shown_again_is_subscribed_anew() {
+    let subscribed = |person: &Person| -> BTreeSet<u64> {
+        let hash = |recipe: Box<dyn Recipe<Output = Message>>| {
+            let mut state = Hasher::default();
+            recipe.hash(&mut state);
+            state.finish()
+        };
+        into_recipes(person.app.subscription()).into_iter().map(hash).collect()
+    };
+    let (mut person, task) = window();
+    wants(&mut person, &task.conversation_id.to_string());
+    let before = subscribed(&person);
+    assert_eq!(subscribed(&person), before);
+    // Left, and shown again before the window looked.
+    person.control("n");
+    wants(&mut person, &task.conversation_id.to_string());
+    let after = subscribed(&person);
+    assert_eq!(after.difference(&before).count(), 1, "its new view has no snapshot");
 }
