@@ -1,6 +1,7 @@
 //! A new task's first record, which freezes mode, model, prompt, tools, limits, environment and workspace.
 //!
-//! Every new root task goes through a [`Launcher`]: its parameters become a [`Launch`], and that in its workspace becomes the record.
+//! Every new root task goes through a [`Launcher`]: its parameters become a [`Launch`], and that in its workspace
+//! becomes the record.
 
 mod error;
 mod folder;

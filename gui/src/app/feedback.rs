@@ -1,4 +1,5 @@
-//! What the window says of what was done: that it failed, that it is done, or that it can be undone for a while.
+//! What the window says of what was done: that it failed, that it is done, or that it can be undone for a
+//! while.
 
 use super::{App, Message};
 use crate::{

@@ -34,7 +34,8 @@ impl Asker {
         (self.0)(request)
     }
 
-    /// Stores a provider: its key, then what the configuration has of it. Returns the second request with its reply.
+    /// Stores a provider: its key, then what the configuration has of it. Returns the second request with its
+    /// reply.
     pub(crate) async fn set_up(self, draft: Draft) -> (Request, Result<Reply, Failure>) {
         let change = Request::UpdateConfig(draft.change());
         let stored = match draft.set_key().map(|key| self.ask(Request::SetKey(key))) {
@@ -54,7 +55,8 @@ impl Asker {
         (change, changed)
     }
 
-    /// Removes a provider from the configuration, then its key. Returns the first of these requests with its reply.
+    /// Removes a provider from the configuration, then its key. Returns the first of these requests with its
+    /// reply.
     pub(crate) async fn remove_provider(self, name: String) -> (Request, Result<Reply, Failure>) {
         let now = self.ask(config()).await;
         let default = now.as_ref().ok().and_then(config_of).map(|config| config.model.clone());

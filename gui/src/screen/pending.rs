@@ -326,7 +326,8 @@ impl Cards {
         self.sent.retain(|id| waiting.contains(id));
     }
 
-    /// The conversations of waiting items of which the person was not notified; from now on they count as such.
+    /// The conversations of waiting items of which the person was not notified; from now on they count as
+    /// notified.
     pub fn announce(&mut self, items: &[InboxItem]) -> Vec<ConversationId> {
         let is_new = |item: &&InboxItem| !self.announced.contains(&item.pending.id());
         let new = items.iter().filter(is_new).map(|item| item.conversation_id).collect();

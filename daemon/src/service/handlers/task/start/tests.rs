@@ -2,7 +2,10 @@
 
 use crate::{
     service::{Caller, Service, handlers::handle},
-    session::tests::{ENDLESS, full, open, service},
+    session::{
+        CommandError,
+        tests::{ENDLESS, full, open, service},
+    },
 };
 use abide_protocol::{
     ErrorKind,
@@ -10,6 +13,7 @@ use abide_protocol::{
     record::Via,
     task::Mode,
 };
+use abide_store::AppendError;
 use std::{fs, path::Path, time::Duration};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -55,5 +59,31 @@ async fn on_a_full_disk_neither() {
         let name = request.name();
         assert_eq!(refused(&service, request).await, ErrorKind::StorageFull, "{name}");
         assert_eq!(left(&scratch), 0, "{name}");
+    }
+}
+
+/// A folder that a committed conversation needs would be worse to lose than an empty one to keep.
+#[tokio::test]
+async fn what_may_be_committed_keeps_its_folder() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path(), 0);
+    let (service, scratch) = service(&store, folder.path()).await;
+    let failed = AppendError::Failed { reason: "no".into() };
+    for (outcome, stays) in [
+        (Ok(()), true),
+        (Err(CommandError::CutOff), true),
+        (Err(CommandError::Store(AppendError::Closed)), true),
+        (Err(CommandError::Store(failed)), true),
+        (Err(CommandError::ShuttingDown), false),
+        (Err(CommandError::Overloaded), false),
+        (Err(CommandError::Store(AppendError::Withdrawn)), false),
+    ] {
+        let said = format!("{outcome:?}");
+        let mut own = service.launcher.own_folder(None);
+        let conversation = own.conversation();
+        service.launcher.workspace(conversation, None).await.unwrap();
+        let _ = own.begin(async { outcome }).await;
+        own.settle().await;
+        assert_eq!(scratch.join(conversation.to_string()).exists(), stays, "{said}");
     }
 }
