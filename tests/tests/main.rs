@@ -88,15 +88,12 @@ mod control {
     mod stop;
 }
 mod crash {
-    mod approval_open;
     mod between_steps;
     mod call_prepared;
     mod crash_loop;
     mod edit_stopped;
     mod graceful;
     mod model_streaming;
-    mod python_running;
-    mod question_open;
     mod tool_running;
 }
 mod watch {
