@@ -1,10 +1,6 @@
 //! kill -9 while the model streams: it is asked again, and no call of the interrupted reply runs.
 
-use abide_client::protocol::{
-    message::Role,
-    record::RecordBody,
-    task::Status,
-};
+use abide_client::protocol::{message::Role, record::RecordBody, task::Status};
 use abide_tests::{
     model_server::{Gate, Outcome, Turn},
     world::World,
