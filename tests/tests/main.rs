@@ -14,18 +14,14 @@ mod home {
     mod doctor;
     mod environment;
     mod hidden;
-    mod one_daemon;
     mod providers;
     mod secrets;
     mod settings;
     mod unreadable;
 }
 mod lifecycle {
-    mod client_message;
     mod delete;
-    mod next_task;
     mod run;
-    mod second_task;
     mod socat;
     mod task_id;
 }
@@ -37,14 +33,10 @@ mod agent {
     mod imported;
     mod limits;
     mod long_context;
-    mod loop_guard;
     mod personas;
     mod prompts;
     mod python;
     mod rules;
-    mod several_calls;
-    mod text_only;
-    mod tools;
 }
 mod modes {
     mod auto;
@@ -98,12 +90,8 @@ mod crash {
 }
 mod watch {
     mod cli_watch;
-    mod crash;
-    mod resume;
-    mod wire;
 }
 mod load {
-    mod fifty;
     mod waiting;
 }
 mod race {

@@ -225,7 +225,7 @@ async fn live(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_daemon_on_damaged_files_refuses_with_a_message_or_works() {
     let mut seed = Seed::drawn("damaged files");
-    let offsets = times("ABIDE_TEST_OFFSETS", 30);
+    let offsets = times("ABIDE_TEST_OFFSETS", 12);
     let mut outcomes = Outcomes::default();
     for is_closed in [false, true] {
         let folder = tempfile::tempdir().unwrap();
