@@ -17,7 +17,6 @@ mod home {
     mod providers;
     mod secrets;
     mod settings;
-    mod unreadable;
 }
 mod lifecycle {
     mod delete;
