@@ -167,13 +167,11 @@ mod terminal {
     mod rules;
 }
 mod window {
-    mod archived;
     mod attention;
     mod crash;
     mod desk;
     mod first_run;
     mod one;
-    mod search;
     mod several;
     mod sub_tasks;
     mod task;
