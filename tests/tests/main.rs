@@ -20,6 +20,7 @@ mod home {
 }
 mod lifecycle {
     mod delete;
+    mod refused;
     mod run;
     mod socat;
     mod task_id;

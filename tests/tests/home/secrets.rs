@@ -5,7 +5,7 @@ use abide_client::protocol::{
     task::Approvals,
 };
 use abide_tests::{
-    daemon::{Config, TestDaemon},
+    daemon::{Config, TestDaemon, WIRES},
     model_server::{ModelServer, Turn},
     world::World,
 };
@@ -58,6 +58,14 @@ async fn a_key_reaches_its_provider_and_no_log_no_database_no_tool() {
     assert_eq!(files_with(world.daemon.root(), STORED), [kept_in], "in the one file that is made for it");
     for request in [world.model.requests("keyed"), world.model.requests("stored")].concat() {
         assert!(!request.text().contains("sk-canary"), "a tool saw a key and told the model");
+    }
+    // Without a key none is sent.
+    for (key, model) in WIRES {
+        world.model.script(key, [Turn::done("Done.")]);
+        let task = world.begin(StartTaskParams { model: Some(model.to_owned()), ..world.task(key) }).await;
+        world.wait_end(task).await;
+        let request = world.model.requests(key).remove(0);
+        assert_eq!((request.header("authorization"), request.header("x-api-key")), (None, None));
     }
 }
 
