@@ -196,9 +196,9 @@ fn each_match_in_a_long_message_is_scrolled_into_view() {
 /// Only what is near the view is laid out.
 #[test]
 fn each_match_in_a_very_long_reply_is_scrolled_into_view() {
-    let sizes = [Size::new(1280.0, 800.0), Size::new(320.0, 210.0)];
-    for (size, (name, text)) in sizes.into_iter().flat_map(|size| giant::with_needles().map(|it| (size, it)))
-    {
+    // Each kind of text in one of the sizes: all of it is laid out anew for each match.
+    let sizes = [Size::new(1280.0, 800.0), Size::new(320.0, 210.0)].into_iter().cycle();
+    for ((name, text), size) in giant::with_needles().into_iter().zip(sizes) {
         let messages = vec![
             preset::said(1, Role::User, "Where is the needle?"),
             preset::said(2, Role::Agent, &text),

@@ -205,7 +205,7 @@ fn an_approval_is_answered_by_mouse_alone() {
                 }
                 for (n, button) in [Some(button), second].into_iter().flatten().enumerate() {
                     assert_eq!(person.asked(), [], "{name}, {what}: before {button:?}");
-                    if n == 1 && matches!(decision, Decision::AllowAlways | Decision::RejectAlways) {
+                    if n == 1 && decision.is_always() {
                         assert!(remembers(&mut person), "{name}, {what}: {button:?}");
                         if sees(&mut person, button).is_some() {
                             person.clicks(button);
