@@ -103,7 +103,7 @@ fn control_f_goes_through_the_matching_messages() {
         person.named(Named::Escape);
         assert!(person.finds("3 of 3").is_none() && person.finds("Older").is_none());
         person.writes("next");
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), "next");
+        assert_eq!(person.draft(), "next");
         assert_eq!(person.asked(), []);
     }
 }
@@ -283,6 +283,6 @@ fn a_person_who_was_writing_goes_on_to_write_when_the_search_is_closed() {
     person.named(Named::Escape);
     person.wait(1000);
     person.writes("all");
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "all");
+    assert_eq!(person.draft(), "all");
     assert_eq!(person.asked(), []);
 }

@@ -27,32 +27,17 @@ const ALLOWED: Request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
 /// The title of a card of high risk that is armed.
 const ARMED: &str = "High risk: Enter or another click allows it once. Esc: not yet.";
 
-/// A person who has had time to read the open conversation of a task with these pending items.
-fn before(status: Status, waiting: &[Pending], history: Snapshot) -> Person {
-    let (overview, conversation) = preset::waits(status, waiting, history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person.wait(60_000);
-    person.asked();
-    person
-}
-
 fn before_approval() -> Person {
-    before(Status::WaitingApproval, &[preset::approval()], preset::history())
+    Person::reading(Status::WaitingApproval, &[preset::approval()])
 }
 
 fn before_question() -> Person {
-    before(Status::WaitingUser, &[Pending::Question(preset::question())], preset::history())
+    Person::reading(Status::WaitingUser, &[Pending::Question(preset::question())])
 }
 
 #[test]
 fn typing_in_the_composer_approves_nothing() {
-    let mut wanted = preset::approval();
-    if let Pending::Approval(approval) = &mut wanted {
-        // One key would be enough.
-        approval.risk = Risk::Low;
-    }
-    let mut person = before(Status::WaitingApproval, &[wanted], preset::history());
+    let mut person = Person::reading(Status::WaitingApproval, &[preset::low(APPROVAL)]);
     assert!(person.finds("Decide above, or write to the agent.").is_some());
     person.control("l");
     assert!(person.finds("Write to the agent, or decide above: Esc, then A or R.").is_some());
@@ -99,7 +84,7 @@ fn a_key_scrolls_a_hidden_card_into_view_before_it_approves() {
     history.messages.extend(
         (10..60).map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, "Some words.")),
     );
-    let mut person = before(Status::WaitingApproval, &[wanted], history);
+    let mut person = Person::reading_of(history, Status::WaitingApproval, &[wanted]);
     person.reads();
     // Beside the card, which would scroll itself.
     person.wheels_over(Point::new(1270.0, 300.0), 60.0);
@@ -126,16 +111,7 @@ fn a_timer_that_fires_early_is_set_again() {
 
 #[test]
 fn a_second_key_in_the_inbox_does_not_decide_the_next_card() {
-    let mut first = preset::approval();
-    let mut second = preset::approval();
-    for pending in [&mut first, &mut second] {
-        if let Pending::Approval(approval) = pending {
-            approval.risk = Risk::Low;
-        }
-    }
-    if let Pending::Approval(approval) = &mut second {
-        approval.id = preset::OTHER_APPROVAL;
-    }
+    let (first, second) = (preset::low(APPROVAL), preset::low(preset::OTHER_APPROVAL));
     let (overview, _) = preset::waits(Status::WaitingApproval, &[first, second.clone()], preset::history());
     let mut person = Person::before(overview);
     person.control("i");
@@ -154,20 +130,11 @@ fn a_second_key_in_the_inbox_does_not_decide_the_next_card() {
     assert_eq!(person.asked(), [Request::Decide(preset::OTHER_APPROVAL, Decision::AllowOnce, None)]);
 }
 
-/// An approval of low risk with this id.
-fn low(id: u128) -> Pending {
-    let mut pending = preset::approval();
-    if let Pending::Approval(approval) = &mut pending {
-        (approval.id, approval.risk) = (ApprovalId(preset::id(id)), Risk::Low);
-    }
-    pending
-}
-
 #[test]
 fn after_a_decision_the_next_card_has_the_keyboard() {
     let decided = |id: u128| [Request::Decide(ApprovalId(preset::id(id)), Decision::AllowOnce, None)];
     let waits = |ids: &[u128]| {
-        let pending: Vec<Pending> = ids.iter().copied().map(low).collect();
+        let pending: Vec<Pending> = ids.iter().map(|id| preset::low(ApprovalId(preset::id(*id)))).collect();
         preset::waits(Status::WaitingApproval, &pending, preset::history()).0
     };
     let mut person = Person::before(waits(&[61, 62, 63, 64]));
@@ -205,7 +172,7 @@ fn a_digit_picks_only_an_existing_visible_choice() {
     assert_eq!(person.asked(), []);
     // An approval has the keyboard, not the question.
     let both = [preset::approval(), Pending::Question(preset::question())];
-    let mut person = before(Status::WaitingApproval, &both, preset::history());
+    let mut person = Person::reading(Status::WaitingApproval, &both);
     person.control("i");
     person.wait(1000);
     person.letter("1");
@@ -215,7 +182,8 @@ fn a_digit_picks_only_an_existing_visible_choice() {
     history.messages.extend(
         (10..60).map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, "Some words.")),
     );
-    let mut person = before(Status::WaitingUser, &[Pending::Question(preset::question())], history);
+    let mut person =
+        Person::reading_of(history, Status::WaitingUser, &[Pending::Question(preset::question())]);
     person.named(Named::Escape);
     person.wheels(60.0);
     person.wait(1000);
@@ -230,26 +198,9 @@ fn a_digit_picks_only_an_existing_visible_choice() {
     assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some("9–12 March".into()))]);
 }
 
-/// An Escape that closes something must not also arm a stop, or the next key would stop the task.
-#[test]
-fn each_escape_has_one_effect() {
-    let mut person = before(Status::Thinking, &[], preset::history());
-    person.tell(Message::NotOpened("It cannot be opened.".to_owned()));
-    person.control("l");
-    person.named(Named::Escape);
-    assert!(person.finds("It cannot be opened.").is_none());
-    person.writes("x");
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "x", "the caret is there");
-    person.named(Named::Escape);
-    assert!(person.finds("Esc again stops").is_none(), "the Escape leaves the field");
-    person.wait(600);
-    person.named(Named::Escape);
-    assert!(person.finds("Esc again stops").is_some());
-}
-
 #[test]
 fn one_escape_stops_no_task() {
-    let mut person = before(Status::Thinking, &[], preset::history());
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.named(Named::Escape);
     person.wait(1000);
     assert_eq!(person.asked(), [], "the Escape leaves the field");
@@ -283,7 +234,7 @@ fn the_key_at_stop_is_dim_while_escape_does_something_else() {
         let at = keys.into_iter().find(|at| (at.center_y() - stop.center_y()).abs() < 8.0).unwrap();
         drawn::ink(person, at)
     };
-    let mut person = before(Status::Thinking, &[], preset::history());
+    let mut person = Person::reading(Status::Thinking, &[]);
     let dim = ink(&mut person);
     person.named(Named::Escape);
     person.wait(600);
@@ -312,7 +263,7 @@ fn the_key_at_stop_is_dim_while_escape_does_something_else() {
 #[test]
 fn one_escape_closes_a_menu_and_does_nothing_else() {
     for (in_list, has_caret) in [(true, false), (true, true), (false, false), (false, true)] {
-        let mut person = before(Status::Thinking, &[], preset::history());
+        let mut person = Person::reading(Status::Thinking, &[]);
         if has_caret {
             person.control("l");
         } else {
@@ -332,13 +283,13 @@ fn one_escape_closes_a_menu_and_does_nothing_else() {
         assert_eq!(person.asked(), []);
         person.wait(600);
         person.writes("so");
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), "so");
+        assert_eq!(person.draft(), "so");
     }
 }
 
 #[test]
 fn a_click_on_a_row_closes_its_menu() {
-    let mut person = before(Status::Thinking, &[], preset::history());
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.clicks_right("Fix flaky login test");
     person.clicks("Fix flaky login test");
     assert!(person.finds("Archive").is_none());
@@ -356,7 +307,7 @@ fn a_task_is_stopped_by_keys_in_each_of_its_states() {
         (Status::Paused, vec![question()]),
     ];
     for (status, waiting) in states {
-        let mut person = before(status, &waiting, preset::history());
+        let mut person = Person::reading(status, &waiting);
         assert!(person.finds("Esc").is_some(), "{status:?}: the key stands at the button");
         person.control("l");
         person.named(Named::Escape);
@@ -399,7 +350,7 @@ fn what_names_files_that_can_change_says_how_they_are_and_is_allowed_only_once()
     let (path, sha256) = ("deploy.sh".into(), "0123456789abcdef".into());
     approval.files = vec![NamedFile { path, bytes: 1234, sha256 }];
     approval.only_once = Some("it names `deploy.sh`, which other calls could change".into());
-    let mut person = before(Status::WaitingApproval, &[Pending::Approval(approval)], preset::history());
+    let mut person = Person::reading(Status::WaitingApproval, &[Pending::Approval(approval)]);
     let texts = person.texts().join("\n");
     let said = "It runs only if deploy.sh (1,234 bytes, sha256 0123456789ab) is unchanged. It can be allowed only once, because it names \
                 `deploy.sh`, which other calls could change.";
@@ -415,7 +366,7 @@ fn what_names_files_that_can_change_says_how_they_are_and_is_allowed_only_once()
 fn what_could_not_be_undone_is_allowed_for_the_task_by_two_acts() {
     let Pending::Approval(mut approval) = preset::approval() else { panic!("an approval") };
     approval.for_task = true;
-    let mut person = before(Status::WaitingApproval, &[Pending::Approval(approval)], preset::history());
+    let mut person = Person::reading(Status::WaitingApproval, &[Pending::Approval(approval)]);
     person.wait(600);
     person.clicks("For this task…");
     assert_eq!(person.asked(), []);
@@ -435,7 +386,7 @@ fn always_remembers_the_rule_that_is_picked() {
         vec![WiderRule { text: "shell(git push *)".into(), matches: "`git push` and more".into() }];
     let offering = || {
         let pending = [Pending::Approval(approval.clone())];
-        let mut person = before(Status::WaitingApproval, &pending, preset::history());
+        let mut person = Person::reading(Status::WaitingApproval, &pending);
         assert!(person.finds("shell(git push *)").is_none(), "only a lasting decision offers rules");
         person.press(Key::Character("A".into()), Modifiers::SHIFT);
         person.wait(600);
@@ -460,7 +411,7 @@ fn always_remembers_the_rule_that_is_picked() {
 
     // A lasting rejection offers the same, and keeps its reason.
     let pending = [Pending::Approval(approval.clone())];
-    let mut person = before(Status::WaitingApproval, &pending, preset::history());
+    let mut person = Person::reading(Status::WaitingApproval, &pending);
     person.press(Key::Character("R".into()), Modifiers::SHIFT);
     person.wait(600);
     person.writes("never");
@@ -473,7 +424,7 @@ fn always_remembers_the_rule_that_is_picked() {
         person.asked(),
         [Request::DecideByRule(APPROVAL, Decision::RejectAlways, Some("never".into()), rule())]
     );
-    let mut person = before(Status::WaitingApproval, &pending, preset::history());
+    let mut person = Person::reading(Status::WaitingApproval, &pending);
     person.press(Key::Character("R".into()), Modifiers::NONE);
     person.wait(600);
     assert!(person.finds("shell(git push *)").is_none(), "only a lasting decision offers rules");
@@ -487,7 +438,7 @@ fn what_leaves_the_sandbox_shows_its_reason_once_and_as_a_sentence() {
     let fields = serde_json::json!({ "command": "ls", "outside": true, "reason": "It needs the network." });
     approval.arguments = fields.into();
     let pending = [Pending::Approval(approval)];
-    let mut person = before(Status::WaitingApproval, &pending, preset::history());
+    let mut person = Person::reading(Status::WaitingApproval, &pending);
     let texts = person.texts();
     assert!(texts.iter().any(|text| text.ends_with(&format!(" It asks because {sentence}"))), "{texts:?}");
     assert!(person.finds("outside").is_none() && person.finds("reason").is_none(), "words say it");
@@ -527,7 +478,7 @@ fn a_high_risk_takes_two_clicks() {
     if let Pending::Approval(approval) = &mut medium {
         approval.risk = Risk::Medium;
     }
-    let mut person = before(Status::WaitingApproval, &[medium], preset::history());
+    let mut person = Person::reading(Status::WaitingApproval, &[medium]);
     person.clicks("Allow once");
     assert_eq!(person.asked(), [ALLOWED]);
 }
@@ -540,7 +491,7 @@ fn a_click_that_arms_a_card_selects_it() {
         approval.id = id;
     }
     let both = [first, second];
-    let mut person = before(Status::WaitingApproval, &both, preset::history());
+    let mut person = Person::reading(Status::WaitingApproval, &both);
     let buttons = person.finds_all("Allow once");
     let [_, below] = &buttons[..] else { panic!("{buttons:?}") };
     let below = below.center();
@@ -552,7 +503,7 @@ fn a_click_that_arms_a_card_selects_it() {
     let allowed = [Request::Decide(id, Decision::AllowOnce, None)];
     assert_eq!(person.asked(), allowed);
 
-    let mut person = before(Status::WaitingApproval, &both, preset::history());
+    let mut person = Person::reading(Status::WaitingApproval, &both);
     person.clicks_at(below);
     person.wait(600);
     person.named(Named::Enter);
@@ -562,7 +513,7 @@ fn a_click_that_arms_a_card_selects_it() {
 /// A decision that lasts is not made by one key, however harmless the call.
 #[test]
 fn at_low_risk_always_takes_two_keys_too() {
-    let waits = || before(Status::WaitingApproval, &[low(0x61)], preset::history());
+    let waits = || Person::reading(Status::WaitingApproval, &[preset::low(APPROVAL)]);
     let mut person = waits();
     person.press(Key::Character("A".into()), Modifiers::SHIFT);
     assert_eq!(person.asked(), []);
@@ -571,12 +522,11 @@ fn at_low_risk_always_takes_two_keys_too() {
     assert_eq!(person.asked(), [], "another key");
     person.wait(600);
     person.named(Named::Enter);
-    let id = ApprovalId(preset::id(0x61));
-    assert_eq!(person.asked(), [Request::Decide(id, Decision::AllowAlways, None)]);
+    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowAlways, None)]);
 
     let mut person = waits();
     person.letter("a");
-    assert_eq!(person.asked(), [Request::Decide(id, Decision::AllowOnce, None)]);
+    assert_eq!(person.asked(), [ALLOWED]);
 }
 
 /// Of two questions that Enter confirms, only the one over the page has the keyboard.
@@ -607,15 +557,6 @@ fn a_click_on_a_card_that_has_just_appeared_does_nothing() {
     person.wait(600);
     person.clicks("Yes, allow");
     assert_eq!(person.asked(), [ALLOWED]);
-}
-
-#[test]
-fn opening_a_conversation_focuses_its_waiting_card() {
-    let mut person = before_approval();
-    person.letter("r");
-    person.writes("no");
-    person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::RejectOnce, Some("no".into()))]);
 }
 
 #[test]
@@ -650,7 +591,7 @@ fn a_reply_that_is_only_a_number_is_that_choice() {
 
 #[test]
 fn enter_does_not_answer_a_question_that_has_just_appeared() {
-    let mut person = before(Status::Thinking, &[], preset::history());
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.control("l");
     let (_, asked) =
         preset::waits(Status::WaitingUser, &[Pending::Question(preset::question())], preset::history());
@@ -665,7 +606,7 @@ fn enter_does_not_answer_a_question_that_has_just_appeared() {
 
 #[test]
 fn a_deletion_is_confirmed_only_once_its_question_was_visible() {
-    let mut person = before(Status::Thinking, &[], preset::history());
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.named(Named::Escape);
     person.press(Key::Named(Named::Delete), Modifiers::CTRL);
     person.named(Named::Enter);
@@ -695,10 +636,7 @@ fn the_inbox_keys_work_after_a_reason_was_begun_or_a_card_has_gone() {
     person.control("i");
     person.wait(1000);
     person.letter("r");
-    let mut other = preset::approval();
-    if let Pending::Approval(approval) = &mut other {
-        (approval.id, approval.risk) = (preset::OTHER_APPROVAL, Risk::Low);
-    }
+    let other = preset::low(preset::OTHER_APPROVAL);
     let (overview, _) = preset::waits(Status::WaitingApproval, &[other], preset::history());
     person.tell(Message::Overview(vec![abide_client::Update::Snapshot(Box::new(overview))]));
     person.wait(1000);
@@ -708,10 +646,10 @@ fn the_inbox_keys_work_after_a_reason_was_begun_or_a_card_has_gone() {
 
 #[test]
 fn text_typed_while_the_agent_works_is_a_draft_or_by_a_click_new_instructions() {
-    let mut person = before(Status::Thinking, &[], preset::history());
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.writes("next, the docs");
     assert_eq!(person.asked(), []);
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "next, the docs");
+    assert_eq!(person.draft(), "next, the docs");
     person.clicks("Make it the task's new instructions");
     let modify = Request::Intervene(TASK, Intervention::Modify("next, the docs".to_owned()));
     assert_eq!(person.asked(), [modify]);
@@ -721,7 +659,7 @@ fn text_typed_while_the_agent_works_is_a_draft_or_by_a_click_new_instructions() 
 fn enter_tells_the_draft_to_the_agent_at_work() {
     for status in [Status::Thinking, Status::Paused, Status::WaitingApproval] {
         let waits = if status == Status::WaitingApproval { vec![preset::approval()] } else { Vec::new() };
-        let mut person = before(status, &waits, preset::history());
+        let mut person = Person::reading(status, &waits);
         person.control("l");
         person.writes("mind the docs");
         person.wait(1000);
@@ -732,13 +670,13 @@ fn enter_tells_the_draft_to_the_agent_at_work() {
         assert_eq!(person.asked(), [], "it is on its way");
         person.writes(" and more");
         person.tell(Message::Answered(comment, Ok(Answer::Done)));
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), "and more", "{status:?}");
+        assert_eq!(person.draft(), "and more", "{status:?}");
     }
 }
 
 #[test]
 fn with_control_enter_gives_a_task_at_work_new_instructions() {
-    let mut person = before(Status::Thinking, &[], preset::history());
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.control("l");
     person.writes("Only the docs.");
     person.wait(1000);
@@ -759,7 +697,7 @@ fn a_draft_older_than_the_question_answers_it_only_by_a_second_enter() {
         person.wait(1000);
     };
     let answer = |words: &str| Request::Answer(TASK, QUESTION, Some(words.to_owned()));
-    let mut person = before(Status::Thinking, &[], preset::history());
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.control("l");
     person.writes("then push it");
     ask(&mut person);
@@ -774,7 +712,7 @@ fn a_draft_older_than_the_question_answers_it_only_by_a_second_enter() {
     person.named(Named::Enter);
     assert_eq!(person.asked(), [answer("then push it to main")]);
 
-    let mut person = before(Status::Thinking, &[], preset::history());
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.control("l");
     person.writes("x");
     ask(&mut person);
@@ -798,13 +736,13 @@ fn a_comment_that_was_sent_is_no_draft_when_its_conversation_is_opened_again() {
     person.control("n");
     person.tell(Message::Answered(comment.clone(), Ok(Answer::Done)));
     person.open(CONVERSATION, conversation);
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "");
+    assert_eq!(person.draft(), "");
 }
 
 /// What was written as a comment begins no task.
 #[test]
 fn enter_does_nothing_just_after_the_task_has_ended() {
-    let mut person = before(Status::Thinking, &[], preset::history());
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.writes("leave the tests");
     let (_, ended) = preset::waits(Status::Completed, &[], preset::history());
     person.tell(Message::Conversation(CONVERSATION, vec![abide_client::Update::Snapshot(Box::new(ended))]));
@@ -817,18 +755,18 @@ fn enter_does_nothing_just_after_the_task_has_ended() {
 
 #[test]
 fn a_comment_that_was_refused_stays_a_draft() {
-    let mut person = before(Status::Thinking, &[], preset::history());
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.writes("mind the docs");
     person.named(Named::Enter);
     let [comment] = &person.asked()[..] else { panic!() };
     let failure = Failure { message: "the task has ended".to_owned(), kind: None };
     person.tell(Message::Answered(comment.clone(), Err(failure)));
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "mind the docs");
+    assert_eq!(person.draft(), "mind the docs");
     assert!(person.finds("the task has ended").is_some());
     // An answer by a card has not sent it either.
     let answer = Request::Answer(TASK, preset::question().id, Some("yes".to_owned()));
     person.tell(Message::Answered(answer, Ok(Answer::Done)));
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "mind the docs");
+    assert_eq!(person.draft(), "mind the docs");
 }
 
 /// A conversation opens at its end, although the last one was left in its middle.
@@ -840,7 +778,7 @@ fn a_conversation_opens_at_its_own_scroll_position() {
             .map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, &format!("words {n}")));
         Snapshot { messages: said.collect(), ..preset::empty() }
     };
-    let mut person = before(Status::Thinking, &[], long());
+    let mut person = Person::reading_of(long(), Status::Thinking, &[]);
     person.wheels(30.0);
     assert!(person.finds("Jump to latest").is_some());
     let (_, mut snapshot) = preset::waits(Status::WaitingApproval, &[preset::approval()], long());
@@ -875,7 +813,7 @@ fn escape_disarms_a_card_while_a_title_is_being_changed_in_the_list() {
 
 #[test]
 fn escape_closes_the_keys_and_not_the_renaming_beneath() {
-    let mut person = before(Status::Completed, &[], preset::history());
+    let mut person = Person::reading(Status::Completed, &[]);
     person.named(Named::F2);
     person.named(Named::F1);
     assert!(person.finds("Keys").is_some() && person.finds("inbox").is_some());

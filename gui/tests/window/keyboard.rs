@@ -12,7 +12,6 @@ use abide_client::protocol::{
     notification::Snapshot,
     provider::{DefaultModel, KeyState, ProviderInfo},
     task::{Limits, Mode, Status},
-    transcript::Risk,
 };
 use abide_gui::{
     Message,
@@ -36,30 +35,20 @@ fn nothing() -> Person {
     person
 }
 
-fn before(status: Status, waiting: &[Pending]) -> Person {
-    let (overview, conversation) = preset::waits(status, waiting, preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person.wait(60_000);
-    person.asked();
-    person
-}
-
 #[test]
 fn undo_works_in_the_composer_and_in_a_one_line_field() {
-    let mut person = before(Status::Thinking, &[]);
-    let draft = |person: &Person| person.app.conversation().unwrap().composer.draft();
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.writes("one two");
     person.control("z");
-    assert_eq!(draft(&person), "one");
+    assert_eq!(person.draft(), "one");
     person.control("z");
     person.control("z");
-    assert_eq!(draft(&person), "");
+    assert_eq!(person.draft(), "");
     let (key, modifiers) = with_shift("Z");
     person.press(key, modifiers);
-    assert_eq!(draft(&person), "one");
+    assert_eq!(person.draft(), "one");
     person.writes("!");
-    assert_eq!(draft(&person), "one!", "the caret is at the end");
+    assert_eq!(person.draft(), "one!", "the caret is at the end");
 
     // In a field of one line.
     person.named(Named::Escape);
@@ -72,12 +61,12 @@ fn undo_works_in_the_composer_and_in_a_one_line_field() {
 /// For example a long address: all of it is seen.
 #[test]
 fn a_long_word_in_the_composer_continues_on_the_next_line() {
-    let mut person = before(Status::Thinking, &[]);
+    let mut person = Person::reading(Status::Thinking, &[]);
     let word = "x".repeat(300);
     person.writes(&word);
     person.named(Named::ArrowUp);
     person.writes("!");
-    let draft = person.app.conversation().unwrap().composer.draft();
+    let draft = person.draft();
     let at = draft.find('!').unwrap();
     assert!((50..250).contains(&at), "the line above ends after {at} letters");
 }
@@ -85,17 +74,17 @@ fn a_long_word_in_the_composer_continues_on_the_next_line() {
 #[test]
 fn a_question_mark_in_an_empty_field_opens_the_list_of_keys() {
     for search in [false, true] {
-        let mut person = before(Status::Thinking, &[]);
+        let mut person = Person::reading(Status::Thinking, &[]);
         if search {
             person.control("k");
         }
         person.letter("?");
         assert!(person.finds("open or close all details").is_some(), "search: {search}");
     }
-    let mut person = before(Status::Thinking, &[]);
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.writes("why?");
     assert!(person.finds("open or close all details").is_none());
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "why?");
+    assert_eq!(person.draft(), "why?");
 }
 
 #[test]
@@ -118,7 +107,7 @@ fn tab_reaches_all_buttons_and_enter_presses_them() {
 /// The list may be long.
 #[test]
 fn tab_begins_in_the_page_and_not_in_the_list() {
-    let mut person = before(Status::Thinking, &[]);
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.control(",");
     person.named(Named::Tab);
     person.named(Named::Enter);
@@ -127,11 +116,7 @@ fn tab_begins_in_the_page_and_not_in_the_list() {
 
 #[test]
 fn tab_skips_the_buttons_that_decide() {
-    let mut wanted = preset::approval();
-    if let Pending::Approval(approval) = &mut wanted {
-        approval.risk = Risk::Low;
-    }
-    let mut person = before(Status::WaitingApproval, &[wanted]);
+    let mut person = Person::reading(Status::WaitingApproval, &[preset::low(preset::APPROVAL)]);
     for _ in 0..60 {
         person.named(Named::Tab);
         person.wait(1000);
@@ -150,11 +135,7 @@ fn tab_skips_the_buttons_that_decide() {
 
 #[test]
 fn no_letter_decides_while_a_focus_ring_is_drawn() {
-    let mut wanted = preset::approval();
-    if let Pending::Approval(approval) = &mut wanted {
-        approval.risk = Risk::Low;
-    }
-    let mut person = before(Status::WaitingApproval, &[wanted]);
+    let mut person = Person::reading(Status::WaitingApproval, &[preset::low(preset::APPROVAL)]);
     person.named(Named::Tab);
     person.named(Named::Tab);
     person.wait(5000);
@@ -200,7 +181,7 @@ fn the_palette_runs_an_action_and_decides_nothing() {
         let (key, modifiers) = with_shift("P");
         person.press(key, modifiers);
     };
-    let mut person = before(Status::WaitingApproval, &[preset::approval()]);
+    let mut person = Person::reading(Status::WaitingApproval, &[preset::approval()]);
     open(&mut person);
     assert!(person.finds("Ctrl N").is_some(), "an action has its key beside it");
     person.wait(5000);
@@ -223,7 +204,7 @@ fn the_palette_runs_an_action_and_decides_nothing() {
 }
 
 #[test]
-fn the_mode_the_limit_and_the_model_are_set_by_keyboard() {
+fn the_mode_the_limit_and_the_model_are_set_by_keyboard_and_the_page_names_the_model() {
     let mut person = nothing();
     let provider = ProviderInfo {
         name: "a".into(),
@@ -243,10 +224,14 @@ fn the_mode_the_limit_and_the_model_are_set_by_keyboard() {
         steps: Vec::new(),
     };
     person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models))));
+    assert!(person.finds("Model: a/one (configured)").is_some());
     let (key, modifiers) = with_shift("M");
     person.press(key, modifiers);
+    assert!(person.finds("a/one (default)").is_some(), "the name comes first");
     person.writes("two");
     person.named(Named::Enter);
+    assert!(person.finds("Model: a/two").is_some());
+    assert!(person.finds("Model: a/one (configured)").is_none());
     for choice in ["at most 25", "chat"] {
         let (key, modifiers) = with_shift("S");
         person.press(key, modifiers);
@@ -263,7 +248,7 @@ fn the_mode_the_limit_and_the_model_are_set_by_keyboard() {
 
 #[test]
 fn the_selected_and_the_hovered_row_look_different() {
-    let mut person = before(Status::Thinking, &[]);
+    let mut person = Person::reading(Status::Thinking, &[]);
     let (key, modifiers) = with_shift("P");
     person.press(key, modifiers);
     let (picked, hovered) = (person.finds("new conversation").unwrap(), person.finds("inbox").unwrap());
@@ -297,25 +282,25 @@ fn control_home_and_end_scroll_from_an_empty_field() {
     person.writes("bc");
     person.press(Key::Named(Named::Home), Modifiers::CTRL);
     person.writes("a");
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "abc");
+    assert_eq!(person.draft(), "abc");
     assert!(person.finds("words 90").is_some());
 }
 
 #[test]
 fn a_restored_draft_has_the_caret_at_its_end() {
-    let mut person = before(Status::Thinking, &[]);
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.writes("half a thought");
     person.control("n");
     let (_, conversation) = preset::waits(Status::Thinking, &[], preset::history());
     person.open(CONVERSATION, conversation);
     person.writes(", and the rest");
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "half a thought, and the rest");
+    assert_eq!(person.draft(), "half a thought, and the rest");
 }
 
 #[test]
 fn the_answer_field_does_not_repeat_the_question() {
     let question = Pending::Question(Question { text: "Which **week**?".into(), ..preset::question() });
-    let mut person = before(Status::WaitingUser, &[question]);
+    let mut person = Person::reading(Status::WaitingUser, &[question]);
     assert!(person.finds("Your answer").is_some());
     assert!(person.finds("Which **week**?").is_none(), "the question is above the field, not in it");
 }
@@ -327,7 +312,7 @@ fn the_keyboard_begins_with_the_first_card_of_the_inbox() {
         let text = format!("Question {id}?\n\n") + &"A word about it.\n\n".repeat(12);
         Pending::Question(Question { id: QuestionId(preset::id(id)), text, ..preset::question() })
     };
-    let mut person = before(Status::WaitingUser, &[question(61), question(62), question(63)]);
+    let mut person = Person::reading(Status::WaitingUser, &[question(61), question(62), question(63)]);
     person.control("l");
     person.named(Named::Escape);
     person.named(Named::ArrowDown);
@@ -343,7 +328,10 @@ fn the_keyboard_begins_with_the_first_card_of_the_inbox() {
 
 #[test]
 fn the_title_of_the_inbox_stays_in_place_when_nothing_waits_any_more() {
-    let titles = [before(Status::WaitingApproval, &[preset::approval()]), before(Status::Thinking, &[])];
+    let titles = [
+        Person::reading(Status::WaitingApproval, &[preset::approval()]),
+        Person::reading(Status::Thinking, &[]),
+    ];
     let [waits, rests] = titles.map(|mut person| {
         person.control("i");
         // The button of the list has the same word.
@@ -355,7 +343,7 @@ fn the_title_of_the_inbox_stays_in_place_when_nothing_waits_any_more() {
 /// A button without an effect is drawn as disabled.
 #[test]
 fn an_empty_reply_cannot_be_sent_from_the_inbox() {
-    let mut person = before(Status::WaitingUser, &[Pending::Question(preset::question())]);
+    let mut person = Person::reading(Status::WaitingUser, &[Pending::Question(preset::question())]);
     person.control("i");
     person.wait(1000);
     let ink = |person: &mut Person| {
@@ -378,69 +366,37 @@ fn an_empty_reply_cannot_be_sent_from_the_inbox() {
 /// Keys that the window uses too belong to the field while its caret is drawn.
 #[test]
 fn control_with_delete_or_backspace_takes_a_word_of_the_composer() {
-    let mut person = before(Status::Completed, &[]);
-    let draft = |person: &Person| person.app.conversation().unwrap().composer.draft();
+    let mut person = Person::reading(Status::Completed, &[]);
     person.control("l");
     person.writes("one two three four");
     person.press(Key::Named(Named::Backspace), Modifiers::CTRL);
-    assert_eq!(draft(&person), "one two three");
+    assert_eq!(person.draft(), "one two three");
     person.named(Named::Home);
     person.press(Key::Named(Named::Delete), Modifiers::CTRL);
-    assert_eq!(draft(&person).trim_start(), "two three");
+    assert_eq!(person.draft().trim_start(), "two three");
     person.named(Named::Home);
     person.press(Key::Named(Named::ArrowRight), Modifiers::SHIFT);
     person.press(Key::Named(Named::ArrowRight), Modifiers::SHIFT);
     person.press(Key::Named(Named::Delete), Modifiers::CTRL);
-    assert_eq!(draft(&person).trim_start(), "wo three", "only the selection is deleted");
+    assert_eq!(person.draft().trim_start(), "wo three", "only the selection is deleted");
     person.press(Key::Named(Named::Delete), Modifiers::CTRL);
-    assert_eq!(draft(&person).trim_start(), "three");
+    assert_eq!(person.draft().trim_start(), "three");
     person.control("z");
-    assert_eq!(draft(&person).trim_start(), "wo three", "the deletion of a word is undone at once");
+    assert_eq!(person.draft().trim_start(), "wo three", "the deletion of a word is undone at once");
     person.press(Key::Named(Named::Backspace), Modifiers::CTRL);
     person.named(Named::Home);
     for _ in 0..6 {
         person.press(Key::Named(Named::Delete), Modifiers::CTRL);
     }
-    assert_eq!(draft(&person), "");
+    assert_eq!(person.draft(), "");
     assert!(person.finds("Keep").is_none(), "an empty field has no word, and nothing else is deleted");
     assert_eq!(person.asked(), []);
-}
-
-/// The page for a new conversation shows the model of the next task, like the picker.
-#[test]
-fn the_page_for_a_new_conversation_names_the_model_in_use() {
-    let mut person = Person::before(preset::empty());
-    person.control("n");
-    let provider = ProviderInfo {
-        name: "a".into(),
-        api: "anthropic".into(),
-        base_url: "https://a".into(),
-        source: "configured".into(),
-        key: KeyState::NotNeeded,
-        models: vec!["a/one".into(), "a/two".into()],
-        problem: None,
-    };
-    let default = DefaultModel { model: "a/one".into(), why: "configured".into() };
-    let models = ListModelsReply {
-        default,
-        providers: vec![provider],
-        limits: Limits::default(),
-        mode: Mode::Auto,
-        steps: Vec::new(),
-    };
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models))));
-    assert!(person.finds("Model: a/one (configured)").is_some());
-    person.press(Key::Character("M".into()), Modifiers::CTRL | Modifiers::SHIFT);
-    assert!(person.finds("a/one (default)").is_some(), "the name comes first");
-    person.writes("two");
-    person.named(Named::Enter);
-    assert!(person.finds("Model: a/two").is_some());
-    assert!(person.finds("Model: a/one (configured)").is_none());
 }
 
 /// The actions of menus and buttons can be found by name, and have their key beside them.
 #[test]
 fn the_palette_has_the_actions_of_menus_and_buttons() {
+    let mut person = Person::reading(Status::Thinking, &[]);
     for (query, keys) in [
         ("rename", "F2"),
         ("pin", "Ctrl Shift K"),
@@ -465,18 +421,18 @@ fn the_palette_has_the_actions_of_menus_and_buttons() {
         ("undo them", "Ctrl Shift U"),
         ("undo", "Ctrl Shift U"),
     ] {
-        let mut person = before(Status::Thinking, &[]);
         let (key, modifiers) = with_shift("P");
         person.press(key, modifiers);
         person.writes(query);
         assert!(person.finds(keys).is_some(), "{query}: {keys}");
+        person.named(Named::Escape);
     }
 }
 
 /// The palette covers the card, so it decides nothing: it gives the card the keyboard.
 #[test]
 fn an_action_that_decides_leads_from_the_palette_to_its_card() {
-    let mut person = before(Status::WaitingApproval, &[preset::approval()]);
+    let mut person = Person::reading(Status::WaitingApproval, &[preset::approval()]);
     person.wait(1000);
     person.control("l");
     let (key, modifiers) = with_shift("P");
@@ -497,7 +453,7 @@ fn an_action_that_decides_leads_from_the_palette_to_its_card() {
 
 #[test]
 fn a_task_is_stopped_from_the_palette() {
-    let mut person = before(Status::Thinking, &[]);
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.wait(1000);
     let (key, modifiers) = with_shift("P");
     person.press(key, modifiers);
@@ -509,7 +465,7 @@ fn a_task_is_stopped_from_the_palette() {
 
 #[test]
 fn escape_closes_an_error_notice_first() {
-    let mut person = before(Status::Thinking, &[]);
+    let mut person = Person::reading(Status::Thinking, &[]);
     let is_shown = |person: &mut Person| person.finds("It did not open.").is_some();
     for _ in 0..2 {
         person.writes("a draft");
@@ -520,13 +476,14 @@ fn escape_closes_an_error_notice_first() {
         person.named(Named::Escape);
         assert!(!is_shown(&mut person));
         person.writes("s");
-        let composer = &mut person.app.conversation().unwrap().composer.draft();
+        let composer = &mut person.draft();
         assert!(composer.ends_with("a drafts"), "the caret stayed: {composer}");
     }
     // That Escape does not count as the first of the two that stop a task.
     person.named(Named::Escape);
     person.tell(Message::NotOpened("It did not open.".into()));
     person.named(Named::Escape);
+    person.wait(600);
     person.named(Named::Escape);
     assert!(!is_shown(&mut person));
     assert_eq!(person.asked(), []);
@@ -543,7 +500,7 @@ fn escape_closes_an_error_notice_first() {
 #[test]
 fn the_palette_is_opened_from_the_list_of_keys() {
     for by_mouse in [true, false] {
-        let mut person = before(Status::Thinking, &[]);
+        let mut person = Person::reading(Status::Thinking, &[]);
         person.clicks("Keys");
         if by_mouse {
             person.clicks("All actions, by name");
@@ -563,7 +520,7 @@ fn the_palette_is_opened_from_the_list_of_keys() {
 #[test]
 fn pages_that_are_longer_than_the_window_are_scrolled_by_keys() {
     for (page, end) in [(",", "Configuration"), ("?", "larger; Ctrl - smaller")] {
-        let mut person = before(Status::Thinking, &[]);
+        let mut person = Person::reading(Status::Thinking, &[]);
         person.named(Named::Escape);
         person.resizes(640.0, 420.0);
         match page {
@@ -588,7 +545,7 @@ fn pages_that_are_longer_than_the_window_are_scrolled_by_keys() {
 
 #[test]
 fn a_page_down_skips_nothing_in_a_low_window() {
-    let mut person = before(Status::Thinking, &[]);
+    let mut person = Person::reading(Status::Thinking, &[]);
     person.resizes(640.0, 420.0);
     person.named(Named::Escape);
     person.named(Named::F1);

@@ -4,21 +4,12 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION, QUESTION, TASK},
 };
-use abide_client::protocol::{inbox::Pending, task::Status, transcript::Risk};
+use abide_client::protocol::{inbox::Pending, task::Status};
 use abide_gui::{app::Page, request::Request};
 use iced_test::core::keyboard::{
     Modifiers,
     key::{Code, Named},
 };
-
-fn before(status: Status, waiting: &[Pending]) -> Person {
-    let (overview, conversation) = preset::waits(status, waiting, preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person.wait(60_000);
-    person.asked();
-    person
-}
 
 fn question() -> Vec<Pending> {
     vec![Pending::Question(preset::question())]
@@ -31,22 +22,22 @@ const OF_FIELDS: &str = "bdefhknptuwy";
 fn a_field_with_text_keeps_the_letters_that_edit_text_somewhere() {
     type Begin = fn() -> Person;
     let fields: [(&str, Begin); 5] = [
-        ("the composer of a task at work", || before(Status::Thinking, &[])),
-        ("the composer of a task that is over", || before(Status::Completed, &[])),
+        ("the composer of a task at work", || Person::reading(Status::Thinking, &[])),
+        ("the composer of a task that is over", || Person::reading(Status::Completed, &[])),
         ("the answer", || {
-            let mut person = before(Status::WaitingUser, &question());
+            let mut person = Person::reading(Status::WaitingUser, &question());
             person.control("l");
             person
         }),
         ("the answer in the inbox", || {
-            let mut person = before(Status::WaitingUser, &question());
+            let mut person = Person::reading(Status::WaitingUser, &question());
             person.control("i");
             person.wait(1000);
             person.clicks("Your answer");
             person
         }),
         ("the search", || {
-            let mut person = before(Status::Completed, &[]);
+            let mut person = Person::reading(Status::Completed, &[]);
             person.control("k");
             person
         }),
@@ -72,7 +63,7 @@ fn a_field_with_text_keeps_the_letters_that_edit_text_somewhere() {
 #[test]
 fn in_an_empty_field_they_show_something_and_change_nothing() {
     for status in [Status::Thinking, Status::Completed] {
-        let mut person = before(status, &[]);
+        let mut person = Person::reading(status, &[]);
         for letter in OF_FIELDS.chars() {
             person.control("l");
             person.wait(1000);
@@ -87,7 +78,7 @@ fn in_an_empty_field_they_show_something_and_change_nothing() {
         assert_eq!(person.app.page(), Page::Fresh, "{status:?}");
     }
     // Without a caret they do.
-    let mut person = before(Status::Completed, &[]);
+    let mut person = Person::reading(Status::Completed, &[]);
     person.named(Named::Escape);
     person.control("e");
     assert_eq!(person.asked(), [Request::Archive(CONVERSATION, true)]);
@@ -98,7 +89,7 @@ fn a_question_is_declined_by_the_same_key_twice_with_a_pause() {
     let declined = [Request::Answer(TASK, QUESTION, None)];
     for has_caret in [true, false] {
         for in_inbox in [false, true] {
-            let mut person = before(Status::WaitingUser, &question());
+            let mut person = Person::reading(Status::WaitingUser, &question());
             if in_inbox {
                 person.control("i");
                 person.wait(1000);
@@ -121,7 +112,7 @@ fn a_question_is_declined_by_the_same_key_twice_with_a_pause() {
             assert_eq!(person.asked(), declined, "{what}");
         }
     }
-    let mut person = before(Status::WaitingUser, &question());
+    let mut person = Person::reading(Status::WaitingUser, &question());
     person.control("d");
     person.wait(5000);
     person.control("d");
@@ -138,7 +129,7 @@ fn a_question_is_declined_by_the_same_key_twice_with_a_pause() {
 #[test]
 fn quick_escapes_stop_nothing() {
     for has_caret in [true, false] {
-        let mut person = before(Status::Thinking, &[]);
+        let mut person = Person::reading(Status::Thinking, &[]);
         if has_caret {
             person.control("l");
             person.writes("a draft");
@@ -160,25 +151,21 @@ fn quick_escapes_stop_nothing() {
 #[test]
 fn keys_work_on_a_keyboard_of_another_script() {
     for (letter, a, z) in [("т", "ф", "я"), ("ν", "α", "ζ"), ("מ", "ש", "ז")] {
-        let mut person = before(Status::Completed, &[]);
+        let mut person = Person::reading(Status::Completed, &[]);
         person.writes("one two");
         person.press_at(z, Code::KeyZ, Modifiers::CTRL);
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), "one", "{z}");
+        assert_eq!(person.draft(), "one", "{z}");
         for _ in 0..2 {
             person.press_at(z, Code::KeyZ, Modifiers::CTRL);
         }
         person.press_at(letter, Code::KeyN, Modifiers::CTRL);
         assert_eq!(person.app.page(), Page::Fresh, "{letter}");
-        let mut wanted = preset::approval();
-        if let Pending::Approval(approval) = &mut wanted {
-            approval.risk = Risk::Low;
-        }
-        let mut person = before(Status::WaitingApproval, &[wanted]);
+        let mut person = Person::reading(Status::WaitingApproval, &[preset::low(preset::APPROVAL)]);
         person.press_at(a, Code::KeyA, Modifiers::empty());
         assert!(matches!(&person.asked()[..], [Request::Decide(..)]), "{a}");
         // What it writes in a field is its own letter.
-        let mut person = before(Status::Completed, &[]);
+        let mut person = Person::reading(Status::Completed, &[]);
         person.press_at(a, Code::KeyA, Modifiers::empty());
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), a);
+        assert_eq!(person.draft(), a);
     }
 }

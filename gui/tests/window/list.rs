@@ -242,7 +242,7 @@ fn hiding_and_resizing_the_list_leaves_the_page_unchanged() {
     person.picks("show or hide the list");
     assert!(person.finds("WORKING").is_none());
     person.writes(", and the rest");
-    let draft = person.app.conversation().unwrap().composer.draft();
+    let draft = person.draft();
     assert_eq!(draft, "half a thought, and the rest", "the caret has stayed");
     person.clicks("Conversations");
     assert_eq!(person.finds("WORKING"), Some(before));
@@ -300,11 +300,11 @@ fn while_the_list_lies_over_the_page_no_field_of_the_page_has_the_caret() {
         assert!(person.finds("WORKING").is_some());
         assert_eq!(person.focused(), 0, "the composer is covered");
         person.writes("unseen");
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), "now");
+        assert_eq!(person.draft(), "now");
         person.clicks("Search");
         assert_eq!(person.focused(), 1, "one caret is drawn");
         person.writes("flaky");
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), "now");
+        assert_eq!(person.draft(), "now");
         // The first Escape leaves the field, the second one clears it.
         person.named(Named::Escape);
         person.named(Named::Escape);
@@ -319,7 +319,7 @@ fn while_the_list_lies_over_the_page_no_field_of_the_page_has_the_caret() {
         assert_eq!(person.focused(), 1, "{closed_by}");
         person.wait(1000);
         person.writes(" then");
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), "now then", "{closed_by}");
+        assert_eq!(person.draft(), "now then", "{closed_by}");
     }
 }
 
@@ -348,7 +348,7 @@ fn what_covers_the_page_takes_the_caret_and_gives_it_back() {
             assert_eq!(person.focused(), 1, "{name}");
             person.wait(1000);
             person.writes(" then");
-            assert_eq!(person.app.conversation().unwrap().composer.draft(), "now then", "{name}");
+            assert_eq!(person.draft(), "now then", "{name}");
         }
     }
 }
@@ -366,7 +366,7 @@ fn a_window_that_grows_gives_the_caret_back() {
     assert_eq!(person.focused(), 1);
     person.wait(1000);
     person.writes(" then");
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "now then");
+    assert_eq!(person.draft(), "now then");
 }
 
 #[test]

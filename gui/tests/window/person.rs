@@ -2,11 +2,15 @@
 //! if no widget takes them, to the window's own keys. Focus, scroll positions and pictures are kept between events. The clock is
 //! simulated.
 
-use crate::preset::{NOW, TASK};
+use crate::preset::{self, CONVERSATION, NOW, TASK};
 use abide_client::{
     Home, Update,
     protocol::{
-        ConversationId, Timestamp, method::daemon::ListModelsReply, notification::Snapshot, task::Mode,
+        ConversationId, Timestamp,
+        inbox::Pending,
+        method::daemon::ListModelsReply,
+        notification::Snapshot,
+        task::{self, Mode},
     },
 };
 use abide_gui::{
@@ -112,6 +116,25 @@ impl Person {
         let mut person = Self::before_unknown_models(overview);
         person.knows_models();
         person
+    }
+
+    /// A person who has had time to read the open conversation of a task with these pending items.
+    pub(crate) fn reading(status: task::Status, waiting: &[Pending]) -> Self {
+        Self::reading_of(preset::history(), status, waiting)
+    }
+
+    pub(crate) fn reading_of(history: Snapshot, status: task::Status, waiting: &[Pending]) -> Self {
+        let (overview, conversation) = preset::waits(status, waiting, history);
+        let mut person = Self::before(overview);
+        person.open(CONVERSATION, conversation);
+        person.wait(60_000);
+        person.asked();
+        person
+    }
+
+    /// What stands in the field of the open conversation.
+    pub(crate) fn draft(&self) -> String {
+        self.app.conversation().unwrap().composer.draft()
     }
 
     /// Before a daemon that has not listed its models yet.

@@ -377,6 +377,12 @@ pub(crate) fn approval() -> Pending {
     })
 }
 
+/// An approval that one key allows.
+pub(crate) fn low(id: ApprovalId) -> Pending {
+    let Pending::Approval(approval) = approval() else { unreachable!() };
+    Pending::Approval(Approval { id, risk: Risk::Low, ..approval })
+}
+
 pub(crate) fn waiting_approval() -> Window {
     let mut wanted = call(7, "shell", "git push origin upgrade");
     wanted.state = CallState::WaitingApproval;

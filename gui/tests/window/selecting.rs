@@ -118,7 +118,7 @@ fn a_field_with_a_caret_has_control_c() {
     person.drags(left(place), right(place));
     person.control("l");
     person.writes("mine");
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "mine");
+    assert_eq!(person.draft(), "mine");
     person.control("c");
     assert_eq!(person.copied, None);
 }

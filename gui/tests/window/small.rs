@@ -636,7 +636,7 @@ fn the_composer_gives_way_to_an_approval_and_comes_back() {
     let mut person = writing("and then all ");
     person.writes("a r a");
     assert_eq!(person.asked(), []);
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "and then all a r a");
+    assert_eq!(person.draft(), "and then all a r a");
     person.named(Named::Escape);
     person.wait(600);
     assert!(sees(&mut person, "Always reject…").is_some());

@@ -449,10 +449,10 @@ fn a_draft_of_the_conversation_survives_a_look_at_a_sub_task() {
     person.tell(Message::DraftDue);
     person.named(Named::Escape);
     person.named(Named::Escape);
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "Half a thought");
+    assert_eq!(person.draft(), "Half a thought");
     person.opens_again(overview(&three()));
     person.open(CONVERSATION, snapshot(&three()));
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "Half a thought");
+    assert_eq!(person.draft(), "Half a thought");
 }
 
 #[test]
