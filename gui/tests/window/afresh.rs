@@ -93,7 +93,7 @@ fn a_task_that_fails_at_once_is_not_tried_again_by_the_same_hand() {
         |id| AgentTask { id, end_reason: Some(EndReason::Error), ended_at: Some(NOW), ..first.clone() };
     conversation.tasks = vec![ended(first.id), ended(id)];
     conversation.messages.push(Said { task_id: Some(id), ..preset::said(95, Role::User, "Try again.") });
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(conversation))]));
+    person.conversation(conversation);
     assert!(person.finds("Try again").is_some());
     person.control("r");
     assert_eq!(person.asked(), [], "within a moment");
@@ -291,10 +291,7 @@ fn questions_and_images_are_drawn_without_markdown_marks() {
     let question = Question { text: "Which **week**, see https://a.org?".into(), ..preset::question() };
     let said = preset::said(10, Role::Agent, "Look:\n\n![a cat](https://b.org/cat.png)");
     let history = Snapshot { messages: vec![said], ..preset::empty() };
-    let (overview, conversation) =
-        preset::waits(Status::WaitingUser, &[Pending::Question(question)], history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::WaitingUser, &[Pending::Question(question)], history);
     assert!(person.finds("Which week, see https://a.org?").is_some());
     assert!(person.finds("image: a cat").is_some());
 }

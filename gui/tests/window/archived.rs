@@ -160,10 +160,7 @@ fn what_works_or_waits_is_in_its_group_though_it_is_archived() {
         let mut task = preset::task(Status::Completed);
         task.end_reason = Some(EndReason::Completed);
         let rests = Conversation { archived: true, ..preset::conversation(&task) };
-        person.tell(Message::Overview(vec![Update::Snapshot(Box::new(Snapshot {
-            conversations: vec![rests],
-            ..preset::empty()
-        }))]));
+        person.overview(Snapshot { conversations: vec![rests], ..preset::empty() });
         assert!(person.finds(group).is_none(), "{group}");
         person.clicks("Archived +");
         assert!(person.finds("Fix flaky login test").is_some(), "{group}");

@@ -11,10 +11,7 @@ use abide_client::{
 use abide_gui::{Message, daemon::Failure, keymap::Command, request::Request};
 
 fn before(history: Snapshot) -> Person {
-    let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person
+    Person::opened(Status::Thinking, &[], history)
 }
 
 #[test]

@@ -4,10 +4,7 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION},
 };
-use abide_client::{
-    Update,
-    protocol::{message::Role, notification::Snapshot, task::Status},
-};
+use abide_client::protocol::{message::Role, notification::Snapshot, task::Status};
 use abide_gui::{
     Message,
     keymap::Command,
@@ -16,10 +13,7 @@ use abide_gui::{
 use iced_tiny_skia::graphics::text::Text;
 
 fn before(history: Snapshot) -> Person {
-    let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person
+    Person::opened(Status::Thinking, &[], history)
 }
 
 #[test]
@@ -43,7 +37,7 @@ fn the_copy_button_covers_no_text() {
         let said = vec![preset::said(1, Role::Agent, "words ".repeat(words).trim())];
         let (_, snapshot) =
             preset::waits(Status::Thinking, &[], Snapshot { messages: said, ..preset::empty() });
-        person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+        person.conversation(snapshot);
         let button = person.finds("Copy").unwrap();
         let texts = person.renderer.layers().iter().flat_map(|layer| &layer.text);
         let covered = texts.flat_map(|texts| texts.as_slice()).filter_map(Text::visible_bounds);

@@ -5,16 +5,13 @@ use crate::{
     person::Person,
     preset::{self, APPROVAL, CONVERSATION},
 };
-use abide_client::{
-    Update,
-    protocol::{
-        Seq,
-        inbox::Decision,
-        message::{Message as Said, MessageKind, Role},
-        method::search::{Excerpt, MessageHit, SearchReply},
-        notification::Snapshot,
-        task::Status,
-    },
+use abide_client::protocol::{
+    Seq,
+    inbox::Decision,
+    message::{Message as Said, MessageKind, Role},
+    method::search::{Excerpt, MessageHit, SearchReply},
+    notification::Snapshot,
+    task::Status,
 };
 use abide_gui::{
     Message,
@@ -255,10 +252,7 @@ fn a_match_far_right_in_code_is_scrolled_into_view() {
 
 #[test]
 fn a_card_has_its_keys_back_when_the_search_is_closed() {
-    let (overview, conversation) =
-        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::WaitingApproval, &[preset::approval()], preset::history());
     person.control("f");
     person.named(Named::Escape);
     person.wait(1000);
@@ -270,14 +264,12 @@ fn a_card_has_its_keys_back_when_the_search_is_closed() {
 /// One key allows a call of low risk, so a letter that the person writes must not reach the card.
 #[test]
 fn a_person_who_was_writing_goes_on_to_write_when_the_search_is_closed() {
-    let (overview, conversation) = preset::waits(Status::Thinking, &[], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::Thinking, &[], preset::history());
     person.control("l");
     let (overview, conversation) =
         preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
-    person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(conversation))]));
+    person.overview(overview);
+    person.conversation(conversation);
     person.wait(1000);
     person.control("f");
     person.named(Named::Escape);

@@ -84,7 +84,7 @@ fn a_key_scrolls_a_hidden_card_into_view_before_it_approves() {
     history.messages.extend(
         (10..60).map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, "Some words.")),
     );
-    let mut person = Person::reading_of(history, Status::WaitingApproval, &[wanted]);
+    let mut person = Person::reading_of(Status::WaitingApproval, &[wanted], history);
     person.reads();
     // Beside the card, which would scroll itself.
     person.wheels_over(Point::new(1270.0, 300.0), 60.0);
@@ -120,7 +120,7 @@ fn a_second_key_in_the_inbox_does_not_decide_the_next_card() {
     person.letter("a");
     assert_eq!(person.asked(), [ALLOWED], "the second key was for the same card");
     let (overview, _) = preset::waits(Status::WaitingApproval, &[second], preset::history());
-    person.tell(Message::Overview(vec![abide_client::Update::Snapshot(Box::new(overview))]));
+    person.overview(overview);
     person.letter("a");
     person.wait(599);
     person.letter("a");
@@ -152,7 +152,7 @@ fn after_a_decision_the_next_card_has_the_keyboard() {
             asked = person.asked();
         }
         assert_eq!(asked, decided(id), "before {rest:?} is left");
-        person.tell(Message::Overview(vec![abide_client::Update::Snapshot(Box::new(waits(rest)))]));
+        person.overview(waits(rest));
     }
 }
 
@@ -183,7 +183,7 @@ fn a_digit_picks_only_an_existing_visible_choice() {
         (10..60).map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, "Some words.")),
     );
     let mut person =
-        Person::reading_of(history, Status::WaitingUser, &[Pending::Question(preset::question())]);
+        Person::reading_of(Status::WaitingUser, &[Pending::Question(preset::question())], history);
     person.named(Named::Escape);
     person.wheels(60.0);
     person.wait(1000);
@@ -545,10 +545,7 @@ fn while_a_deletion_is_confirmed_no_card_has_the_keyboard() {
 
 #[test]
 fn a_click_on_a_card_that_has_just_appeared_does_nothing() {
-    let (overview, conversation) =
-        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::WaitingApproval, &[preset::approval()], preset::history());
     person.clicks("Allow once");
     person.clicks("Stop");
     assert_eq!(person.asked(), []);
@@ -595,7 +592,7 @@ fn enter_does_not_answer_a_question_that_has_just_appeared() {
     person.control("l");
     let (_, asked) =
         preset::waits(Status::WaitingUser, &[Pending::Question(preset::question())], preset::history());
-    person.tell(Message::Conversation(CONVERSATION, vec![abide_client::Update::Snapshot(Box::new(asked))]));
+    person.conversation(asked);
     person.writes("the first");
     person.named(Named::Enter);
     assert_eq!(person.asked(), []);
@@ -638,7 +635,7 @@ fn the_inbox_keys_work_after_a_reason_was_begun_or_a_card_has_gone() {
     person.letter("r");
     let other = preset::low(preset::OTHER_APPROVAL);
     let (overview, _) = preset::waits(Status::WaitingApproval, &[other], preset::history());
-    person.tell(Message::Overview(vec![abide_client::Update::Snapshot(Box::new(overview))]));
+    person.overview(overview);
     person.wait(1000);
     person.letter("a");
     assert_eq!(person.asked(), [Request::Decide(preset::OTHER_APPROVAL, Decision::AllowOnce, None)]);
@@ -692,8 +689,7 @@ fn a_draft_older_than_the_question_answers_it_only_by_a_second_enter() {
     let ask = |person: &mut Person| {
         let waiting = [Pending::Question(preset::question())];
         let (_, conversation) = preset::waits(Status::WaitingUser, &waiting, preset::history());
-        let update = abide_client::Update::Snapshot(Box::new(conversation));
-        person.tell(Message::Conversation(CONVERSATION, vec![update]));
+        person.conversation(conversation);
         person.wait(1000);
     };
     let answer = |words: &str| Request::Answer(TASK, QUESTION, Some(words.to_owned()));
@@ -745,7 +741,7 @@ fn enter_does_nothing_just_after_the_task_has_ended() {
     let mut person = Person::reading(Status::Thinking, &[]);
     person.writes("leave the tests");
     let (_, ended) = preset::waits(Status::Completed, &[], preset::history());
-    person.tell(Message::Conversation(CONVERSATION, vec![abide_client::Update::Snapshot(Box::new(ended))]));
+    person.conversation(ended);
     person.named(Named::Enter);
     assert_eq!(person.asked(), []);
     person.wait(1000);
@@ -778,7 +774,7 @@ fn a_conversation_opens_at_its_own_scroll_position() {
             .map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, &format!("words {n}")));
         Snapshot { messages: said.collect(), ..preset::empty() }
     };
-    let mut person = Person::reading_of(long(), Status::Thinking, &[]);
+    let mut person = Person::reading_of(Status::Thinking, &[], long());
     person.wheels(30.0);
     assert!(person.finds("Jump to latest").is_some());
     let (_, mut snapshot) = preset::waits(Status::WaitingApproval, &[preset::approval()], long());

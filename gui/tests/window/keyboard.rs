@@ -270,9 +270,7 @@ fn control_home_and_end_scroll_from_an_empty_field() {
             .map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, &format!("words {n}")));
         Snapshot { messages: said.collect(), ..preset::empty() }
     };
-    let (overview, conversation) = preset::waits(Status::Thinking, &[], long());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::Thinking, &[], long());
     person.wait(1000);
     person.press(Key::Named(Named::Home), Modifiers::CTRL);
     assert!(person.finds("words 90").is_none() && person.finds("Jump to latest").is_some());

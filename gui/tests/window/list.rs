@@ -50,9 +50,7 @@ fn with(conversations: Vec<Conversation>) -> Person {
 }
 
 fn working() -> Person {
-    let (overview, conversation) = preset::waits(Status::Thinking, &[], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::Thinking, &[], preset::history());
     person.wait(1000);
     person.asked();
     person
@@ -114,7 +112,7 @@ fn a_window_that_opens_behind_another_one_counts_as_not_seen() {
     let (overview, conversation) =
         preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
     let mut person = Person::opens();
-    person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+    person.overview(overview);
     person.open(CONVERSATION, conversation);
     assert_eq!(shown(&mut person), Some((None, false)));
     person.tell(Message::Window(window::Id::unique(), WindowEvent::Focused));
@@ -371,10 +369,7 @@ fn a_window_that_grows_gives_the_caret_back() {
 
 #[test]
 fn no_frame_requests_another_one_at_rest() {
-    let (overview, conversation) =
-        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::WaitingApproval, &[preset::approval()], preset::history());
     for (name, width) in [("beside", 1280.0), ("away", 500.0), ("over", 500.0), ("over the inbox", 500.0)] {
         if name == "over the inbox" {
             person.control("i");
@@ -494,9 +489,7 @@ fn a_search_is_left_by_the_pointer_alone() {
 
 #[test]
 fn a_paused_task_is_not_counted_as_working() {
-    let (overview, conversation) = preset::waits(Status::Paused, &[], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::Paused, &[], preset::history());
     assert!(person.finds("WORKING").is_none());
     assert!(person.finds("PAUSED").is_some());
 }
@@ -508,9 +501,7 @@ fn a_pin_is_visible_in_every_group() {
         [(Status::WaitingApproval, "NEEDS YOU"), (Status::Thinking, "WORKING"), (Status::Paused, "PAUSED")]
     {
         let pending = if status == Status::WaitingApproval { vec![preset::approval()] } else { Vec::new() };
-        let (overview, conversation) = preset::waits(status, &pending, preset::history());
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let mut person = Person::opened(status, &pending, preset::history());
         assert!(person.finds(group).is_some());
         assert!(person.finds("pinned").is_none(), "{group}");
         person.press(Key::Character("K".into()), Modifiers::CTRL | Modifiers::SHIFT);
@@ -558,9 +549,7 @@ fn waiting_times_are_shown_without_seconds() {
         if let Pending::Approval(approval) = &mut approval {
             approval.at = Timestamp(NOW.0 - asked * 1000);
         }
-        let (overview, conversation) = preset::waits(Status::WaitingApproval, &[approval], preset::history());
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let mut person = Person::opened(Status::WaitingApproval, &[approval], preset::history());
         person.wait(20_000);
         let texts = person.texts();
         assert!(texts.contains(&in_list.to_owned()), "{texts:?}");

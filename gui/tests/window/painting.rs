@@ -5,18 +5,14 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION, REPLY, TASK},
 };
-use abide_client::{
-    Update,
-    protocol::{
-        QuestionId, Seq, Timestamp,
-        event::{Event, EventKind, StepEvent},
-        inbox::{Pending, Question},
-        message::Role,
-        notification::{DeltaItem, DeltaKind, Partial, Snapshot},
-        task::{CallState, EndReason, Status},
-    },
+use abide_client::protocol::{
+    QuestionId, Seq, Timestamp,
+    event::{Event, EventKind, StepEvent},
+    inbox::{Pending, Question},
+    message::Role,
+    notification::{DeltaItem, DeltaKind, Partial, Snapshot},
+    task::{CallState, EndReason, Status},
 };
-use abide_gui::Message;
 use iced_test::core::{
     Rectangle,
     keyboard::{Key, Modifiers},
@@ -51,7 +47,7 @@ struct Run {
 impl Run {
     fn step(&mut self, what: &str) {
         let snapshot = self.snapshot.clone();
-        self.person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+        self.person.conversation(snapshot);
         self.look(what);
     }
 
@@ -204,7 +200,7 @@ fn after_a_question_was_declined_the_window_is_fully_painted() {
         let mut run = run_at(Status::Thinking, scale);
         let step = |run: &mut Run, pending: &[Pending], what: &str| {
             let (overview, snapshot) = waits(pending);
-            run.person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+            run.person.overview(overview);
             run.snapshot = snapshot;
             run.step(what);
             run.person.wait(1000);

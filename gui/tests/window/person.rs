@@ -120,16 +120,32 @@ impl Person {
 
     /// A person who has had time to read the open conversation of a task with these pending items.
     pub(crate) fn reading(status: task::Status, waiting: &[Pending]) -> Self {
-        Self::reading_of(preset::history(), status, waiting)
+        Self::reading_of(status, waiting, preset::history())
     }
 
-    pub(crate) fn reading_of(history: Snapshot, status: task::Status, waiting: &[Pending]) -> Self {
-        let (overview, conversation) = preset::waits(status, waiting, history);
-        let mut person = Self::before(overview);
-        person.open(CONVERSATION, conversation);
+    pub(crate) fn reading_of(status: task::Status, waiting: &[Pending], history: Snapshot) -> Self {
+        let mut person = Self::opened(status, waiting, history);
         person.wait(60_000);
         person.asked();
         person
+    }
+
+    /// A person who has just opened the conversation of a task with these pending items.
+    pub(crate) fn opened(status: task::Status, waiting: &[Pending], history: Snapshot) -> Self {
+        let (overview, conversation) = preset::waits(status, waiting, history);
+        let mut person = Self::before(overview);
+        person.open(CONVERSATION, conversation);
+        person
+    }
+
+    /// The daemon sends the overview anew.
+    pub(crate) fn overview(&mut self, snapshot: Snapshot) {
+        self.tell(Message::Overview(vec![Update::Snapshot(Box::new(snapshot))]));
+    }
+
+    /// The daemon sends the open conversation anew.
+    pub(crate) fn conversation(&mut self, snapshot: Snapshot) {
+        self.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
     }
 
     /// What stands in the field of the open conversation.
@@ -141,7 +157,7 @@ impl Person {
     pub(crate) fn before_unknown_models(overview: Snapshot) -> Self {
         let mut person = Self::opens();
         person.comes_to_front();
-        person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+        person.overview(overview);
         person
     }
 
@@ -184,7 +200,7 @@ impl Person {
         self.app = opens(&self.home, &self.asked);
         self.cache = Some(Cache::default());
         self.comes_to_front();
-        self.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+        self.overview(overview);
         self.knows_models();
     }
 

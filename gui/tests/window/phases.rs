@@ -5,16 +5,13 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION, TASK},
 };
-use abide_client::{
-    Update,
-    protocol::{
-        Seq,
-        event::{EndedEvent, Event, EventKind, PhaseEvent, StartedEvent},
-        message::{CallView, Message as Said, Role},
-        notification::Snapshot,
-        record::InstructionFile,
-        task::{EndReason, Mode, Phase, Status},
-    },
+use abide_client::protocol::{
+    Seq,
+    event::{EndedEvent, Event, EventKind, PhaseEvent, StartedEvent},
+    message::{CallView, Message as Said, Role},
+    notification::Snapshot,
+    record::InstructionFile,
+    task::{EndReason, Mode, Phase, Status},
 };
 use abide_gui::{Message, keymap::Command, theme};
 
@@ -225,7 +222,7 @@ fn a_phase_whose_call_is_tried_again_has_no_head_yet() {
     assert_eq!(heads(&person), ["reason", "act", "observe"]);
     let mut later = answered();
     later.events.push(event(9, EventKind::Restarted));
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(later))]));
+    person.conversation(later);
     person.unfolds();
     assert_eq!(person.finds_all("STEP 2").len(), 1);
 }

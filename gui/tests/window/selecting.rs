@@ -19,10 +19,7 @@ use iced_test::core::{
 };
 
 fn before(status: Status, history: Snapshot) -> Person {
-    let (overview, conversation) = preset::waits(status, &[], history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person
+    Person::opened(status, &[], history)
 }
 
 fn talk(messages: u64) -> Snapshot {

@@ -6,14 +6,11 @@ use crate::{
     preset::{self, APPROVAL, CONVERSATION, QUESTION, TASK},
     settings,
 };
-use abide_client::{
-    Update,
-    protocol::{
-        JsonText,
-        inbox::{Approval, Decision, Pending, Preview, Question, Rule},
-        task::Status,
-        transcript::Risk,
-    },
+use abide_client::protocol::{
+    JsonText,
+    inbox::{Approval, Decision, Pending, Preview, Question, Rule},
+    task::Status,
+    transcript::Risk,
 };
 use abide_gui::{
     Message,
@@ -338,9 +335,7 @@ fn the_key_of_a_long_choice_is_not_cut() {
 #[test]
 fn key_names_are_bright_only_while_the_keys_act() {
     let low = approval(|approval| approval.risk = Risk::Low);
-    let (overview, conversation) = preset::waits(Status::WaitingApproval, &[low], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::WaitingApproval, &[low], preset::history());
     let key = |person: &mut Person| {
         let at = person.finds("⇧A").unwrap();
         drawn::ink(person, at)
@@ -613,8 +608,8 @@ fn writing(draft: &str) -> Person {
     person.writes(draft);
     let (overview, conversation) =
         preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
-    person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(conversation))]));
+    person.overview(overview);
+    person.conversation(conversation);
     person.wait(1000);
     person
 }

@@ -353,7 +353,7 @@ fn sub_tasks_of_an_earlier_root_task_keep_their_lines() {
     assert!(person.finds("Deeper").is_none(), "it belongs to the timeline of the sub-task");
     assert!(person.finds("fork").is_none());
     // The daemon was away: its snapshot has less than is known.
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot.clone()))]));
+    person.conversation(snapshot.clone());
     assert!(person.finds("Option A").is_some());
     assert!(person.sent().contains(&wanted), "there may be others now");
     person.clicks("Option A");
@@ -381,7 +381,7 @@ fn a_message_of_a_sub_task_of_an_earlier_root_task_is_shown_in_its_timeline() {
     let mut person = Person::before(overview(&nodes));
     person.tell(Message::Sidebar(sidebar::Message::FoundPressed(CONVERSATION, Seq(51), Some(A))));
     person.sent();
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+    person.conversation(snapshot);
     let wanted = Request::SubTasks(CONVERSATION);
     assert_eq!(person.sent().iter().filter(|sent| **sent == wanted).count(), 1);
     person.tell(Message::Answered(wanted.clone(), Ok(Answer::Tasks(CONVERSATION, known))));
@@ -402,7 +402,7 @@ fn the_columns_of_sub_tasks_are_straight() {
     let mut tasks = fixture::tree(&nodes);
     (tasks[1].usage.input, tasks[2].step_count, tasks[3].usage.input) = (120_000, 12, 7);
     let snapshot = Snapshot { tasks, ..snapshot(&nodes) };
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+    person.conversation(snapshot);
     let lefts = all.map(|(_, doing)| person.finds(doing).unwrap().x);
     assert!(lefts.iter().all(|left| (left - lefts[0]).abs() < 0.5), "{lefts:?}");
 }
@@ -497,7 +497,7 @@ fn a_message_of_a_sub_task_that_was_searched_for_is_shown_in_its_timeline() {
     let mut person = Person::before(overview(&nodes));
     let found = sidebar::Message::FoundPressed(CONVERSATION, Seq(51), Some(B));
     person.tell(Message::Sidebar(found));
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot(&nodes)))]));
+    person.conversation(snapshot(&nodes));
     answers(&mut person, &nodes, B, "A word of B.");
     assert!(person.finds("A word of B.").is_some(), "{:?}", person.texts());
     // In the open conversation too; and what a root said is in its timeline.
