@@ -24,7 +24,7 @@ use abide_gui::{
     app::Page,
     request::{Answer, Request},
 };
-use iced_test::core::keyboard::{Key, Modifiers, key::Named};
+use iced_test::core::keyboard::key::Named;
 
 fn ended(reason: EndReason) -> Person {
     let (overview, mut conversation) = preset::waits(reason.status(), &[], preset::history());
@@ -61,7 +61,7 @@ fn after_a_stop_or_an_error_a_new_task_goes_on() {
         }
     }
     let mut person = ended(EndReason::Stopped);
-    person.press(Key::Character("S".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("S");
     person.writes("mode plan");
     person.named(Named::Enter);
     person.wait(1000);
@@ -158,7 +158,7 @@ fn an_answer_cannot_be_edited_as_a_prompt() {
     person.open(CONVERSATION, conversation);
     let buttons = person.finds_all("Edit and send again").len();
     assert_eq!(buttons, 1, "only the prompt has the button");
-    person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("E");
     assert!(person.finds("16–19 March").is_some(), "the prompt is edited, not the answer");
     person.wait(1000);
     person.asked();
@@ -245,7 +245,7 @@ fn a_prompt_is_edited_in_its_place_and_begins_a_branch_that_knows_what_came_befo
 fn an_edit_is_cancelled_by_its_button_and_by_escape() {
     for by_key in [false, true] {
         let mut person = twice();
-        person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("E");
         person.writes(" No.");
         if by_key {
             person.named(Named::Escape);
@@ -277,7 +277,7 @@ fn a_prompt_that_only_tried_again_is_not_the_one_that_is_edited() {
         let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
         person.open(CONVERSATION, conversation);
         person.wait(1000);
-        person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("E");
         person.asked();
         person.named(Named::Enter);
         let asked = person.asked();

@@ -72,7 +72,7 @@ fn becomes(person: &mut Person, conversation_id: ConversationId, conversation: O
 }
 
 fn folds_by_key(person: &mut Person) {
-    person.press(Key::Character("B".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("B");
 }
 
 /// The overview has none of them: it would grow with each conversation that was ever archived.

@@ -72,7 +72,7 @@ fn choosing(words: &str) -> Person {
     let mut person = Person::before(preset::empty());
     person.control("n");
     person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
-    person.press(Key::Character("S".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("S");
     person.writes(words);
     person
 }
@@ -83,7 +83,7 @@ fn each_mode_shows_its_own_step_limit_and_the_first_is_the_configured_mode() {
     assert!(person.finds("as usual: at most 400 steps").is_some());
     person = choosing("roa");
     person.named(Named::Enter);
-    person.press(Key::Character("S".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("S");
     person.writes("usual");
     assert!(person.finds("as usual: at most 12 steps").is_some());
 }
@@ -92,7 +92,7 @@ fn each_mode_shows_its_own_step_limit_and_the_first_is_the_configured_mode() {
 fn a_permission_says_what_it_means_in_the_folder_and_goes_with_the_task() {
     let mut person = Person::before(preset::empty());
     person.control("n");
-    person.press(Key::Character("F".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("F");
     person.writes("/srv");
     person.named(Named::Enter);
     let here = WorkspaceReply {
@@ -243,26 +243,35 @@ fn nothing_moves_while_a_folder_is_typed() {
     }
 }
 
+/// Typing goes on after it.
 #[test]
-fn a_tab_before_the_folders_are_found_completes_when_they_are() {
-    let mut person = Person::before(preset::empty());
-    person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
-    person.writes("/sr");
-    person.named(Named::Tab);
-    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec!["/srv".into()])));
-    person.writes("web");
-    person.named(Named::Enter);
-    person.writes("Go.");
-    person.named(Named::Enter);
-    let asked = person.asked();
-    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
-    assert_eq!(task.workspace.as_deref(), Some("/srv/web"));
+fn a_tab_completes_a_folder_also_before_it_is_found() {
+    for is_found_first in [false, true] {
+        let mut person = Person::before(preset::empty());
+        person.control_shift("f");
+        person.writes("/sr");
+        let found = Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec!["/srv".into()]));
+        if is_found_first {
+            person.tell(found);
+            person.named(Named::Tab);
+        } else {
+            person.named(Named::Tab);
+            person.tell(found);
+        }
+        person.writes("web");
+        person.named(Named::Enter);
+        person.writes("Go.");
+        person.named(Named::Enter);
+        let asked = person.asked();
+        let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
+        assert_eq!(task.workspace.as_deref(), Some("/srv/web"), "found first: {is_found_first}");
+    }
 }
 
 #[test]
 fn a_tab_where_there_is_no_such_folder_leaves_the_field() {
     let mut person = Person::before(preset::empty());
-    person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("f");
     person.writes("/sr");
     person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec![])));
     person.named(Named::Tab);
@@ -273,22 +282,6 @@ fn a_tab_where_there_is_no_such_folder_leaves_the_field() {
     let asked = person.asked();
     let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!((task.message.as_str(), task.workspace.as_deref()), ("Go on.", Some("/sr")));
-}
-
-#[test]
-fn typing_goes_on_after_a_completed_folder() {
-    let mut person = Person::before(preset::empty());
-    person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
-    person.writes("/sr");
-    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec!["/srv".into()])));
-    person.named(Named::Tab);
-    person.writes("web");
-    person.named(Named::Enter);
-    person.writes("Go.");
-    person.named(Named::Enter);
-    let asked = person.asked();
-    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
-    assert_eq!(task.workspace.as_deref(), Some("/srv/web"));
 }
 
 /// A field that captured a click used to hide it from the fields after it.
@@ -325,7 +318,7 @@ const MODES: [(Mode, &str); 6] = [
 fn the_palette_marks_the_default_mode() {
     let mut person = Person::before(preset::empty());
     let marked = |person: &mut Person, query: &str| {
-        person.press(Key::Character("P".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("P");
         person.writes(query);
         let texts = person.texts();
         person.named(Named::Escape);
@@ -343,7 +336,7 @@ fn the_palette_marks_the_default_mode() {
 fn each_mode_can_be_found_in_the_palette_by_what_it_does() {
     let mut person = Person::before(preset::empty());
     for (mode, line) in MODES {
-        person.press(Key::Character("P".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("P");
         person.writes(line);
         person.named(Named::Enter);
         assert!(person.finds("What to do").is_none(), "the palette is closed");
@@ -373,7 +366,7 @@ fn the_demo_is_offered_while_there_is_no_model_and_plays_in_the_chosen_mode() {
         }
         assert_eq!(person.finds("Try a scripted demo").is_some(), offered.is_some());
         person.asked();
-        person.press(Key::Character("D".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("D");
         let asked = person.asked();
         let played = asked.iter().find_map(|asked| match asked {
             Request::Start(task) => Some((task.mode, task.model.as_deref())),
@@ -392,7 +385,7 @@ fn a_folder_that_is_typed_takes_the_place_of_the_one_that_is_there() {
         if by_mouse {
             person.clicks("/srv/api");
         } else {
-            person.press(Key::Character("F".into()), Modifiers::CTRL | Modifiers::SHIFT);
+            person.control_shift("F");
         }
         person.writes(folder);
         person.named(Named::Enter);
@@ -408,7 +401,7 @@ fn a_long_folder_shows_its_end_while_it_is_not_edited() {
     person.tell(Message::Fresh(fresh::Message::Composer(typed)));
     let ends = |person: &mut Person| drawn::words(person).iter().any(|words| words == "…/billing");
     assert!(ends(&mut person), "{:?}", drawn::words(&mut person));
-    person.press(Key::Character("F".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("F");
     assert!(!ends(&mut person));
     person.named(Named::End);
     person.writes("s");
@@ -421,7 +414,7 @@ fn a_long_folder_shows_its_end_while_it_is_not_edited() {
 #[test]
 fn enter_in_the_field_of_the_folder_goes_to_the_prompt() {
     let mut person = Person::before(preset::empty());
-    person.press(Key::Character("F".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("F");
     person.writes("/srv");
     person.named(Named::Enter);
     assert_eq!(person.asked(), []);

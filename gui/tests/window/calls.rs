@@ -7,7 +7,7 @@ use crate::{
 };
 use abide_client::protocol::{
     JsonText,
-    inbox::{Changed, Pending, Preview},
+    inbox::{Changed, Preview},
     message::{CallOutcome, CallView},
     notification::Snapshot,
     record::Permission,
@@ -113,13 +113,12 @@ fn a_program_without_output_is_described_as_such() {
 
 #[test]
 fn a_waiting_edit_names_its_file_beside_its_buttons() {
-    let mut wanted = preset::approval();
-    if let Pending::Approval(approval) = &mut wanted {
+    let wanted = preset::approval_with(|approval| {
         let path = "services/ledger/src/postings/balances/mod.rs".into();
         let diff = "@@ -7,2 +7,2 @@\n same\n-old\n+new".into();
         approval.preview =
             Some(Box::new(Preview { path, diff, changed: Some(Changed { added: 1, removed: 1 }) }));
-    }
+    });
     let mut person = Person::opened(Status::WaitingApproval, &[wanted], preset::history());
     let allow = person.finds("Allow once").unwrap();
     let path = person.finds("…/ledger/src/postings/balances/mod.rs").unwrap();

@@ -2,10 +2,7 @@
 
 use crate::{drawn, person::Person, preset, sub_tasks::three_at_work};
 use abide_client::protocol::{inbox::Pending, message::Role, task::Status};
-use iced_test::core::{
-    Rectangle,
-    keyboard::{Key, Modifiers},
-};
+use iced_test::core::Rectangle;
 
 /// Of any remainder when they are halved or divided.
 const WINDOWS: [(f32, f32); 5] =
@@ -39,7 +36,7 @@ const PAGES: [(&str, Page); 9] = [
     ("a search", || pressed(page(Status::Thinking, &[]), "k")),
     ("the palette", || {
         let mut person = page(Status::Thinking, &[]);
-        person.press(Key::Character("P".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("P");
         person
     }),
 ];

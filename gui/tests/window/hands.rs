@@ -73,13 +73,12 @@ fn typing_a_sentence_without_a_caret_decides_nothing() {
 
 #[test]
 fn a_key_scrolls_a_hidden_card_into_view_before_it_approves() {
-    let mut wanted = preset::approval();
-    if let Pending::Approval(approval) = &mut wanted {
+    let wanted = preset::approval_with(|approval| {
         let diff: Vec<String> = (0..300).map(|n| format!("+line {n}")).collect();
         approval.preview =
             Some(Box::new(Preview { path: "a.txt".into(), diff: diff.join("\n"), changed: None }));
         approval.risk = Risk::Low;
-    }
+    });
     let mut history = preset::history();
     history.messages.extend(
         (10..60).map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, "Some words.")),
@@ -474,10 +473,7 @@ fn a_high_risk_takes_two_clicks() {
     person.named(Named::Enter);
     assert_eq!(person.asked(), [ALLOWED], "a click and a key");
 
-    let mut medium = preset::approval();
-    if let Pending::Approval(approval) = &mut medium {
-        approval.risk = Risk::Medium;
-    }
+    let medium = preset::approval_with(|approval| approval.risk = Risk::Medium);
     let mut person = Person::reading(Status::WaitingApproval, &[medium]);
     person.clicks("Allow once");
     assert_eq!(person.asked(), [ALLOWED]);
@@ -485,12 +481,8 @@ fn a_high_risk_takes_two_clicks() {
 
 #[test]
 fn a_click_that_arms_a_card_selects_it() {
-    let (first, mut second) = (preset::approval(), preset::approval());
-    let id = ApprovalId(preset::id(0x62));
-    if let Pending::Approval(approval) = &mut second {
-        approval.id = id;
-    }
-    let both = [first, second];
+    let id = preset::OTHER_APPROVAL;
+    let both = [preset::approval(), preset::approval_with(|approval| approval.id = id)];
     let mut person = Person::reading(Status::WaitingApproval, &both);
     let buttons = person.finds_all("Allow once");
     let [_, below] = &buttons[..] else { panic!("{buttons:?}") };

@@ -25,10 +25,6 @@ use iced_test::core::{
     keyboard::{Key, Modifiers, key::Named},
 };
 
-fn with_shift(letter: &str) -> (Key, Modifiers) {
-    (Key::Character(letter.into()), Modifiers::CTRL | Modifiers::SHIFT)
-}
-
 fn nothing() -> Person {
     let mut person = Person::before(preset::empty());
     person.control("n");
@@ -44,8 +40,7 @@ fn undo_works_in_the_composer_and_in_a_one_line_field() {
     person.control("z");
     person.control("z");
     assert_eq!(person.draft(), "");
-    let (key, modifiers) = with_shift("Z");
-    person.press(key, modifiers);
+    person.control_shift("Z");
     assert_eq!(person.draft(), "one");
     person.writes("!");
     assert_eq!(person.draft(), "one!", "the caret is at the end");
@@ -146,8 +141,7 @@ fn no_letter_decides_while_a_focus_ring_is_drawn() {
 #[test]
 fn a_row_of_the_palette_can_be_clicked() {
     let mut person = nothing();
-    let (key, modifiers) = with_shift("P");
-    person.press(key, modifiers);
+    person.control_shift("P");
     person.writes("setti");
     person.clicks("settings");
     assert_eq!(person.app.page(), Page::Settings);
@@ -160,8 +154,7 @@ fn the_palette_stays_where_it_is_while_fewer_rows_fit() {
     for (width, height) in [(1280.0, 800.0), (640.0, 420.0)] {
         let mut person = nothing();
         person.resizes(width, height);
-        let (key, modifiers) = with_shift("P");
-        person.press(key, modifiers);
+        person.control_shift("P");
         let top = |person: &mut Person| {
             let focus = person.app.theme().palette().primary;
             let all = drawn::bordered(person, focus, 200.0);
@@ -178,8 +171,7 @@ fn the_palette_stays_where_it_is_while_fewer_rows_fit() {
 #[test]
 fn the_palette_runs_an_action_and_decides_nothing() {
     let open = |person: &mut Person| {
-        let (key, modifiers) = with_shift("P");
-        person.press(key, modifiers);
+        person.control_shift("P");
     };
     let mut person = Person::reading(Status::WaitingApproval, &[preset::approval()]);
     open(&mut person);
@@ -225,16 +217,14 @@ fn the_mode_the_limit_and_the_model_are_set_by_keyboard_and_the_page_names_the_m
     };
     person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models))));
     assert!(person.finds("Model: a/one (configured)").is_some());
-    let (key, modifiers) = with_shift("M");
-    person.press(key, modifiers);
+    person.control_shift("M");
     assert!(person.finds("a/one (default)").is_some(), "the name comes first");
     person.writes("two");
     person.named(Named::Enter);
     assert!(person.finds("Model: a/two").is_some());
     assert!(person.finds("Model: a/one (configured)").is_none());
     for choice in ["at most 25", "chat"] {
-        let (key, modifiers) = with_shift("S");
-        person.press(key, modifiers);
+        person.control_shift("S");
         person.writes(choice);
         person.named(Named::Enter);
     }
@@ -249,8 +239,7 @@ fn the_mode_the_limit_and_the_model_are_set_by_keyboard_and_the_page_names_the_m
 #[test]
 fn the_selected_and_the_hovered_row_look_different() {
     let mut person = Person::reading(Status::Thinking, &[]);
-    let (key, modifiers) = with_shift("P");
-    person.press(key, modifiers);
+    person.control_shift("P");
     let (picked, hovered) = (person.finds("new conversation").unwrap(), person.finds("inbox").unwrap());
     let boxes = |person: &mut Person, row: Rectangle| {
         let boxes = drawn::boxes_around(person, row.center()).into_iter();
@@ -419,8 +408,7 @@ fn the_palette_has_the_actions_of_menus_and_buttons() {
         ("undo them", "Ctrl Shift U"),
         ("undo", "Ctrl Shift U"),
     ] {
-        let (key, modifiers) = with_shift("P");
-        person.press(key, modifiers);
+        person.control_shift("P");
         person.writes(query);
         assert!(person.finds(keys).is_some(), "{query}: {keys}");
         person.named(Named::Escape);
@@ -433,8 +421,7 @@ fn an_action_that_decides_leads_from_the_palette_to_its_card() {
     let mut person = Person::reading(Status::WaitingApproval, &[preset::approval()]);
     person.wait(1000);
     person.control("l");
-    let (key, modifiers) = with_shift("P");
-    person.press(key, modifiers);
+    person.control_shift("P");
     person.wait(1000);
     person.writes("allow once");
     person.named(Named::Enter);
@@ -453,8 +440,7 @@ fn an_action_that_decides_leads_from_the_palette_to_its_card() {
 fn a_task_is_stopped_from_the_palette() {
     let mut person = Person::reading(Status::Thinking, &[]);
     person.wait(1000);
-    let (key, modifiers) = with_shift("P");
-    person.press(key, modifiers);
+    person.control_shift("P");
     person.wait(1000);
     person.writes("stop the task");
     person.named(Named::Enter);
@@ -487,8 +473,7 @@ fn escape_closes_an_error_notice_first() {
     assert_eq!(person.asked(), []);
     // What lies over the notice is closed first.
     person.tell(Message::NotOpened("It did not open.".into()));
-    let (key, modifiers) = with_shift("P");
-    person.press(key, modifiers);
+    person.control_shift("P");
     person.named(Named::Escape);
     assert!(is_shown(&mut person));
     person.named(Named::Escape);
@@ -503,8 +488,7 @@ fn the_palette_is_opened_from_the_list_of_keys() {
         if by_mouse {
             person.clicks("All actions, by name");
         } else {
-            let (key, modifiers) = with_shift("P");
-            person.press(key, modifiers);
+            person.control_shift("P");
         }
         person.writes("rename");
         assert!(person.finds("F2").is_some(), "by the mouse: {by_mouse}");

@@ -22,11 +22,7 @@ use abide_gui::{
     app::WindowEvent,
     request::{Answer, Request},
 };
-use iced_test::core::{
-    Point, Rectangle,
-    keyboard::{Key, Modifiers, key::Named},
-    window,
-};
+use iced_test::core::{Point, Rectangle, keyboard::key::Named, window};
 use std::time::Duration;
 
 /// A conversation that was last used this many hours ago.
@@ -504,9 +500,9 @@ fn a_pin_is_visible_in_every_group() {
         let mut person = Person::opened(status, &pending, preset::history());
         assert!(person.finds(group).is_some());
         assert!(person.finds("pinned").is_none(), "{group}");
-        person.press(Key::Character("K".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("K");
         assert!(person.finds("pinned").is_some(), "{group}");
-        person.press(Key::Character("K".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("K");
         assert!(person.finds("pinned").is_none(), "{group}");
     }
 }
@@ -545,10 +541,7 @@ fn the_newest_ended_conversation_comes_first() {
 #[test]
 fn waiting_times_are_shown_without_seconds() {
     for (asked, in_list, in_head) in [(25, "now", "under a minute"), (180, "3 min", "3 min")] {
-        let mut approval = preset::approval();
-        if let Pending::Approval(approval) = &mut approval {
-            approval.at = Timestamp(NOW.0 - asked * 1000);
-        }
+        let approval = preset::approval_with(|approval| approval.at = Timestamp(NOW.0 - asked * 1000));
         let mut person = Person::opened(Status::WaitingApproval, &[approval], preset::history());
         person.wait(20_000);
         let texts = person.texts();
@@ -568,10 +561,7 @@ fn a_question_is_shown_in_the_list_without_markdown_marks() {
     let (overview, _) = preset::waits(Status::WaitingUser, &[Pending::Question(question)], preset::empty());
     let mut person = Person::before(overview);
     assert!(person.finds("asks: Which colour shall the door in hall.rs have?").is_some());
-    let mut approval = preset::approval();
-    if let Pending::Approval(approval) = &mut approval {
-        approval.summary = "ls **/*.rs `pwd` `id`".into();
-    }
+    let approval = preset::approval_with(|approval| approval.summary = "ls **/*.rs `pwd` `id`".into());
     let (overview, _) = preset::waits(Status::WaitingApproval, &[approval], preset::empty());
     let mut person = Person::before(overview);
     assert!(person.finds("approve: ls **/*.rs `pwd` `id`").is_some(), "a command is not Markdown");
@@ -591,10 +581,7 @@ fn the_time_of_a_task_is_that_of_its_work() {
 /// The number beside the group is that of the inbox and of the window's title.
 #[test]
 fn each_waiting_thing_of_a_conversation_is_counted() {
-    let mut other = preset::approval();
-    if let Pending::Approval(approval) = &mut other {
-        approval.id = preset::OTHER_APPROVAL;
-    }
+    let other = preset::approval_with(|approval| approval.id = preset::OTHER_APPROVAL);
     let (overview, _) =
         preset::waits(Status::WaitingApproval, &[preset::approval(), other], preset::history());
     let mut person = Person::before(overview);

@@ -13,10 +13,7 @@ use abide_client::protocol::{
     notification::{DeltaItem, DeltaKind, Partial, Snapshot},
     task::{CallState, EndReason, Status},
 };
-use iced_test::core::{
-    Rectangle,
-    keyboard::{Key, Modifiers},
-};
+use iced_test::core::Rectangle;
 use iced_tiny_skia::{Layer, graphics::damage};
 use std::time::{Duration, Instant};
 
@@ -167,7 +164,7 @@ fn a_blinking_caret_repaints_only_its_line() {
         ("the composer, with a draft", |person| person.writes("half a thought")),
         ("the search", |person| person.control("k")),
         ("the palette", |person| {
-            person.press(Key::Character("P".into()), Modifiers::CTRL | Modifiers::SHIFT);
+            person.control_shift("P");
         }),
     ];
     for (name, open) in places {

@@ -439,6 +439,10 @@ impl Person {
         self.press(Key::Character(letter.into()), Modifiers::CTRL);
     }
 
+    pub(crate) fn control_shift(&mut self, letter: &str) {
+        self.press(Key::Character(letter.into()), Modifiers::CTRL | Modifiers::SHIFT);
+    }
+
     /// Pastes a text that was copied elsewhere.
     pub(crate) fn pastes(&mut self, text: &str) {
         self.copied = Some(text.to_owned());

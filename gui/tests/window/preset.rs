@@ -377,10 +377,15 @@ pub(crate) fn approval() -> Pending {
     })
 }
 
+pub(crate) fn approval_with(change: impl FnOnce(&mut Approval)) -> Pending {
+    let Pending::Approval(mut approval) = approval() else { unreachable!() };
+    change(&mut approval);
+    Pending::Approval(approval)
+}
+
 /// An approval that one key allows.
 pub(crate) fn low(id: ApprovalId) -> Pending {
-    let Pending::Approval(approval) = approval() else { unreachable!() };
-    Pending::Approval(Approval { id, risk: Risk::Low, ..approval })
+    approval_with(|approval| (approval.id, approval.risk) = (id, Risk::Low))
 }
 
 pub(crate) fn waiting_approval() -> Window {

@@ -9,12 +9,10 @@ use abide_client::protocol::{
     JsonText,
     method::{
         catalog::{PersonaInfo, TemplateInfo},
-        daemon::ListModelsReply,
         task::StartTaskParams,
     },
     notification::Snapshot,
-    provider::DefaultModel,
-    task::{EndReason, Limits, Mode, Status},
+    task::{EndReason, Mode, Status},
     transcript::{EffectClass, Risk, Tier, ToolSpec},
 };
 use abide_gui::{
@@ -24,10 +22,7 @@ use abide_gui::{
     request::{Answer, Request},
     screen::sidebar,
 };
-use iced_test::core::{
-    Point,
-    keyboard::{Key, Modifiers, key::Named},
-};
+use iced_test::core::{Point, keyboard::key::Named};
 
 const TOOLS: [&str; 6] = ["shell", "read", "write", "patch", "list", "create_dir"];
 
@@ -73,18 +68,8 @@ fn presets() -> Presets {
     }
 }
 
-fn models() -> ListModelsReply {
-    ListModelsReply {
-        providers: Vec::new(),
-        default: DefaultModel { model: "local/smollm2".to_owned(), why: "set in config.toml".to_owned() },
-        limits: Limits { max_steps: 400, ..Limits::default() },
-        mode: Mode::Agent,
-        steps: Vec::new(),
-    }
-}
-
 fn listed(person: &mut Person) {
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(crate::beginning::models()))));
     person.tell(Message::Answered(Request::Presets, Ok(Answer::Presets(Box::new(presets())))));
 }
 
@@ -115,7 +100,7 @@ fn afterwards(persona: Option<&str>, reason: EndReason) -> Person {
 
 /// Opens the choice, finds this, and takes it.
 fn picks(person: &mut Person, words: &str) {
-    person.press(Key::Character("S".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("S");
     person.writes(words);
     person.named(Named::Enter);
     if words.starts_with("tools") {
@@ -321,7 +306,7 @@ fn an_edited_prompt_goes_into_no_template_again() {
         known.persona = Some("coder".to_owned());
     }
     person.open(CONVERSATION, conversation);
-    person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("E");
     person.wait(1000);
     person.named(Named::Enter);
     let asked = person.asked();

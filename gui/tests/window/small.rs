@@ -39,16 +39,10 @@ const DECISIONS: [(&str, Option<&str>, Decision); 4] = [
     ("Always reject…", Some("Always reject"), Decision::RejectAlways),
 ];
 
-fn approval(change: impl FnOnce(&mut Approval)) -> Pending {
-    let Pending::Approval(mut approval) = preset::approval() else { unreachable!() };
-    change(&mut approval);
-    Pending::Approval(approval)
-}
-
 fn long_command() -> Pending {
     let lines =
         (0..60).map(|n| format!("echo line {n} of a script that somebody wrote \\n")).collect::<String>();
-    approval(|approval| {
+    preset::approval_with(|approval| {
         let outside = r#""outside":true,"reason":"It needs the network.""#;
         approval.arguments = JsonText::parse(format!(r#"{{"command":"{lines}",{outside}}}"#)).unwrap();
         approval.workspace = "/home/me/src/a-folder-with-a-long-name/and-another-one-below-it".into();
@@ -58,7 +52,7 @@ fn long_command() -> Pending {
 
 fn long_edit() -> Pending {
     let diff: Vec<String> = (0..80).map(|n| format!("+line {n}")).collect();
-    approval(|approval| {
+    preset::approval_with(|approval| {
         approval.preview =
             Some(Box::new(Preview { path: "a.txt".into(), diff: diff.join("\n"), changed: None }));
         approval.risk = Risk::Low;
@@ -334,7 +328,7 @@ fn the_key_of_a_long_choice_is_not_cut() {
 /// The name of a key is bright only while the key does something.
 #[test]
 fn key_names_are_bright_only_while_the_keys_act() {
-    let low = approval(|approval| approval.risk = Risk::Low);
+    let low = preset::approval_with(|approval| approval.risk = Risk::Low);
     let mut person = Person::opened(Status::WaitingApproval, &[low], preset::history());
     let key = |person: &mut Person| {
         let at = person.finds("⇧A").unwrap();
@@ -672,7 +666,7 @@ fn the_composer_is_right_below_the_card_at_a_whole_pixel() {
 fn write() -> Pending {
     let content: Vec<String> = (0..12).map(|n| format!("line {n}")).collect();
     let diff: Vec<String> = content.iter().map(|line| format!("+{line}")).collect();
-    approval(|approval| {
+    preset::approval_with(|approval| {
         let arguments = serde_json::json!({"content": content.join("\n"), "path": "docs/notes.txt"});
         approval.tool = "write".into();
         approval.arguments = JsonText::parse(arguments.to_string()).unwrap();
@@ -697,7 +691,7 @@ fn the_card_of_an_edit_shows_some_of_its_diff() {
 fn the_title_says_how_long_a_long_command_is() {
     let mut person = before(&long_command(), (640.0, 420.0), false);
     assert!(person.finds_whole("Scroll to the end to allow. Runs outside the sandbox, with all your rights · shell · high risk · 60 lines"));
-    let long = approval(|a| {
+    let long = preset::approval_with(|a| {
         let command = serde_json::json!({ "command": "x".repeat(1980) });
         a.arguments = JsonText::parse(command.to_string()).unwrap();
     });
@@ -709,7 +703,7 @@ const CODE: &str = "def say():\n    print(0)\n    print(1)\n    print(2)\n    pr
 
 /// A call of `python`, as the tool asks for it.
 fn code() -> Pending {
-    approval(|approval| {
+    preset::approval_with(|approval| {
         approval.tool = "python".into();
         approval.summary = "def say(): … (8 lines)".into();
         approval.arguments = serde_json::json!({ "code": CODE, "timeout_secs": 9 }).into();

@@ -274,7 +274,7 @@ fn a_word_about_what_was_done_leaves_the_head_as_it_is() {
     person.clicks("working");
     answers(&mut person, &three(), B, "A word of B.");
     let before = person.finds("step 3").unwrap();
-    person.press(Key::Character("c".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("c");
     assert!(person.finds("Copied.").is_some());
     assert_eq!(person.finds("step 3").map(|now| now.y), Some(before.y));
 }
