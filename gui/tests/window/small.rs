@@ -140,13 +140,17 @@ fn reads(person: &mut Person, name: &str) {
     unreachable!("{name}: the end of the card cannot be shown");
 }
 
-fn each(mut test: impl FnMut(&str, (f32, f32), bool)) {
-    for window in WINDOWS.into_iter().chain([SMALLEST]) {
-        for is_inbox in [false, true] {
-            let place = if is_inbox { "in the inbox" } else { "in the conversation" };
+/// In the conversation and in the inbox at once: each of them takes long.
+fn each(test: impl Fn(&str, (f32, f32), bool) + Sync) {
+    let in_each_window = |is_inbox, place: &str| {
+        for window in WINDOWS.into_iter().chain([SMALLEST]) {
             test(&format!("{window:?} {place}"), window, is_inbox);
         }
-    }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| in_each_window(true, "in the inbox"));
+        in_each_window(false, "in the conversation");
+    });
 }
 
 #[test]
