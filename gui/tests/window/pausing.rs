@@ -157,7 +157,7 @@ fn a_withdrawn_pause_leaves_no_lines_in_the_timeline() {
     let told = |calls: Vec<CallView>, messages: Vec<Said>, events: Vec<Event>, status| {
         let events = [paused.clone(), resumed.clone()].into_iter().chain(events).collect();
         let snapshot = Snapshot { calls, messages, events, ..preset::empty() };
-        let mut person = Person::opened(status, &[], snapshot);
+        let person = Person::opened(status, &[], snapshot);
         let text = person.app.conversation().unwrap().as_text();
         (text.contains("paused"), text.contains("goes on"))
     };

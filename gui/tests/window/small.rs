@@ -8,7 +8,7 @@ use crate::{
 };
 use abide_client::protocol::{
     JsonText,
-    inbox::{Approval, Decision, Pending, Preview, Question, Rule},
+    inbox::{Decision, Pending, Preview, Question, Rule},
     task::Status,
     transcript::Risk,
 };

@@ -71,7 +71,7 @@ struct Streaming {
 
 impl Streaming {
     fn after(history: Snapshot) -> Self {
-        let mut person = Person::opened(Status::Thinking, &[], history);
+        let person = Person::opened(Status::Thinking, &[], history);
         Self { person, offset: 0 }
     }
 

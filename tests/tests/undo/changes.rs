@@ -8,7 +8,6 @@ use abide_client::protocol::{
         conversation::ConversationParams,
         task::{StartTaskParams, TaskChangesParams},
     },
-    task::Status,
 };
 use abide_tests::{
     model_server::{Gate, Turn},
