@@ -65,19 +65,18 @@ async fn a_second_start_hands_over_what_it_is_to_show_and_ends() {
     let home = desk.world.daemon.home();
     assert_eq!(desk.applications.window(&home).await, owner, "no other window has the name");
 
-    // Another window of the same home, on request.
-    let arguments = ["--new-window", "--conversation", &second];
-    let other = desk.screen.launch_with(&desk.world.daemon, &arguments).window().await;
-    other.reads("This is second.").await;
-    window.reads("This is first.").await;
-    other.kill().await;
-
     // The name is free again when the window ends.
     window.press(&["alt+F4"]).await;
     assert!(window.ended().await.success());
     let window = desk.open().await;
     window.reads("This is first.").await;
     cannot_be_shown(&desk, &window).await;
+
+    // Another window of the same home, on request.
+    let arguments = ["--new-window", "--conversation", &second];
+    let other = desk.screen.launch_with(&desk.world.daemon, &arguments).window().await;
+    other.reads("This is second.").await;
+    window.reads("This is first.").await;
 }
 
 /// Asks the window for what it cannot show: it says so in words, and shows what it has shown.
