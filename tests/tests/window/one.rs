@@ -5,7 +5,6 @@ use abide_client::protocol::{method, method::conversation::ConversationParams, t
 use abide_tests::{
     daemon::{Config, TestDaemon},
     model_server::Turn,
-    screen::Window,
     seed::times,
     vitals::Vitals,
     wait,
@@ -70,38 +69,12 @@ async fn a_second_start_hands_over_what_it_is_to_show_and_ends() {
     assert!(window.ended().await.success());
     let window = desk.open().await;
     window.reads("This is first.").await;
-    cannot_be_shown(&desk, &window).await;
 
     // Another window of the same home, on request.
     let arguments = ["--new-window", "--conversation", &second];
     let other = desk.screen.launch_with(&desk.world.daemon, &arguments).window().await;
     other.reads("This is second.").await;
     window.reads("This is first.").await;
-}
-
-/// Asks the window for what it cannot show: it says so in words, and shows what it has shown.
-async fn cannot_be_shown(desk: &Desk, window: &Window<'_>) {
-    let gone = conversation(desk, "gone").await;
-    let params = ConversationParams { conversation_id: gone.clone() };
-    desk.world.client.call::<method::DeleteConversation>(params).await.unwrap();
-    for id in [gone.as_str(), "01a2012e-b391-7159-8253-976660a7166a"] {
-        desk.action("show", Some(id)).await.expect("the window takes it");
-        window.wait_picture("an error message", |p| p.count(BAD_CARD) > CARD).await;
-        window.keep_picture("unknown-conversation").await;
-        window.press(&["Escape"]).await;
-        window.wait_picture("no error message", |p| p.count(BAD_CARD) == 0).await;
-    }
-    window.reads("This is first.").await;
-    for (name, parameter, words) in [
-        ("show", None, "needs a conversation's id"),
-        ("show", Some("../../etc/passwd"), "is no conversation's id"),
-        ("quit", None, "there is no action"),
-    ] {
-        let refused = desk.action(name, parameter).await.expect_err("it is refused");
-        assert!(refused.contains("InvalidArgs") && refused.contains(words), "{refused}");
-    }
-    let refused = desk.applications.open(&desk.world.daemon.home(), "file:///etc/passwd").await;
-    assert!(refused.expect_err("it is refused").contains("NotSupported"));
 }
 
 #[tokio::test]
@@ -135,6 +108,41 @@ async fn a_notification_brings_the_window_to_its_conversation() {
     window.asks("Red or blue?").await;
     let home = desk.world.daemon.home();
     desk.applications.activate(&home).await.expect("the window takes it");
+}
+
+#[tokio::test]
+async fn what_cannot_be_shown_is_said_in_words() {
+    let Some(desk) = Desk::start("what_cannot_be_shown_is_said_in_words").await else { return };
+    let (first, gone) = (conversation(&desk, "first").await, conversation(&desk, "gone").await);
+    desk.world
+        .client
+        .call::<method::DeleteConversation>(ConversationParams { conversation_id: gone.clone() })
+        .await
+        .unwrap();
+    let window = desk.screen.launch_with(&desk.world.daemon, &["--conversation", &first]).window().await;
+    window.reads("This is first.").await;
+    for id in [gone.as_str(), "01a2012e-b391-7159-8253-976660a7166a"] {
+        desk.action("show", Some(id)).await.expect("the window takes it");
+        window.wait_picture("an error message", |p| p.count(BAD_CARD) > CARD).await;
+        window.keep_picture("unknown-conversation").await;
+        window.press(&["Escape"]).await;
+        window.wait_picture("no error message", |p| p.count(BAD_CARD) == 0).await;
+    }
+    window.reads("This is first.").await;
+    for (name, parameter, words) in [
+        ("show", None, "needs a conversation's id"),
+        ("show", Some("../../etc/passwd"), "is no conversation's id"),
+        ("quit", None, "there is no action"),
+    ] {
+        let refused = desk.action(name, parameter).await.expect_err("it is refused");
+        assert!(refused.contains("InvalidArgs") && refused.contains(words), "{refused}");
+    }
+    let refused = desk.applications.open(&desk.world.daemon.home(), "file:///etc/passwd").await;
+    assert!(refused.expect_err("it is refused").contains("NotSupported"));
+    // A window that starts for it.
+    window.kill().await;
+    let window = desk.screen.launch_with(&desk.world.daemon, &["--conversation", &gone]).window().await;
+    window.wait_picture("an error message", |p| p.count(BAD_CARD) > CARD).await;
 }
 
 #[tokio::test]
