@@ -157,20 +157,11 @@ fn a_second_key_in_the_inbox_does_not_decide_the_next_card() {
     assert_eq!(person.asked(), [request::decide(preset::OTHER_APPROVAL, Decision::AllowOnce, None, None)]);
 }
 
-/// An approval of low risk with this id.
-fn low(id: u128) -> Pending {
-    let mut pending = preset::approval();
-    if let Pending::Approval(approval) = &mut pending {
-        (approval.id, approval.risk) = (ApprovalId(preset::id(id)), Risk::Low);
-    }
-    pending
-}
-
 #[test]
 fn after_a_decision_the_next_card_has_the_keyboard() {
     let decided = |id: u128| [request::decide(ApprovalId(preset::id(id)), Decision::AllowOnce, None, None)];
     let waits = |ids: &[u128]| {
-        let pending: Vec<Pending> = ids.iter().copied().map(low).collect();
+        let pending: Vec<Pending> = ids.iter().map(|id| preset::low(ApprovalId(preset::id(*id)))).collect();
         preset::waits(Status::WaitingApproval, &pending, preset::history()).0
     };
     let mut person = Person::before(waits(&[61, 62, 63, 64]));
@@ -565,7 +556,8 @@ fn a_click_that_arms_a_card_selects_it() {
 /// A decision that lasts is not made by one key, however harmless the call.
 #[test]
 fn at_low_risk_always_takes_two_keys_too() {
-    let waits = || before(Status::WaitingApproval, &[low(0x61)], preset::history());
+    let waits =
+        || before(Status::WaitingApproval, &[preset::low(ApprovalId(preset::id(0x61)))], preset::history());
     let mut person = waits();
     person.press(Key::Character("A".into()), Modifiers::SHIFT);
     assert_eq!(person.asked(), []);

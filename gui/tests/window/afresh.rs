@@ -25,7 +25,7 @@ use abide_gui::{
     app::Page,
     request::{self, Reply, Request},
 };
-use iced_test::core::keyboard::{Key, Modifiers, key::Named};
+use iced_test::core::keyboard::key::Named;
 
 fn ended(reason: EndReason) -> Person {
     let (overview, mut conversation) = preset::waits(reason.status(), &[], preset::history());
@@ -62,7 +62,7 @@ fn after_a_stop_or_an_error_a_new_task_goes_on() {
         }
     }
     let mut person = ended(EndReason::Stopped);
-    person.press(Key::Character("S".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("S");
     person.writes("mode plan");
     person.named(Named::Enter);
     person.wait(1000);
@@ -94,7 +94,7 @@ fn a_task_that_fails_at_once_is_not_tried_again_by_the_same_hand() {
         |id| AgentTask { id, end_reason: Some(EndReason::Error), ended_at: Some(NOW), ..first.clone() };
     conversation.tasks = vec![ended(first.id), ended(id)];
     conversation.messages.push(Said { task_id: Some(id), ..preset::said(95, Role::User, "Try again.") });
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(conversation))]));
+    person.conversation(conversation);
     assert!(person.finds("Try again").is_some());
     person.control("r");
     assert_eq!(person.asked(), [], "within a moment");
@@ -159,7 +159,7 @@ fn an_answer_cannot_be_edited_as_a_prompt() {
     person.open(CONVERSATION, conversation);
     let buttons = person.finds_all("Edit and send again").len();
     assert_eq!(buttons, 1, "only the prompt has the button");
-    person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("E");
     assert!(person.finds("16–19 March").is_some(), "the prompt is edited, not the answer");
     person.wait(1000);
     person.asked();
@@ -246,7 +246,7 @@ fn a_prompt_is_edited_in_its_place_and_begins_a_branch_that_knows_what_came_befo
 fn an_edit_is_cancelled_by_its_button_and_by_escape() {
     for by_key in [false, true] {
         let mut person = twice();
-        person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("E");
         person.writes(" No.");
         if by_key {
             person.named(Named::Escape);
@@ -278,7 +278,7 @@ fn a_prompt_that_only_tried_again_is_not_the_one_that_is_edited() {
         let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
         person.open(CONVERSATION, conversation);
         person.wait(1000);
-        person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("E");
         person.asked();
         person.named(Named::Enter);
         let asked = person.asked();
@@ -292,10 +292,7 @@ fn questions_and_images_are_drawn_without_markdown_marks() {
     let question = Question { text: "Which **week**, see https://a.org?".into(), ..preset::question() };
     let said = preset::said(10, Role::Agent, "Look:\n\n![a cat](https://b.org/cat.png)");
     let history = Snapshot { messages: vec![said], ..preset::empty() };
-    let (overview, conversation) =
-        preset::waits(Status::WaitingUser, &[Pending::Question(question)], history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::WaitingUser, &[Pending::Question(question)], history);
     assert!(person.finds("Which week, see https://a.org?").is_some());
     assert!(person.finds("image: a cat").is_some());
 }

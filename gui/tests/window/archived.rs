@@ -77,7 +77,7 @@ fn becomes(person: &mut Person, conversation_id: ConversationId, conversation: O
 }
 
 fn folds_by_key(person: &mut Person) {
-    person.press(Key::Character("B".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("B");
 }
 
 /// The overview has none of them: it would grow with each conversation that was ever archived.
@@ -165,10 +165,7 @@ fn what_works_or_waits_is_in_its_group_though_it_is_archived() {
         let mut task = preset::task(Status::Completed);
         task.end_reason = Some(EndReason::Completed);
         let rests = Conversation { archived: true, ..preset::conversation(&task) };
-        person.tell(Message::Overview(vec![Update::Snapshot(Box::new(Snapshot {
-            conversations: vec![rests],
-            ..preset::empty()
-        }))]));
+        person.overview(Snapshot { conversations: vec![rests], ..preset::empty() });
         assert!(person.finds(group).is_none(), "{group}");
         person.clicks("Archived +");
         assert!(person.finds("Fix flaky login test").is_some(), "{group}");

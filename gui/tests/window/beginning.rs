@@ -1,7 +1,6 @@
 //! The page for a new conversation: its folder, mode, model and limit.
 
 use crate::{
-    display::Display,
     drawn,
     person::Person,
     preset::{self, Window},
@@ -364,25 +363,6 @@ fn each_mode_can_be_found_in_the_palette_by_what_it_does() {
         let Some(Request::StartTask(task)) = asked.last() else { panic!("{line}: {asked:?}") };
         assert_eq!(task.mode, Some(mode), "{line}");
         person = Person::before(preset::empty());
-    }
-}
-
-/// Writes pictures of the page with each mode just chosen, for a person to look at.
-#[test]
-#[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
-fn gallery() {
-    let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
-    for (width, height) in [(640_u16, 420_u16), (800, 600), (2560, 1440)] {
-        for (theme, is_dark) in [("dark", true), ("light", false)] {
-            let mut person = Person::before(preset::empty());
-            person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
-            person.tell(Message::SystemTheme(is_dark));
-            person.resizes(width.into(), height.into());
-            person.picks("chat: one answer");
-            let mut display = Display::new(width.into(), height.into());
-            display.present(&mut person);
-            display.save(&folder.join(format!("mode-{theme}-{width}x{height}.png")));
-        }
     }
 }
 

@@ -26,11 +26,7 @@ fn edit(seq: u64, path: &str, diff: &str) -> CallView {
 }
 
 fn before(calls: Vec<CallView>) -> Person {
-    let (overview, conversation) =
-        preset::waits(Status::Thinking, &[], Snapshot { calls, ..preset::empty() });
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person
+    Person::opened(Status::Thinking, &[], Snapshot { calls, ..preset::empty() })
 }
 
 /// The `words` that are shown on the same line as `text`.

@@ -23,7 +23,6 @@ use iced_test::{
     Simulator,
     core::keyboard::{Key, Modifiers, key::Named},
 };
-use std::time::Instant;
 
 #[test]
 fn only_the_last_of_ten_thousand_messages_are_built() {
@@ -222,34 +221,4 @@ fn visible_messages_are_marked_as_read() {
     assert_eq!(open.read(0), Some(Effect::Ask(request::mark_read(CONVERSATION, Seq(100_001)))));
     assert_eq!(open.read(0), None, "once");
     assert!(open.read(3).is_some(), "the daemon knows of more");
-}
-
-/// Prints measurements: `cargo test -p abide-gui --release --test window figures -- --ignored --nocapture`.
-#[test]
-#[ignore = "measures, and asserts nothing"]
-fn figures() {
-    for messages in [100, 1_000, 10_000, 100_000] {
-        let begun = Instant::now();
-        let window = preset::long(messages);
-        let folded = begun.elapsed();
-        let begun = Instant::now();
-        let mut screen = Simulator::with_size(settings(), (1280.0, 800.0), window.app.view());
-        let laid_out = begun.elapsed();
-        let begun = Instant::now();
-        drop(screen.snapshot(&window.app.theme()));
-        println!(
-            "{messages} messages: folded in {folded:?}, built and laid out in {laid_out:?}, drawn at scale 2 in {:?}",
-            begun.elapsed()
-        );
-    }
-    let mut window = preset::streaming();
-    let begun = Instant::now();
-    let mut offset = 23;
-    for _ in 0..300 {
-        let word = "words and `code`, ";
-        window.notify(preset::delta(offset, word));
-        offset += word.len() as u64;
-        drop(Simulator::with_size(settings(), (1280.0, 800.0), window.app.view()));
-    }
-    println!("streaming: {:?} to fold, build and lay out a frame from nothing", begun.elapsed() / 300);
 }

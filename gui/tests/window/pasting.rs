@@ -26,11 +26,7 @@ fn draft(person: &Person) -> String {
 
 /// A person at a field for this.
 fn before(status: Status, pending: &[Pending]) -> Person {
-    let (overview, conversation) = preset::waits(status, pending, preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person.wait(60_000);
-    person.asked();
+    let mut person = Person::reading(status, pending);
     person.control("l");
     person
 }

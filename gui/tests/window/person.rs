@@ -2,11 +2,15 @@
 //! if no widget takes them, to the window's own keys. Focus, scroll positions and pictures are kept between events. The clock is
 //! simulated.
 
-use crate::preset::{NOW, TASK};
+use crate::preset::{self, CONVERSATION, NOW, TASK};
 use abide_client::{
     Home, Update,
     protocol::{
-        ConversationId, Timestamp, method::daemon::ListModelsReply, notification::Snapshot, task::Mode,
+        ConversationId, Timestamp,
+        inbox::Pending,
+        method::daemon::ListModelsReply,
+        notification::Snapshot,
+        task::{self, Mode},
     },
 };
 use abide_gui::{
@@ -121,11 +125,46 @@ impl Person {
         person
     }
 
+    /// A person who has had time to read the open conversation of a task with these pending items.
+    pub(crate) fn reading(status: task::Status, waiting: &[Pending]) -> Self {
+        Self::reading_of(status, waiting, preset::history())
+    }
+
+    pub(crate) fn reading_of(status: task::Status, waiting: &[Pending], history: Snapshot) -> Self {
+        let mut person = Self::opened(status, waiting, history);
+        person.wait(60_000);
+        person.asked();
+        person
+    }
+
+    /// A person who has just opened the conversation of a task with these pending items.
+    pub(crate) fn opened(status: task::Status, waiting: &[Pending], history: Snapshot) -> Self {
+        let (overview, conversation) = preset::waits(status, waiting, history);
+        let mut person = Self::before(overview);
+        person.open(CONVERSATION, conversation);
+        person
+    }
+
+    /// The daemon sends the overview anew.
+    pub(crate) fn overview(&mut self, snapshot: Snapshot) {
+        self.tell(Message::Overview(vec![Update::Snapshot(Box::new(snapshot))]));
+    }
+
+    /// The daemon sends the open conversation anew.
+    pub(crate) fn conversation(&mut self, snapshot: Snapshot) {
+        self.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+    }
+
+    /// What stands in the field of the open conversation.
+    pub(crate) fn draft(&self) -> String {
+        self.app.conversation().unwrap().composer.draft()
+    }
+
     /// Before a daemon that has not listed its models yet.
     pub(crate) fn before_unknown_models(overview: Snapshot) -> Self {
         let mut person = Self::opens();
         person.comes_to_front();
-        person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+        person.overview(overview);
         person
     }
 
@@ -169,7 +208,7 @@ impl Person {
         self.app = opens(&self.home, &self.asked, &self.replies);
         self.cache = Some(Cache::default());
         self.comes_to_front();
-        self.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+        self.overview(overview);
         self.knows_models();
     }
 
@@ -413,6 +452,10 @@ impl Person {
 
     pub(crate) fn control(&mut self, letter: &str) {
         self.press(Key::Character(letter.into()), Modifiers::CTRL);
+    }
+
+    pub(crate) fn control_shift(&mut self, letter: &str) {
+        self.press(Key::Character(letter.into()), Modifiers::CTRL | Modifiers::SHIFT);
     }
 
     /// Pastes a text that was copied elsewhere.

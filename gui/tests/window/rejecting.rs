@@ -52,7 +52,7 @@ fn leaves_and_comes_back(person: &mut Person, conversation: Snapshot) {
     person.tell(Message::Conversation(other().id, vec![Update::Snapshot(Box::new(there))]));
     assert!(person.finds(REASON).is_none());
     person.clicks("Fix flaky login test");
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(conversation))]));
+    person.conversation(conversation);
     person.wait(1000);
 }
 

@@ -19,12 +19,7 @@ use iced_test::core::keyboard::key::Named;
 #[test]
 fn a_typed_choice_is_dropped_with_its_question() {
     for (draft, left) in [("2", ""), ("16–19 March", ""), ("use 2 workers", "use 2 workers")] {
-        let pending = [Pending::Question(preset::question())];
-        let (overview, conversation) = preset::waits(Status::WaitingUser, &pending, preset::history());
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
-        person.wait(60_000);
-        person.asked();
+        let mut person = Person::reading(Status::WaitingUser, &[Pending::Question(preset::question())]);
         person.writes(draft);
         person.wait(1000);
         person.clicks("9–12 March");
@@ -36,7 +31,7 @@ fn a_typed_choice_is_dropped_with_its_question() {
         let gone = InboxUpdate { added: Vec::new(), removed: vec![PendingId::Question(QUESTION)], count: 0 };
         let update = Update::Notification(Notification::InboxUpdate(gone));
         person.tell(Message::Conversation(CONVERSATION, vec![update]));
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), left);
+        assert_eq!(person.draft(), left);
     }
 }
 
@@ -64,10 +59,6 @@ fn kept(person: &Person) -> String {
     std::fs::read_to_string(file).unwrap_or_default()
 }
 
-fn shown(person: &Person) -> String {
-    person.app.conversation().unwrap().composer.draft()
-}
-
 /// It would be the answer to the next question.
 #[test]
 fn an_answer_that_was_sent_does_not_come_back_as_a_draft() {
@@ -78,7 +69,7 @@ fn an_answer_that_was_sent_does_not_come_back_as_a_draft() {
         assert_eq!(kept(&person), "");
         person.control("n");
         person.open(CONVERSATION, conversation);
-        assert_eq!(shown(&person), "");
+        assert_eq!(person.draft(), "");
     }
 }
 
@@ -96,7 +87,7 @@ fn nor_does_it_if_the_person_leaves_before_the_daemon_has_taken_it() {
         if !is_back_before {
             person.open(CONVERSATION, conversation);
         }
-        assert_eq!(shown(&person), "", "{is_back_before}");
+        assert_eq!(person.draft(), "", "{is_back_before}");
     }
 }
 
@@ -107,5 +98,5 @@ fn an_answer_that_could_not_be_sent_stays_a_draft() {
     let failure = Failure { message: "The daemon is away.".to_owned(), kind: None };
     person.tell(Message::Answered(request, Err(failure)));
     person.open(CONVERSATION, conversation);
-    assert_eq!((kept(&person), shown(&person)), ("in words".to_owned(), "in words".to_owned()));
+    assert_eq!((kept(&person), person.draft()), ("in words".to_owned(), "in words".to_owned()));
 }

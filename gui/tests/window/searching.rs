@@ -216,7 +216,7 @@ fn what_was_found_is_marked_until_the_search_is_cleared() {
         person.named(Named::Enter);
         let messages = vec![preset::said(2, Role::Agent, "The test is so flaky.")];
         let snapshot = Snapshot { conversations: vec![known()], messages, ..preset::empty() };
-        person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+        person.conversation(snapshot);
         assert_eq!(drawn::marks(&mut person).len(), 1);
         if by_key {
             person.named(Named::Escape);
@@ -252,9 +252,7 @@ fn the_list_stays_where_a_found_message_was_picked() {
 #[test]
 fn the_keyboard_comes_back_when_a_search_is_cleared() {
     let question = Pending::Question(preset::question());
-    let (overview, conversation) = preset::waits(Status::WaitingUser, &[question], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::WaitingUser, &[question], preset::history());
     person.control("k");
     person.writes("fl");
     person.named(Named::Escape);

@@ -1,7 +1,6 @@
 //! Persona, template and tools of the next task.
 
 use crate::{
-    display::Display,
     drawn,
     person::Person,
     preset::{self, CONVERSATION, NOW},
@@ -354,30 +353,5 @@ fn it_can_be_chosen_in_a_small_window() {
         person.clicks("+ coder · no tools");
         assert!(person.finds("coder: Careful with code").is_some(), "{width}x{height}");
         person.points(Point::new(width / 2.0, height / 2.0));
-    }
-}
-
-/// Writes pictures of the choice, for a person to look at.
-#[test]
-#[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
-fn gallery() {
-    let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
-    for (width, height) in [(640_u16, 420_u16), (800, 600), (1280, 800)] {
-        for (theme, is_dark) in [("dark", true), ("light", false)] {
-            let mut person = beginning();
-            person.tell(Message::SystemTheme(is_dark));
-            person.resizes(width.into(), height.into());
-            let mut display = Display::new(width.into(), height.into());
-            let mut save = |person: &mut Person, name: &str| {
-                display.present(person);
-                display.save(&folder.join(format!("setup-{name}-{theme}-{width}x{height}.png")));
-            };
-            save(&mut person, "none");
-            picks(&mut person, "reviewer");
-            picks(&mut person, "tools shell");
-            save(&mut person, "chosen");
-            person.press(Key::Character("S".into()), Modifiers::CTRL | Modifiers::SHIFT);
-            save(&mut person, "palette");
-        }
     }
 }

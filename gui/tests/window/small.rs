@@ -1,7 +1,6 @@
 //! Every card can be answered by keyboard alone and by mouse alone, however small the window is and however long the card.
 
 use crate::{
-    display::Display,
     drawn, narrow,
     person::Person,
     preset::{self, APPROVAL, CONVERSATION, QUESTION, TASK},
@@ -748,25 +747,6 @@ fn the_card_of_a_python_call_shows_its_code_line_by_line() {
     let whole = sees(&mut person, CODE).expect("all of the code");
     assert!(whole.height > 8.0 * 12.0, "eight lines below one another: {whole:?}");
     assert!(sees(&mut person, "timeout_secs").is_some());
-}
-
-/// Writes pictures of cards in windows of these sizes, for a person to look at.
-#[test]
-#[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
-fn gallery() {
-    let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
-    let questions = questions().into_iter().map(|(name, pending, _)| (name, pending));
-    for (name, pending) in
-        approvals().into_iter().chain([("a write", write()), ("code", code())]).chain(questions)
-    {
-        for (width, height) in [(533_u16, 400_u16), (640, 420), (1280, 800)] {
-            let mut person = before(&pending, (width.into(), height.into()), false);
-            let mut display = Display::new(width.into(), height.into());
-            display.present(&mut person);
-            let file = format!("{}-{width}x{height}.png", name.replace(' ', "-"));
-            display.save(&folder.join(file));
-        }
-    }
 }
 
 /// In two columns of a window this narrow each letter would have a line of its own.

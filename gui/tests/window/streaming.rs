@@ -71,9 +71,7 @@ struct Streaming {
 
 impl Streaming {
     fn after(history: Snapshot) -> Self {
-        let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let person = Person::opened(Status::Thinking, &[], history);
         Self { person, offset: 0 }
     }
 

@@ -4,7 +4,6 @@ mod fixture;
 mod interventions;
 
 use crate::{
-    display::Display,
     person::Person,
     preset::{self, CONVERSATION, QUESTION, TASK, said},
     replies::agents,
@@ -619,55 +618,6 @@ fn of_sixty_four_tasks_only_those_near_the_view_are_built() {
     assert!(person.finds("Part 63 of the whole").is_some(), "{:?}", person.texts());
     assert!(person.finds("Part 1 of the whole").is_none());
     assert_eq!(person.messages_of_a_frame().len(), 0, "it is at rest");
-}
-
-/// Writes pictures of trees, for a person to look at.
-#[test]
-#[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
-fn gallery() {
-    let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
-    for (width, height) in [(1280_u16, 800_u16), (800, 600), (640, 420), (2560, 1440)] {
-        for (theme, is_dark) in [("dark", true), ("light", false)] {
-            let below = || {
-                let mut person = before(&three());
-                person.clicks("working");
-                answers(&mut person, &three(), B, "I compare the two of them.");
-                person
-            };
-            let armed = || {
-                let mut person = below();
-                person.control(".");
-                person.wait(1000);
-                person
-            };
-            let inbox = || {
-                let mut person = before(&three());
-                person.control("i");
-                person
-            };
-            let forked = || {
-                let mut nodes = three();
-                nodes.iter_mut().zip(60..).skip(1).for_each(|(node, seq)| node.forked_by(seq));
-                before(&nodes)
-            };
-            let many = || before(&sixty_four());
-            let all: [(&str, &dyn Fn() -> Person); 5] = [
-                ("three", &forked),
-                ("below", &below),
-                ("armed", &armed),
-                ("inbox", &inbox),
-                ("many", &many),
-            ];
-            for (name, begin) in all {
-                let mut person = begin();
-                person.tell(Message::SystemTheme(is_dark));
-                person.resizes(width.into(), height.into());
-                let mut display = Display::new(width.into(), height.into());
-                display.present(&mut person);
-                display.save(&folder.join(format!("tree-{name}-{theme}-{width}x{height}.png")));
-            }
-        }
-    }
 }
 
 #[test]

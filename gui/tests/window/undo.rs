@@ -18,7 +18,7 @@ use abide_gui::{
     Message,
     request::{self, Reply, Request},
 };
-use iced_test::core::keyboard::{Key, Modifiers, key::Named};
+use iced_test::core::keyboard::key::Named;
 
 fn file(path: &str, kept: bool) -> ChangedFile {
     ChangedFile {
@@ -88,8 +88,7 @@ fn an_undo_names_what_it_keeps_and_asks() {
 fn the_keyboard_shows_asks_and_confirms() {
     let mut person = before(vec![file("a", false)]);
     person.named(Named::Escape);
-    let changes =
-        |person: &mut Person| person.press(Key::Character("u".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    let changes = |person: &mut Person| person.control_shift("u");
     changes(&mut person);
     assert!(person.sent().contains(&request::changes(TASK, UndoFrom::Start)));
     changes(&mut person);

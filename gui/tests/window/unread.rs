@@ -2,7 +2,7 @@
 
 use crate::{
     person::Person,
-    preset::{self, APPROVAL, CONVERSATION},
+    preset::{self, APPROVAL},
 };
 use abide_client::protocol::{
     JsonText,
@@ -23,10 +23,8 @@ fn before(command: &str, risk: Risk, in_inbox: bool) -> Person {
     let Pending::Approval(mut approval) = preset::approval() else { unreachable!("an approval") };
     let arguments = serde_json::json!({ "command": command, "outside": true }).to_string();
     (approval.arguments, approval.risk) = (JsonText::parse(&arguments).unwrap(), risk);
-    let (overview, conversation) =
-        preset::waits(Status::WaitingApproval, &[Pending::Approval(approval)], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person =
+        Person::opened(Status::WaitingApproval, &[Pending::Approval(approval)], preset::history());
     if in_inbox {
         person.control("i");
     }

@@ -105,9 +105,7 @@ fn enter_unfolds_the_steps() {
 fn what_only_replied_or_still_works_has_nothing_folded() {
     let talk = || Snapshot { calls: Vec::new(), ..history() };
     for (status, history) in [(Status::Completed, talk()), (Status::Thinking, history())] {
-        let (overview, conversation) = preset::waits(status, &[], history);
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let mut person = Person::opened(status, &[], history);
         assert!(!rows(&person).contains(&Row::Worked(TASK)) && person.finds("I look first.").is_some());
     }
 }
@@ -118,9 +116,7 @@ fn steps_that_are_read_stay_when_the_task_ends() {
     for scrolled in [false, true] {
         let mut long = history();
         long.messages[1].text = vec!["A line of it."; 120].join("\n\n");
-        let (overview, conversation) = preset::waits(Status::Thinking, &[], long);
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let mut person = Person::opened(Status::Thinking, &[], long);
         if scrolled {
             person.wheels(20.0);
         }
