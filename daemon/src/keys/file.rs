@@ -1,7 +1,7 @@
 //! The key file. It also lists the providers whose keys are in the keyring.
 
 use super::KeyError;
-use abide_client::replace_file;
+use abide_host::replace_file;
 use serde::Deserialize;
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,5 +1,5 @@
 use crate::{
-    Client, ConnectError, Home, Options,
+    Client, ConnectError, Options,
     autostart::{self, Start},
 };
 use abide_protocol::notification::DaemonUpdate;
