@@ -2,6 +2,7 @@ use crate::{
     Client, ConnectError, Options,
     autostart::{self, Start},
 };
+use abide_host::Home;
 use abide_protocol::notification::DaemonUpdate;
 
 /// Makes a connection each time one is needed. A closure is one.
