@@ -120,6 +120,7 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         | RecordBody::UndoBegun(_)
         | RecordBody::UndoEnded(_)
         | RecordBody::ClockMoved(_)
+        | RecordBody::Recalled(_)
         | RecordBody::Imported(_) => {}
     }
     if let Some(said) = record.message()

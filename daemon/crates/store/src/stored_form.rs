@@ -88,6 +88,7 @@ kinds!(RecordBody {
     UndoBegun "undo_begun" 1,
     UndoEnded "undo_ended" 1,
     ClockMoved "clock_moved" 1,
+    Recalled "recalled" 1,
 });
 
 kinds!(HiddenBody {

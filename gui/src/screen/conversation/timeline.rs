@@ -463,6 +463,7 @@ pub(super) fn happened(event: &Event) -> String {
             format!("STEP {step}")
         }
         EventKind::Undone(undone) => self::undone(undone),
+        EventKind::Recalled(recalled) => visible_line(&recalled.words()).into_owned(),
         EventKind::TaskStarted(started) => began(started),
         EventKind::TaskEnded(_) | EventKind::ModelTraced(_) => String::new(),
     }

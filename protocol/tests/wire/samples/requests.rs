@@ -2,6 +2,7 @@ use super::{at, id, text, things, things::json};
 use abide_protocol::{
     Seq, SubscriptionId,
     inbox::Decision,
+    memory::MemoryUse,
     method::{
         Request,
         catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
@@ -196,6 +197,7 @@ fn conversations() -> Vec<Request> {
             model: text("local/smollm2"),
             persona: text("reviewer"),
             muted: Some(true),
+            memory: Some(MemoryUse::Private),
         }),
         Request::ArchiveConversation(ArchiveConversationParams {
             conversation_id: conversation_id(),

@@ -4,7 +4,7 @@ use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     checkpoint::UndoBegun,
     inbox::Decision,
-    record::{By, CallAssessed, ConversationCreated, ConversationUpdated, Imported, TaskStarted},
+    record::{By, CallAssessed, ConversationCreated, ConversationUpdated, Imported, Recalled, TaskStarted},
 };
 
 /// A client's command.
@@ -106,6 +106,8 @@ pub struct Start {
     pub head: TaskStarted,
     /// Messages of an earlier conversation. They come before the prompt in the task's transcript.
     pub imported: Vec<Imported>,
+    /// Passages of other conversations. They come right before the prompt.
+    pub recalled: Option<Recalled>,
     /// A call that comes before the first step, so that the workspace is ready for the work.
     pub setup: Option<CallAssessed>,
 }

@@ -38,6 +38,7 @@ pub(super) const TABLE: Table = Table {
     shape,
     read,
     asks_first: true,
+    recalls: false,
     ..Table::USUAL
 };
 

@@ -40,7 +40,7 @@ pub(crate) fn columns<'a>(row: &'a Row<'_>) -> Result<Columns<'a>, ReadError> {
 }
 
 /// Reads a record of a conversation from a row of [`COLUMNS`].
-pub(super) fn record(row: &Row<'_>) -> Result<Record, ReadError> {
+pub(crate) fn record(row: &Row<'_>) -> Result<Record, ReadError> {
     let Columns { seq, id, conversation, task, at, kind, version, body } = columns(row)?;
     Ok(Record {
         seq,

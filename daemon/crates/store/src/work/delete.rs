@@ -1,6 +1,6 @@
 use super::{Answer, Work};
 use crate::ledger::{Fault, Ledger, WorkError};
-use crate::{column::seq_to_sql, committed::Committed, error::ReadError, project, query};
+use crate::{column::seq_to_sql, committed::Committed, error::ReadError, memory, project, query};
 use abide_protocol::{
     ConversationId, RecordId, Seq, Timestamp,
     notification::{ConversationUpdate, InboxUpdate},
@@ -78,6 +78,7 @@ impl Work for Delete {
         let id = self.tombstone.conversation_id;
         let removed = project::close_items(ledger, id)?;
         remove_from_index(ledger.connection, id).map_err(Fault::of_index)?;
+        memory::remove(ledger.connection, id).map_err(Fault::of_index)?;
         let delete = |sql: &str| ledger.connection.prepare_cached(sql)?.execute([id.0]);
         if delete("DELETE FROM conversations WHERE id = ?1")? == 0 {
             return Err(WorkError::Gone(id).into());

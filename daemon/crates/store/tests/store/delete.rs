@@ -14,7 +14,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 const SECRET: &str = "the-colour-of-the-cat";
 
-fn files_that_hold(folder: &Path, needle: &str) -> Vec<String> {
+pub(crate) fn files_that_hold(folder: &Path, needle: &str) -> Vec<String> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

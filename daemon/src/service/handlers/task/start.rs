@@ -123,7 +123,7 @@ async fn begin(
     let head = launch.in_workspace(&workspace).await?;
     let head = TaskStarted { external_id, client_message, by, files, ..head };
     let setup = if has_worktree { service.sessions.setup(conversation_id, &head).await } else { None };
-    let start = Box::new(Start { task, conversation, head, imported, setup });
+    let start = Box::new(Start { task, conversation, head, imported, recalled: None, setup });
     folder.begin(start_while_wanted(service, conversation_id, start, gone)).await?;
     // It has begun: looking for others delays only this reply, and is only a hint.
     let beside = worktree::beside(service, conversation_id, &workspace).await.unwrap_or_default();
