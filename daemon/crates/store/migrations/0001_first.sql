@@ -174,6 +174,22 @@ CREATE TABLE memory_progress (
 ) STRICT;
 INSERT INTO memory_progress VALUES (1, 0, 1);
 
+-- Records that a person has taken out of the memory. They follow from the records of the hidden conversation.
+CREATE TABLE forgotten (
+    seq INTEGER PRIMARY KEY
+) STRICT;
+
+-- Whose words a record `recalled` has: when these are deleted, they are taken out of it.
+CREATE TABLE recalled_from (
+    conversation BLOB    NOT NULL,
+    -- Of the record that was recalled.
+    source       INTEGER NOT NULL,
+    -- Of the record `recalled`.
+    seq          INTEGER NOT NULL,
+    PRIMARY KEY (conversation, source, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX recalled_from_by_record ON recalled_from (seq);
+
 -- What clients have marked as read, up to and including seq. Not derived from anything.
 CREATE TABLE read_marks (
     conversation BLOB    PRIMARY KEY,

@@ -6,15 +6,18 @@
 //!
 //! The index follows the records when something is recalled, not when they are appended.
 
+mod blank;
 mod chunk;
 mod index;
 mod query;
 mod redact;
 mod split;
 
+pub(crate) use blank::{blank, blank_gone, drop_sources, note_sources};
 pub(crate) use chunk::Chunk;
 pub(crate) use index::{
-    Progress, chunks_at, each_chunked, empty_old_form, insert, look_again, progress, remove,
+    Progress, chunks_at, each_chunked, empty_old_form, insert, is_forgotten, look_again, progress, remove,
+    remove_record,
 };
 pub(crate) use query::to_match;
 

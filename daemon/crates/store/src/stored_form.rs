@@ -94,6 +94,7 @@ kinds!(RecordBody {
 kinds!(HiddenBody {
     RuleAdded "rule_added" 1,
     RuleRemoved "rule_removed" 1,
+    MemoryForgotten "memory_forgotten" 1,
 });
 
 impl Stored {

@@ -3,6 +3,7 @@
 mod add_rule;
 mod append;
 mod delete;
+mod forget;
 mod forget_rule;
 mod index;
 mod index_memory;
@@ -15,6 +16,9 @@ mod repair;
 pub(crate) use add_rule::AddRule;
 pub(crate) use append::Append;
 pub(crate) use delete::Delete;
+pub use delete::Deleted;
+pub(crate) use forget::Forget;
+pub use forget::Forgotten;
 pub(crate) use forget_rule::ForgetRule;
 pub(crate) use index::Index;
 pub(crate) use index_memory::IndexMemory;

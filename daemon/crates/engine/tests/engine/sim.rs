@@ -202,6 +202,7 @@ fn coverage_goals() -> BTreeSet<String> {
         "an answer as a message",
         "an imported message",
         "a recall",
+        "a reading while attempts go on",
         "a sub-task of a sub-task",
         "a withdrawn append that committed",
         "an actor that left",

@@ -49,7 +49,8 @@ pub(crate) fn each_chunked(
     let kinds = chunk::KINDS.join("', '");
     let sql = format!(
         "SELECT {COLUMNS} FROM records WHERE seq > ?1 AND seq <= ?2 AND kind IN ('{kinds}')
-         AND conversation NOT IN (SELECT id FROM conversations WHERE memory = 'private') ORDER BY seq"
+         AND conversation NOT IN (SELECT id FROM conversations WHERE memory = 'private')
+         AND seq NOT IN (SELECT seq FROM forgotten) ORDER BY seq"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([seq_to_sql(after), seq_to_sql(to)])?;
@@ -180,7 +181,8 @@ fn remove_each(connection: &Connection, id: ConversationId) -> Result<bool, Faul
     Ok(!is_left)
 }
 
-fn remove_record(connection: &Connection, record: &Record) -> Result<(), ReadError> {
+/// Takes a record's chunks out, those that are there.
+pub(crate) fn remove_record(connection: &Connection, record: &Record) -> Result<(), ReadError> {
     for (part, chunk) in (0..).zip(chunks_at(connection, record)?) {
         let id = chunk_id(record.seq, part);
         let was_there = connection.prepare_cached("DELETE FROM chunks WHERE id = ?1")?.execute([id])? > 0;
@@ -203,6 +205,11 @@ fn empty(connection: &Connection) -> Result<(), Fault> {
     )?;
     connection.execute("UPDATE memory_progress SET form = ?1", [FORM])?;
     Ok(())
+}
+
+/// Whether a person has taken this record out of the memory.
+pub(crate) fn is_forgotten(connection: &Connection, seq: Seq) -> rusqlite::Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM forgotten WHERE seq = ?1")?.exists([seq_to_sql(seq)])
 }
 
 /// Lets the index look again at the records from a conversation's first one on.

@@ -3,8 +3,8 @@
 use crate::query::tokens;
 use std::collections::HashSet;
 
-/// Further words are left out.
-const MOST: usize = 64;
+/// Further words are left out: each costs about 3 ms where 100,000 chunks are indexed.
+const MOST: usize = 24;
 
 /// Words that say nothing about what a text is about. `porter` is for English, and so are they.
 const STOP_WORDS: &str = "a about above after again against all also am an and any are as at be because been before being \

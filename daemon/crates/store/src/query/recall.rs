@@ -3,12 +3,13 @@
 use super::record::record_at;
 use crate::{
     Store,
+    column::count,
     error::{ReadError, WriteError},
     memory, work,
     writer::Lane,
 };
 use abide_protocol::{
-    ConversationId,
+    ConversationId, Seq,
     memory::{Reason, Snippet},
 };
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter, types::Value};
@@ -31,6 +32,16 @@ pub struct RecallQuery<'a> {
     pub with_newest: bool,
 }
 
+/// How much can be recalled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemorySize {
+    pub conversations: u64,
+    /// Those that are indexed.
+    pub passages: u64,
+    pub indexed_to: Seq,
+    pub newest: Seq,
+}
+
 /// Whose snippets are recalled, as a query of conversations and its parameters.
 fn conversations(scope: Option<&str>, except: Option<ConversationId>) -> (String, Vec<Value>) {
     let mut conditions = vec!["memory <> 'private'"];
@@ -45,16 +56,6 @@ fn conversations(scope: Option<&str>, except: Option<ConversationId>) -> (String
         values.push(Value::from(id.0.as_bytes().to_vec()));
     }
     (format!("SELECT id FROM conversations WHERE {}", conditions.join(" AND ")), values)
-}
-
-/// Whether there is any conversation to recall.
-fn is_any(
-    connection: &Connection,
-    scope: Option<&str>,
-    except: Option<ConversationId>,
-) -> rusqlite::Result<bool> {
-    let (of, values) = conversations(scope, except);
-    connection.prepare_cached(&of)?.exists(params_from_iter(values))
 }
 
 /// The chunks with any of the words, the best first.
@@ -154,16 +155,25 @@ impl Store {
         }
     }
 
+    /// Whether a conversation with this workspace could recall anything of others.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn remembers(&self, id: ConversationId, workspace: &str) -> Result<bool, ReadError> {
+        let scope = memory::scope(id, workspace).to_owned();
+        self.read(move |connection| {
+            let (of, values) = conversations(Some(&scope), Some(id));
+            Ok(connection.prepare_cached(&of)?.exists(params_from_iter(values))?)
+        })
+        .await
+    }
+
     async fn recall_once(&self, query: RecallQuery<'_>) -> Result<Vec<Snippet>, ReadError> {
         let RecallQuery { texts, workspace, except, limit, with_newest } = query;
         let scope = workspace.map(|workspace| match except {
             Some(id) => memory::scope(id, workspace).to_owned(),
             None => workspace.to_owned(),
         });
-        let of_scope = scope.clone();
-        if !self.read(move |connection| Ok(is_any(connection, of_scope.as_deref(), except)?)).await? {
-            return Ok(Vec::new());
-        }
         self.update_memory().await?;
         let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
         // After a repair the index is empty, so the recall is repeated with an update of the index.
@@ -176,6 +186,21 @@ impl Store {
                 add(connection, [(newest, Reason::Newest)], most + 1, &mut recalled)?;
             }
             Ok(recalled)
+        })
+        .await
+    }
+
+    /// How much can be recalled.
+    pub async fn memory_size(&self) -> Result<MemorySize, ReadError> {
+        self.read(|connection| {
+            let counted = |sql: &str| connection.prepare_cached(sql)?.query_row([], |row| count(row, 0));
+            let memory::Progress { remembered_to, newest } = memory::progress(connection)?;
+            Ok(MemorySize {
+                conversations: counted("SELECT count(*) FROM conversations WHERE memory <> 'private'")?,
+                passages: counted("SELECT count(*) FROM chunks")?,
+                indexed_to: remembered_to,
+                newest,
+            })
         })
         .await
     }

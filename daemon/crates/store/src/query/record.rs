@@ -83,7 +83,7 @@ pub(super) fn records(
 }
 
 /// The record at this seq, if there is one.
-pub(super) fn record_at(connection: &Connection, seq: Seq) -> Result<Option<Record>, ReadError> {
+pub(crate) fn record_at(connection: &Connection, seq: Seq) -> Result<Option<Record>, ReadError> {
     let sql = format!("SELECT {COLUMNS} FROM records WHERE seq = ?1");
     Ok(records(connection, &sql, params![seq_to_sql(seq)])?.pop())
 }

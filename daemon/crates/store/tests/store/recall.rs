@@ -2,12 +2,12 @@
 
 use super::{delete::files_that_hold, support::*};
 use abide_protocol::{
-    ConversationId, RecordId, Timestamp,
-    memory::{MemoryUse, Snippet, Source},
-    record::{ConversationCreated, ConversationUpdated, RecordBody, TaskEnded},
+    ConversationId, RecordId, Seq, Timestamp,
+    memory::{MemoryUse, RecallWay, Snippet, Source},
+    record::{By, ConversationCreated, ConversationUpdated, Recalled, RecordBody, TaskEnded, Via},
     task::EndReason,
 };
-use abide_store::{RecallQuery, Store};
+use abide_store::{Deleted, Forgotten, HistorySnapshot, Integrity, RecallQuery, Store};
 
 fn here(texts: &'static [&'static str]) -> RecallQuery<'static> {
     RecallQuery { texts, workspace: Some("/w"), limit: 10, ..RecallQuery::default() }
@@ -201,7 +201,7 @@ async fn the_memory_keeps_no_word_of_a_deleted_conversation() {
         assert_eq!(files_that_hold(&folder, "chartreus"), [] as [String; 0]);
         assert_eq!(seqs(&store, here(&["chartreusely"])).await, [] as [u64; 0]);
         assert_eq!(seqs(&store, here(&["bird"])).await.len(), 1);
-        assert_eq!(store.check().await.unwrap(), abide_store::Integrity::Sound);
+        assert_eq!(store.check().await.unwrap(), Integrity::Sound);
     }
 }
 
@@ -235,4 +235,83 @@ async fn an_index_of_another_form_is_made_anew() {
     rusqlite::Connection::open(home.path()).unwrap().execute_batch(older).unwrap();
     store.delete_conversation(id, Timestamp(99), RecordId(uuid(1, 1))).await.unwrap();
     assert_eq!(files_that_hold(home.path().parent().unwrap(), "needl"), [] as [String; 0]);
+}
+
+fn recall_of(snippets: &[Snippet]) -> RecordBody {
+    let snippets = snippets.to_vec();
+    RecordBody::Recalled(Recalled { form: 1, how: RecallWay::Words, snippets, problem: None })
+}
+
+/// What the conversation has recalled.
+async fn had(store: &Store, id: ConversationId) -> Vec<String> {
+    let records = store.conversation_records(id).await.unwrap();
+    let texts = records.into_iter().filter_map(|record| match record.body {
+        RecordBody::Recalled(recalled) => Some(recalled.snippets.into_iter().map(|snippet| snippet.text)),
+        _ => None,
+    });
+    texts.flatten().collect()
+}
+
+fn somebody() -> By {
+    By { via: Via::Socket, name: "test".to_owned() }
+}
+
+#[tokio::test]
+async fn what_is_deleted_or_forgotten_is_taken_out_of_what_others_have_recalled() {
+    for is_deleted in [true, false] {
+        let home = Home::new();
+        let store = home.open();
+        let source = begin(&store, 1, 1).await;
+        say(&store, source, 2, &[user("a chartreuse needle in hay")]).await;
+        let other = begin(&store, 2, 10).await;
+        say(&store, other, 11, &[user("a vermilion needle in hay")]).await;
+        let snippets = recalled(&store, here(&["needle"])).await;
+        assert_eq!(snippets.len(), 2);
+        let id = begin(&store, 3, 20).await;
+        start(&store, id, 21, abide_protocol::task::Status::Running).await;
+        say(&store, id, 22, &[recall_of(&snippets)]).await;
+        let body = b"chartreuse".to_vec();
+        let snapshot = HistorySnapshot { conversation_id: id, task_id: task_id(21), form: 1, body };
+        store.keep_history_snapshot(snapshot).await.unwrap();
+        home.told();
+
+        if is_deleted {
+            let deleted = store.delete_conversation(source, Timestamp(99), RecordId(uuid(1, 1))).await;
+            assert_eq!(deleted, Ok(Deleted { records: 2, blanked: vec![id] }));
+        } else {
+            let forget =
+                async |n| store.forget(Seq(2), somebody(), Timestamp(99), RecordId(uuid(1, n))).await;
+            assert_eq!(forget(1).await, Ok(Forgotten { passages: 1, blanked: vec![id] }));
+            assert_eq!(forget(2).await.unwrap().passages, 0, "it is forgotten");
+            assert_eq!(
+                store
+                    .forget(Seq(999), somebody(), Timestamp(99), RecordId(uuid(1, 3)))
+                    .await
+                    .unwrap()
+                    .passages,
+                0
+            );
+        }
+        assert_eq!(seqs(&store, here(&["needle"])).await, [4]);
+        let mut texts = had(&store, id).await;
+        texts.sort_unstable();
+        assert_eq!(texts, ["", "a vermilion needle in hay"]);
+        assert_eq!(store.check().await.unwrap(), Integrity::Sound);
+        if is_deleted {
+            assert_eq!(files_that_hold(home.path().parent().unwrap(), "chartreuse"), [] as [String; 0]);
+        }
+        // A recall that had been found before.
+        say(&store, id, 30, &[recall_of(&snippets)]).await;
+        assert_eq!(had(&store, id).await.iter().filter(|text| text.contains("chartreuse")).count(), 0);
+
+        // The same after all was made anew.
+        store.close().await;
+        let repairing = Store::open_repairing(options(&home.path()), Box::new(|_| {}), |_, _| Vec::new());
+        let store = repairing.unwrap();
+        store.repair().await.unwrap();
+        assert_eq!(seqs(&store, here(&["needle"])).await, [4]);
+        store.delete_conversation(other, Timestamp(99), RecordId(uuid(1, 9))).await.unwrap();
+        assert_eq!(had(&store, id).await, ["", "", "", ""]);
+        assert_eq!(files_that_hold(home.path().parent().unwrap(), "vermilion"), [] as [String; 0]);
+    }
 }
