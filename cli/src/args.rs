@@ -5,6 +5,7 @@ mod conversation;
 mod daemon;
 mod duration;
 mod elsewhere;
+mod memory;
 mod person;
 mod provider;
 mod task;
@@ -19,6 +20,7 @@ pub(crate) use self::{
         ManArgs, ModelsArgs, PersonasArgs, PromptsArgs, RulesArgs, RulesCommand, Setting, UninstallArgs,
     },
     elsewhere::elsewhere,
+    memory::{MemoryArgs, MemoryCommand},
     person::{AnswerArgs, DecideArgs, RejectArgs},
     provider::{AddArgs, ProviderCommand},
     task::{
@@ -165,6 +167,8 @@ pub(crate) enum Command {
     Usage(UsageArgs),
     /// List the decisions that are remembered (--always), or forget one
     Rules(RulesArgs),
+    /// Show what tasks recall of earlier conversations, search it, or turn it off
+    Memory(MemoryArgs),
     /// List, rename, archive, mute or delete conversations
     #[command(aliases = ["chats", "sessions"])]
     Conversations(ConversationsArgs),

@@ -7,6 +7,7 @@ mod conversation;
 pub(super) mod daemon;
 mod inbox;
 mod key;
+mod memory;
 mod model;
 mod rule;
 mod search;
@@ -77,6 +78,9 @@ pub(super) async fn handle(
         Request::MarkRead(params) => Reply::MarkRead(conversation::mark_read(service, &params).await?),
         Request::GetUsage(params) => Reply::GetUsage(usage::usage(service, params).await?),
         Request::Search(params) => Reply::Search(search::search(service, params).await?),
+        Request::GetMemory(_) => Reply::GetMemory(memory::get(service).await?),
+        Request::SearchMemory(params) => Reply::SearchMemory(memory::search(service, &params).await?),
+        Request::ForgetMemory(params) => Reply::ForgetMemory(memory::forget(service, caller, params).await?),
         // These concern the line itself and are carried out there.
         Request::Subscribe(_) | Request::Unsubscribe(_) | Request::Focus(_) | Request::Shutdown(_) => {
             let words = format!("{} was not dispatched", request.name());

@@ -16,6 +16,7 @@ use abide_protocol::{
             StatusParams, UpdateDaemonParams,
         },
         inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
+        memory::{ForgetMemoryParams, GetMemoryParams, SearchMemoryParams},
         rule::{AddRuleParams, ForgetRuleParams, ListRulesParams, TestRuleParams},
         search::SearchParams,
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
@@ -212,6 +213,13 @@ fn conversations() -> Vec<Request> {
             before: Some(Seq(1001)),
             limit: Some(50),
         }),
+        Request::GetMemory(GetMemoryParams { verbose: true }),
+        Request::SearchMemory(SearchMemoryParams {
+            query: "the port".to_owned(),
+            workspace: text("/home/me/project"),
+            limit: Some(5),
+        }),
+        Request::ForgetMemory(ForgetMemoryParams { seq: Seq(77) }),
     ]
 }
 
@@ -237,6 +245,7 @@ fn rest() -> Vec<Request> {
         Request::UpdateConfig(UpdateConfigParams {
             model: Some(ModelChoice::Named("local/smollm2".to_owned())),
             notifications: Some(false),
+            memory: Some(true),
             provider: Some(ProviderChange::Set(entry())),
             max_tokens: Some(2_000_000),
             max_cost_micros: Some(5_000_000),
@@ -272,6 +281,7 @@ fn sparse() -> Vec<(&'static str, Request)> {
             Request::UpdateConfig(UpdateConfigParams {
                 model: Some(ModelChoice::Automatic),
                 notifications: None,
+                memory: None,
                 provider: Some(ProviderChange::Remove("corp".to_owned())),
                 max_tokens: None,
                 max_cost_micros: Some(0),

@@ -54,6 +54,9 @@ async fn find(
     is_known: bool,
     head: &TaskStarted,
 ) -> Result<Vec<Snippet>, ReadError> {
+    if !service.store.remembers(conversation, &head.workspace).await? {
+        return Ok(Vec::new());
+    }
     let said = if is_known { said_last(service, conversation).await? } else { String::new() };
     let query = RecallQuery {
         texts: &[&head.original_prompt, &said],
