@@ -93,7 +93,7 @@ async fn recalling_can_be_turned_off_and_a_conversation_kept_private() {
     let mut recalls = async |mode: Mode| {
         round += 1;
         let key = format!("round-{round}");
-        world.model.script(&key, [Turn::done("Yes.")]);
+        world.model.script(&key, [Turn::say("Yes."), Turn::say("Yes.")]);
         let params = StartTaskParams { mode: Some(mode), ..world.task(&key) };
         let task = ask(&world, &key, "Where does the staging database listen?", params).await;
         world.wait_end(task).await;
@@ -120,10 +120,13 @@ async fn recalling_can_be_turned_off_and_a_conversation_kept_private() {
         ..UpdateConversationParams::default()
     };
     world.client.call::<method::UpdateConversation>(params).await.unwrap();
-    let key = format!("round-{}", 4);
-    let params = StartTaskParams { conversation_id: Some(other), workspace: None, ..world.task(&key) };
-    world.model.script(&key, [Turn::done("Yes."), Turn::done("Yes.")]);
-    let task = ask(&world, &key, "And where does the staging database listen now?", params).await;
+    let params = StartTaskParams {
+        conversation_id: Some(other),
+        workspace: None,
+        mode: Some(Mode::Chat),
+        ..world.task("round-4")
+    };
+    let task = ask(&world, "round-4", "And where does the staging database listen now?", params).await;
     world.wait_end(task).await;
     assert_eq!(recalled(&world, task).await, None);
 }

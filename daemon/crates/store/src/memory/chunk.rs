@@ -6,6 +6,7 @@ use abide_protocol::{
     memory::Source,
     message::CallOutcome,
     record::{Intervener, RecordBody},
+    transcript::EffectClass,
 };
 
 /// Counts the changes of what records give. An index that an earlier one has filled is made anew: its words
@@ -106,7 +107,8 @@ pub(super) fn chunks(body: &RecordBody, needed: Option<&RecordBody>) -> Vec<Chun
             (Source::Answer, String::new(), answer.unwrap_or_default())
         }
         (RecordBody::CallFinished(finished), Some(RecordBody::CallAssessed(call)))
-            if finished.outcome == CallOutcome::Done =>
+            // What a control call says is in a record of its own.
+            if finished.outcome == CallOutcome::Done && call.effect != EffectClass::Control =>
         {
             let said = format!("{}\n{}", call.summary, ends(&finished.result.text()));
             (Source::Call, String::new(), redact(&said))

@@ -15,10 +15,14 @@ fn agent(text: &str) -> RecordBody {
 }
 
 fn call(summary: &str) -> RecordBody {
+    call_of("unsafe", summary)
+}
+
+fn call_of(effect: &str, summary: &str) -> RecordBody {
     body(
         "call_assessed",
         json!({
-            "callId": ID, "tool": "shell", "arguments": "{}", "summary": summary, "effect": "unsafe",
+            "callId": ID, "tool": "shell", "arguments": "{}", "summary": summary, "effect": effect,
             "risk": "low", "preview": null, "edit": null, "digest": "", "permission": "tier", "sandbox": "",
             "rule": null, "direct": null, "wider": [], "why": null, "inPassing": false, "files": [],
             "onlyOnce": null, "forTask": false, "notes": [],
@@ -83,6 +87,7 @@ fn a_record_gives_what_is_worth_recalling() {
             Some(call("cat .env")),
             vec!["tool call |  | cat .env\nAPI_KEY=[redacted] was read".to_owned()],
         ),
+        (finished("done", "the task is complete"), Some(call_of("control", "end the task")), vec![]),
         (finished("rejected", "a person said no"), Some(call("cat .env")), vec![]),
         (finished("done", "of a call that is not known"), None, vec![]),
         (agent("ok"), None, vec![]),
