@@ -122,7 +122,7 @@ async fn begin(
     let by = Some(by);
     let head = launch.in_workspace(&workspace).await?;
     let head = TaskStarted { external_id, client_message, by, files, ..head };
-    let setup = if has_worktree { service.sessions.setup(conversation_id, &head).await } else { None };
+    let setup = if has_worktree { service.sessions.setup(&head).await } else { None };
     let start = Box::new(Start { task, conversation, head, imported, setup });
     folder.begin(start_while_wanted(service, conversation_id, start, gone)).await?;
     // It has begun: looking for others delays only this reply, and is only a hint.
