@@ -113,7 +113,7 @@ pub(super) async fn assess(
         unreadable: rule_book::unreadable(&policy, &rules_here),
         ..catalog.config().sandbox_settings(tools.home())
     };
-        let assessed = tokio::task::spawn_blocking(move || {
+    let assessed = tokio::task::spawn_blocking(move || {
         let rules = rule_book::book(&policy, rules_here);
         let remembered = |rule: &Rule| store.rule(&rule.tool, rule.arguments.as_str(), &rule.workspace);
         let scope = Scope {

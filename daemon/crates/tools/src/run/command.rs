@@ -8,12 +8,7 @@ use crate::{
     sandbox::{Confinement, Network, Plan, Sandbox},
     tool::{self, CallError, Command, Program},
 };
-use abide_protocol::{
-    message::CallOutcome,
-    record::Direct,
-    sandbox::SandboxLevel,
-    transcript::ToolResult,
-};
+use abide_protocol::{message::CallOutcome, record::Direct, sandbox::SandboxLevel, transcript::ToolResult};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
