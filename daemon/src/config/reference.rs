@@ -286,6 +286,37 @@ const TABLES: &[Table] = &[
         }],
     },
     Table {
+        header: "http",
+        meaning: "The HTTP interface, for other programs and devices. It is off unless an address is given here or by `abide serve`. \
+            Every request needs a token (`abide token add NAME`).",
+        applies: "`hosts` within a second; the others when the daemon starts",
+        keys: &[
+            Key {
+                name: "listen",
+                kind: "list of addresses",
+                default: "`[]`",
+                example: "[\"http://localhost:5000\"]",
+                meaning: "Where the daemon listens from its start on. `localhost` is both loopback addresses. There is no TLS: for \
+                    other devices, put a proxy with a certificate in front of it.",
+            },
+            Key {
+                name: "hosts",
+                kind: "list of names",
+                default: "`[]`",
+                example: "[\"abide.example.org\"]",
+                meaning: "Names that a proxy in front of it has, with a port if only that one counts. Requests for other names are refused, \
+                    but for `localhost` and the addresses that it listens on.",
+            },
+            Key {
+                name: "plain",
+                kind: "`true` or `false`",
+                default: "`false`",
+                example: "true",
+                meaning: "Whether `listen` may have addresses that other machines reach. Who can read the network then reads the tokens, too.",
+            },
+        ],
+    },
+    Table {
         header: "prices.\"PROVIDER/MODEL\"",
         meaning: "What a model costs, over the built-in list prices of Anthropic's and OpenAI's own addresses. A model without \
             a price has no known cost: none is shown, and it does not count towards `max_cost_micros`.",
