@@ -105,6 +105,14 @@ mod watch {
     mod resume;
     mod wire;
 }
+mod web {
+    mod cuts;
+    mod doors;
+    mod flow;
+    mod guard;
+    mod hostile;
+    pub(crate) mod open;
+}
 mod load {
     mod fifty;
     mod waiting;

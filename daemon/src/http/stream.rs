@@ -56,10 +56,9 @@ pub(super) async fn stream(
 ) -> Result<Response<Body>, Refusal> {
     let id = conversation.id;
     let store = asker.service.store.clone();
-    let last = match headers.get(LAST_EVENT_ID) {
-        Some(last) => Some(parse(last.to_str().unwrap_or_default())?),
-        None => None,
-    };
+    // Some clients send an empty one with their first request.
+    let last = headers.get(LAST_EVENT_ID).filter(|last| !last.is_empty());
+    let last = last.map(|last| parse(last.to_str().unwrap_or_default())).transpose()?;
     let unended = conversation.task.filter(|task| task.end_reason.is_none());
     let since = match (&last, unended) {
         (Some(last), _) => Some(last.seq),
