@@ -270,6 +270,11 @@ fn outward(body: &RecordBody) -> Value {
         RecordBody::TaskStarted(started) => {
             let mut started = started.clone();
             started.environment.clear();
+            // What only its model reads, and is most of the record.
+            started.system_prompt.clear();
+            started.child_system_prompt = None;
+            started.tools.clear();
+            started.prompts.clear();
             value(&RecordBody::TaskStarted(started))
         }
         RecordBody::CallAssessed(assessed) => {

@@ -2,10 +2,12 @@
 
 use super::{
     answer::{Asker, Body, json, parse},
+    narration::before,
     refusal::Refusal,
     route::Endpoint,
     stream,
 };
+use crate::launch;
 use abide_protocol::{
     CallId, Error, ErrorKind, Timestamp,
     conversation::Conversation,
@@ -136,7 +138,8 @@ async fn list(asker: &Asker, uri: &Uri) -> Result<Response<Body>, Refusal> {
 }
 
 async fn chat(asker: &Asker, id: &str, chat: Chat) -> Result<Response<Body>, Refusal> {
-    let conversation = get(asker, id).await?.id;
+    let Conversation { id: conversation, title, task: earlier, .. } = get(asker, id).await?;
+    let named_by = launch::title(&chat.message);
     let params = StartTaskParams {
         conversation_id: Some(conversation),
         message: chat.message,
@@ -148,9 +151,15 @@ async fn chat(asker: &Asker, id: &str, chat: Chat) -> Result<Response<Body>, Ref
     let task = ask!(asker, StartTask, params).task_id;
     let is_it = move |record: &Record| record.task_id == Some(task);
     let started = asker.service.store.newest_record(conversation, "task_started", is_it).await;
-    let started =
-        started.map_err(stream::unreadable)?.map(|record| stream::from_start(record.seq).to_string());
-    Ok(json(StatusCode::ACCEPTED, &json!({ "taskId": task, "lastEventId": started })))
+    let last = started.map_err(stream::unreadable)?.map(|record| before(record.seq).0.to_string());
+    // A session is made before anybody knows what it is about. The task has begun, also if it gets no name.
+    if earlier.is_none() && title == launch::title("") {
+        let (conversation_id, title) = (conversation.to_string(), Some(named_by));
+        let params =
+            UpdateConversationParams { conversation_id, title, ..UpdateConversationParams::default() };
+        drop(asker.ask(Request::UpdateConversation(params)).await);
+    }
+    Ok(json(StatusCode::ACCEPTED, &json!({ "taskId": task, "lastEventId": last })))
 }
 
 async fn approve(asker: &Asker, id: &str, call: &str, approve: Approve) -> Result<Response<Body>, Refusal> {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::events::Parcel;
 use abide_protocol::{
-    ConversationId, Error, ErrorKind, Seq, TaskId,
+    CallId, ConversationId, Error, ErrorKind, TaskId,
     codec::Outgoing,
     conversation::Conversation,
     method::{
@@ -232,12 +232,7 @@ fn asks_for(record: &Record, item: DeltaItem, attempt: u32) -> bool {
     }
 }
 
-fn tool_of(record: &Record, call: abide_protocol::CallId) -> Option<String> {
+fn tool_of(record: &Record, call: CallId) -> Option<String> {
     let RecordBody::Reply(reply) = &record.body else { return None };
     reply.calls().find(|block| block.id == call).map(|block| block.tool.clone())
-}
-
-/// The id that a stream begins with to tell all of a task.
-pub(super) const fn from_start(started: Seq) -> Cursor {
-    Cursor { seq: before(started), part: None }
 }

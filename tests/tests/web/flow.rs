@@ -82,12 +82,17 @@ async fn the_whole_flow() {
     // What leaves the machine has no environment of tools.
     let started = device.stream(&session, begun["lastEventId"].as_str()).await.next().await.unwrap();
     assert_eq!((&*started.name, &started.data["kind"]), ("trace", &json!("task_started")));
-    assert_eq!(started.data["data"]["environment"], json!({}));
+    let head = &started.data["data"];
+    assert_eq!(
+        (&head["environment"], &head["systemPrompt"], &head["tools"]),
+        (&json!({}), &json!(""), &json!([]))
+    );
 
     let listed = device.get("/api/sessions?limit=1").await.json();
     assert_eq!(listed["conversations"][0]["id"], *session);
     let got = device.get(&format!("/api/sessions/{session}")).await.json();
     assert_eq!(got["conversation"]["task"]["status"], "completed");
+    assert_eq!(got["conversation"]["title"], "[k:flow] Do what the script says.");
     assert_eq!(device.post(&path("stop"), &json!({})).await.status, 409);
 }
 
