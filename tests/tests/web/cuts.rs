@@ -54,7 +54,9 @@ async fn piecemeal(
     while !seen.last().is_some_and(SentEvent::is_end) {
         let last = seen.last().map_or(from, |event| &event.id).to_owned();
         let event = device.stream(session, Some(&last)).await.next().await;
-        seen.push(event.expect("the task has not ended"));
+        let event = event.expect("the task has not ended");
+        assert_ne!(event.id, last, "an id is of one event");
+        seen.push(event);
         at_each(text(&seen).len());
     }
     seen

@@ -5,7 +5,7 @@ use abide_tests::{
     http::HttpClient,
     ledger,
     model_server::{Gate, Script, Turn},
-    wait,
+    process, wait,
     world::World,
 };
 use serde_json::json;
@@ -80,7 +80,8 @@ async fn a_client_that_does_not_read_is_cut_and_goes_on_with_its_last_id() {
     }
     let all: Vec<u64> = ledger::read(&world.daemon.home()).iter().map(|line| line.seq.0).collect();
     let (mut seen, mut cuts) = (Vec::new(), 0);
-    while seen.last() != all.last() {
+    // What is done after a stop may come later.
+    while seen.last() < all.last() {
         match deaf.next().await {
             Some(event) => seen.push(event.id.parse().unwrap()),
             None => {
@@ -90,6 +91,7 @@ async fn a_client_that_does_not_read_is_cut_and_goes_on_with_its_last_id() {
         }
     }
     seen.dedup();
+    seen.truncate(all.len());
     assert_eq!(seen, all);
     assert!(cuts > 0, "it was not cut");
 }
@@ -103,6 +105,11 @@ async fn a_tool_that_would_approve_itself_does_not_reach_the_door() {
     let tokens = world.daemon.home().token_file();
     let reach =
         format!("exec 3<>/dev/tcp/{host}/{port} && printf 'GET /health HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3");
+    let unconfined = process::program(Path::new("/bin/bash")).args(["-c", &reach]).output().await.unwrap();
+    assert!(
+        String::from_utf8_lossy(&unconfined.stdout).contains("HTTP/1."),
+        "the way is one: {unconfined:?}"
+    );
     let ways = [format!("bash -c '{reach}'"), format!("cat {}", tokens.display())];
     let mut turns: Vec<Turn> = ways.iter().map(|way| Turn::shell(way)).collect();
     turns.push(Turn::done("Done."));
