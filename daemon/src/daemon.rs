@@ -1,16 +1,17 @@
 //! Starts and ends a daemon.
 
 use crate::{
-    allocator, children, clock,
+    allocator, clock,
     config::ConfigError,
     doctor,
     events::Hub,
     http::{self, Http},
+    inherited_processes,
     instance::{Inherited, Instance, InstanceError, private_folder},
     ipc,
     keys::{KeyError, KeyStore},
     launch::Launcher,
-    notify::{Feed, Hands, News, Notifier, Policy, SystemDesktop, channels},
+    notify::{Actions, Feed, News, Notifier, Policy, SystemDesktop, channels},
     runner::Runner,
     service::{Connections, Drained, Service},
     session::{Alarm, Alive, Sessions},
@@ -218,7 +219,7 @@ fn predecessor(was_handed_over: bool, alive: &Alive, supervisor: &Supervisor) ->
     if !was_handed_over {
         return Predecessor::Ended { ran_until: alive.last() };
     }
-    children::adopt(supervisor);
+    inherited_processes::adopt(supervisor);
     Predecessor::HandedOver
 }
 
@@ -312,10 +313,10 @@ fn start_notifier(service: &Service, news: News) {
     supervisor.spawn("notifier", async move {
         notifier.run(news, notes, policy, inbox, ending.ending()).await;
     });
-    let (hands, ending) = (Hands::new(service.clone()), supervisor.clone());
+    let (actions, ending) = (Actions::new(service.clone()), supervisor.clone());
     supervisor.spawn("notifications' answers", async move {
         tokio::select! {
-            () = hands.run(ordered, said) => {}
+            () = actions.run(ordered, said) => {}
             () = ending.ending() => {}
         }
     });

@@ -1,15 +1,17 @@
 //! A new task's first record, which freezes mode, model, prompt, tools, limits, environment and workspace.
 //!
-//! Every new task (of a client, an editor, or a forking task) goes through a [`Launcher`]. What the request leaves open is taken from
-//! its conversation, then from the configuration.
+//! Every new root task goes through a [`Launcher`]: its parameters become a [`Launch`], and that in its workspace
+//! becomes the record.
 
 mod error;
+mod folder;
 mod instructions;
 mod title;
 mod workspace;
 mod worktree;
 
 pub use error::{LaunchError, NamedBy};
+pub use folder::OwnFolder;
 pub use title::{first_line, title};
 
 use crate::{
@@ -19,14 +21,14 @@ use crate::{
     settings::Settings,
 };
 use abide_client::{environment::for_tasks, home::Home};
-use abide_engine::{control, prompt};
+use abide_engine::{control_tools, has_tools, prompt};
 use abide_protocol::{
-    JsonText,
     conversation::Conversation,
     environment::Environment,
     limits::MAX_PROMPT,
-    record::{By, ClientMessage, TaskStarted},
-    task::{Approvals, Limits, LimitsRequest, Mode, RestartPolicy},
+    method::task::StartTaskParams,
+    record::TaskStarted,
+    task::{LimitsRequest, Mode},
     transcript::ToolSpec,
 };
 use abide_tools::Tools;
@@ -41,45 +43,10 @@ pub struct Launcher {
     home: Arc<Home>,
 }
 
-/// A request for a new task. What is `None` is taken from its conversation, else from the configuration.
-#[derive(Clone)]
-pub struct LaunchRequest {
-    pub prompt: String,
-    pub mode: Option<Mode>,
-    /// `provider/model`.
-    pub model: Option<String>,
-    pub persona: Option<String>,
-    /// The prompt takes the place of `{input}` in this template's prompt.
-    pub template: Option<String>,
-    /// `Task`: mode `agent`, if `mode` is `None`.
-    pub message_mode: Option<String>,
-    /// Names of the tools it may use; `None`: the template's, the persona's, else all.
-    pub tools: Option<Vec<String>>,
-    pub limits: LimitsRequest,
-    pub approvals: Approvals,
-    pub restart: Option<RestartPolicy>,
-    pub metadata: Option<JsonText>,
-    pub client_message: Option<ClientMessage>,
-    pub external_id: Option<String>,
-    /// The client's environment; if empty, the daemon's.
-    pub environment: BTreeMap<String, String>,
-    /// Who starts the task.
-    pub by: By,
-}
-
-/// A prepared task, complete except for its workspace.
+/// A prepared task, complete except for what its workspace tells.
 pub struct Launch {
-    mode: Mode,
-    model: String,
-    persona: Option<Persona>,
-    tools: Vec<ToolSpec>,
-    limits: Limits,
-    restart: RestartPolicy,
-    parks: bool,
-    compact_at_tokens: u64,
-    /// The templates of the mode's phases, by phase.
-    prompts: BTreeMap<String, String>,
-    request: LaunchRequest,
+    head: TaskStarted,
+    persona_prompt: Option<String>,
 }
 
 impl Launcher {
@@ -88,18 +55,19 @@ impl Launcher {
         Self { settings, tools, home }
     }
 
-    /// Resolves everything about a task except its workspace. Changes nothing.
+    /// Resolves everything about a task except its workspace. What the request leaves open is taken from its
+    /// conversation, else from the configuration. Changes nothing.
     ///
     /// # Errors
     /// Its model, its persona, its template or one of its tools does not exist, or a file of a persona or a prompt cannot be used.
     pub async fn prepare(
         &self,
-        request: LaunchRequest,
+        request: &StartTaskParams,
         conversation: Option<&Conversation>,
     ) -> Result<Launch, LaunchError> {
         let catalog = self.settings.now().await;
         let config = catalog.config();
-        let request = LaunchRequest { environment: environment(request.environment).await?, ..request };
+        let environment = environment(&request.environment).await?;
         let template = match &request.template {
             Some(name) => config.templates.get(name).ok_or_else(|| no_template(name, &catalog))?,
             None => &TemplateConfig::default(),
@@ -111,9 +79,11 @@ impl Launcher {
             None => None,
         };
         let of_persona = persona.as_ref();
+        // An editor's word for a task.
+        let is_task = request.message_mode.as_deref() == Some("Task");
         let mode = request
             .mode
-            .or_else(|| (request.message_mode.as_deref() == Some("Task")).then_some(Mode::Agent))
+            .or(is_task.then_some(Mode::Agent))
             .or(template.mode)
             .or_else(|| conversation.and_then(|c| c.mode))
             .or_else(|| of_persona.and_then(|p| p.mode))
@@ -121,37 +91,57 @@ impl Launcher {
             .unwrap_or_default();
         let less = of_conversation(|c| c.model.as_ref()).or_else(|| of_persona.and_then(|p| p.model.clone()));
         let model = choose_model(&catalog, request.model.as_deref(), less.as_deref()).await?;
-        let tools = self.named_tools(&catalog, &request, template, of_persona);
+        let tools = self.named_tools(&catalog, request, template, of_persona);
         let steps =
             LimitsRequest { max_steps: of_persona.and_then(|p| p.max_steps), ..LimitsRequest::default() };
         let limits = steps.over(&config.task.limits(mode));
         let limits = request.limits.over(&LimitsRequest::from(template.limits).over(&limits));
         let prompt = match request.template {
-            Some(_) => template.fill(&request.prompt),
-            None => request.prompt.clone(),
+            Some(_) => template.fill(&request.message),
+            None => request.message.clone(),
         };
         if prompt.len() > MAX_PROMPT {
             return Err(LaunchError::LongPrompt { size: prompt.len() });
         }
-        Ok(Launch {
+        let tools = self.tools_of(mode, tools, &environment).await?;
+        let prompts = self.prompts_of(&catalog, mode).await?;
+        let (persona, persona_prompt) = persona.map(|persona| (persona.name, persona.prompt)).unzip();
+        let head = TaskStarted {
+            parent_id: None,
             mode,
             model,
-            tools: self.tools_of(mode, tools, &request.environment).await?,
+            system_prompt: String::new(),
+            tools,
+            workspace: String::new(),
+            environment,
             limits,
+            approvals: request.approvals,
             restart: request.restart.or(config.task.restart).unwrap_or_default(),
-            parks: config.task.park.unwrap_or(true),
-            compact_at_tokens: config.task.compact_at_tokens(),
-            prompts: self.prompts_of(&catalog, mode).await?,
+            original_prompt: prompt,
+            metadata: request.metadata.clone(),
+            client_message: None,
+            depth: 0,
+            by: None,
+            prompts,
             persona,
-            request: LaunchRequest { prompt, ..request },
-        })
+            instructions: Vec::new(),
+            title: String::new(),
+            forked_by: None,
+            child_system_prompt: None,
+            compact_at_tokens: config.task.compact_at_tokens(),
+            external_id: None,
+            files: Vec::new(),
+            checkpoints: true,
+            parks: config.task.park.unwrap_or(true),
+        };
+        Ok(Launch { head, persona_prompt })
     }
 
     /// The names of the task's tools, and who names them; `None`: all.
     fn named_tools<'a>(
         &self,
         catalog: &Catalog,
-        request: &'a LaunchRequest,
+        request: &'a StartTaskParams,
         template: &'a TemplateConfig,
         persona: Option<&'a Persona>,
     ) -> Option<(&'a [String], NamedBy)> {
@@ -217,7 +207,7 @@ impl Launcher {
         named: Option<(&[String], NamedBy)>,
         environment: &BTreeMap<String, String>,
     ) -> Result<Vec<ToolSpec>, LaunchError> {
-        if mode == Mode::Chat {
+        if !has_tools(mode) {
             return Ok(Vec::new());
         }
         let (tools, path) = (self.tools.clone(), environment.get("PATH").cloned());
@@ -238,7 +228,7 @@ impl Launcher {
             }
             specs.retain(|spec| named.contains(&spec.name));
         }
-        specs.extend(control::specs(mode));
+        specs.extend(control_tools(mode));
         Ok(specs)
     }
 }
@@ -247,23 +237,26 @@ impl Launch {
     /// The persona's name.
     #[must_use]
     pub fn persona(&self) -> Option<&str> {
-        self.persona.as_ref().map(|persona| persona.name.as_str())
+        self.head.persona.as_deref()
     }
 
-    /// The task's first record, with the files that the user named. Reads the notes for agents of the workspace's repository.
+    /// The environment of the task's tools.
+    #[must_use]
+    pub const fn environment(&self) -> &BTreeMap<String, String> {
+        &self.head.environment
+    }
+
+    /// The task's first record, of no caller yet. Reads the notes for agents of the workspace's repository.
     ///
     /// # Errors
     /// The daemon is shutting down.
-    pub async fn into_head(self, workspace: &str, files: Vec<String>) -> Result<TaskStarted, LaunchError> {
-        let Self { mode, model, persona, tools, limits, restart, parks, compact_at_tokens, prompts, request } =
-            self;
-        let persona_prompt = persona.as_ref().map(|persona| persona.prompt.as_str());
-        let mut system_prompt = prompt::system(mode, persona_prompt, workspace, &tools);
-        // A sub-task is an agent; so is this task, or it can start none.
-        let mut child_system_prompt = (!matches!(mode, Mode::Agent | Mode::Chat))
-            .then(|| prompt::system(Mode::Agent, persona_prompt, workspace, &[]));
+    pub async fn in_workspace(self, workspace: &str) -> Result<TaskStarted, LaunchError> {
+        let Self { head, persona_prompt } = self;
+        let (mode, persona_prompt) = (head.mode, persona_prompt.as_deref());
+        let mut system_prompt = prompt::system(mode, persona_prompt, workspace, &head.tools);
+        let mut child_system_prompt = prompt::system_of_sub_tasks(mode, persona_prompt, workspace);
         let mut instructions = Instructions::default();
-        if mode != Mode::Chat {
+        if has_tools(mode) {
             let folder = PathBuf::from(workspace);
             let read = tokio::task::spawn_blocking(move || Instructions::read(&folder));
             instructions = read.await.map_err(|_| LaunchError::ShuttingDown)?;
@@ -272,34 +265,8 @@ impl Launch {
                 of_children.push_str(&instructions.text);
             }
         }
-        Ok(TaskStarted {
-            parent_id: None,
-            mode,
-            model,
-            system_prompt,
-            tools,
-            workspace: workspace.to_owned(),
-            environment: request.environment,
-            limits,
-            approvals: request.approvals,
-            restart,
-            original_prompt: request.prompt,
-            metadata: request.metadata,
-            client_message: request.client_message,
-            depth: 0,
-            by: Some(request.by),
-            prompts,
-            persona: persona.map(|persona| persona.name),
-            instructions: instructions.files,
-            title: String::new(),
-            forked_by: None,
-            child_system_prompt,
-            compact_at_tokens,
-            external_id: request.external_id,
-            files,
-            checkpoints: true,
-            parks,
-        })
+        let (workspace, instructions) = (workspace.to_owned(), instructions.files);
+        Ok(TaskStarted { system_prompt, child_system_prompt, workspace, instructions, ..head })
     }
 }
 
@@ -330,9 +297,9 @@ fn no_template(name: &str, catalog: &Catalog) -> LaunchError {
 }
 
 /// The client's environment for tools, or the daemon's if the client sent none. Keys are never in it.
-async fn environment(sent: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, LaunchError> {
+async fn environment(sent: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, LaunchError> {
     if !sent.is_empty() {
-        return Ok(Environment::of(sent).variables);
+        return Ok(Environment::of(sent.clone()).variables);
     }
     let own = tokio::task::spawn_blocking(|| for_tasks().variables.clone()).await;
     own.map_err(|_| LaunchError::ShuttingDown)

@@ -8,18 +8,19 @@
 //! * [`events`]: notifications to clients; [`notify`]: desktop notifications
 //! * [`config`], [`settings`]: the user's configuration; [`keys`], [`providers`], [`catalog`]: the available models
 //! * [`doctor`]: diagnosis and repair; [`update`]: goes over to a new program
-//! * `text_file`: reads the user's prompts; `private_file`: reads keys and tokens; `children`: processes that the program before has started
+//! * `text_file`: reads the user's prompts; `private_file`: reads keys and tokens; `inherited_processes`: processes that the program
+//!   before has started
 //! * [`allocator`], [`instance`], [`logging`], [`started_by`], [`supervisor`], [`clock`]: the process
 
 pub mod allocator;
 pub mod catalog;
-mod children;
 pub mod clock;
 pub mod config;
 pub mod daemon;
 pub mod doctor;
 pub mod events;
 pub mod http;
+mod inherited_processes;
 pub mod instance;
 pub mod ipc;
 pub mod keys;

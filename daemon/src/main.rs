@@ -1,12 +1,8 @@
 //! The `abided` process: arguments, log, runtime, signals.
 
-mod check_command;
-mod config_command;
-mod doctor_command;
+mod command;
 mod failure;
 mod fresh_start;
-mod personas_command;
-mod prompts_command;
 mod signals;
 
 use abide_client::home::Home;
@@ -48,11 +44,11 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(|argument| argument.to_str().unwrap_or("?")).collect();
     match arguments.as_slice() {
         [TOOL_HELPER] => abide_tools::helper::main(),
-        ["doctor", ..] => doctor_command::run(std::env::args_os().skip(2)),
-        ["check"] => check_command::run(),
-        ["config", arguments @ ..] => config_command::run(arguments),
-        ["personas", arguments @ ..] => personas_command::run(arguments),
-        ["prompts", arguments @ ..] => prompts_command::run(arguments),
+        ["doctor", ..] => command::doctor::run(std::env::args_os().skip(2)),
+        ["check"] => command::check::run(),
+        ["config", arguments @ ..] => command::config::run(arguments),
+        ["personas", arguments @ ..] => command::personas::run(arguments),
+        ["prompts", arguments @ ..] => command::prompts::run(arguments),
         ["--version"] => say(&format!("abided {}", env!("CARGO_PKG_VERSION"))),
         ["--help"] => say(USAGE),
         [] => run(false),

@@ -2,12 +2,12 @@
 //! Nothing depends on them: questions and approvals wait in the inbox.
 //!
 //! A [`Feed`] says what commits mean; the [`Notifier`] keeps what should be on the screen (`board`), brings the screen there step by
-//! step, and hears what a person presses; the [`Hands`] carry that out, as a caller of the daemon's service like any other.
+//! step, and hears what a person presses; the [`Actions`] carry that out, as a caller of the daemon's service like any other.
 
+mod actions;
 mod board;
 mod desktop;
 mod feed;
-mod hands;
 mod item;
 mod notifier;
 mod popup;
@@ -16,13 +16,13 @@ mod step;
 mod window;
 mod words;
 
+pub use actions::{Actions, Note, Order};
 pub use board::Entry;
 pub use desktop::{Desktop, Heard, Screen, Server, SystemDesktop};
 pub use feed::{Change, Feed, News, Over};
-pub use hands::{Hands, Note, Order};
 pub use item::{Answers, Asks, Decide, End, Item};
 pub use notifier::Notifier;
-pub use popup::{Abilities, Act, Button, Place, Popup};
+pub use popup::{Abilities, Act, Button, Popup, WindowPage};
 pub use quiet::{Quiet, QuietError};
 
 use std::time::Duration;
@@ -45,12 +45,12 @@ pub enum Policy {
     Drop,
 }
 
-/// The notifier's end of the channels to the [`Hands`].
+/// The notifier's end of the channels to the [`Actions`].
 pub type ToHands<H> = (mpsc::Sender<Order<H>>, mpsc::Receiver<Note<H>>);
-/// The hands' end.
+/// The actions' end.
 pub type OfHands<H> = (mpsc::Receiver<Order<H>>, mpsc::Sender<Note<H>>);
 
-/// The channels between a notifier and its hands.
+/// The channels between a notifier and its actions.
 #[must_use]
 pub fn channels<H>() -> (ToHands<H>, OfHands<H>) {
     let (orders, ordered) = mpsc::channel(ORDERS);

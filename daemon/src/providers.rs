@@ -1,7 +1,7 @@
 //! The providers and the default model. Pure: the environment comes in as [`Facts`].
 
 use crate::{config::Config, keys::KeyOrigin};
-use abide_model::{Api, Place, ProviderConfig};
+use abide_model::{Api, ProviderConfig, ServerLocation};
 use abide_protocol::provider::{ANTHROPIC, DefaultModel, KnownProvider, OPENAI};
 use std::{fmt::Write as _, time::Duration};
 
@@ -45,13 +45,13 @@ impl Providers {
         let mut built_in = [
             ProviderConfig::new(
                 ANTHROPIC.name,
-                Api::ANTHROPIC,
+                Api::Anthropic,
                 ANTHROPIC.base_url,
                 source(facts, ANTHROPIC.name),
             ),
             ProviderConfig::new(
                 OPENAI.name,
-                Api::OPENAI_CHAT,
+                Api::OpenaiChat,
                 facts.openai_base_url.unwrap_or(OPENAI.base_url),
                 if facts.openai_base_url.is_some() { "environment" } else { source(facts, OPENAI.name) },
             ),
@@ -104,12 +104,12 @@ fn source(facts: Facts<'_>, name: &str) -> &'static str {
 
 /// The provider of an entry of `[providers]`.
 pub(crate) fn configured(name: &str, entry: &crate::config::Provider) -> ProviderConfig {
-    let mut config = match entry.api.place() {
-        Place::File => ProviderConfig {
+    let mut config = match entry.api.location() {
+        ServerLocation::File => ProviderConfig {
             api: entry.api,
             ..ProviderConfig::scripted(name, entry.script.clone(), "config")
         },
-        Place::Address { vendor_url, .. } => {
+        ServerLocation::Address { vendor_url, .. } => {
             ProviderConfig::new(name, entry.api, entry.base_url.as_deref().unwrap_or(vendor_url), "config")
         }
     };

@@ -30,7 +30,7 @@ use abide_protocol::{
     method::daemon::CutOff,
     record::{CallAssessed, TaskStarted},
 };
-use abide_store::{ReadError, Store};
+use abide_store::{AppendError, ReadError, Store};
 use actor::Actor;
 use mailbox::{Lane, Mailbox, Message};
 use std::{
@@ -55,20 +55,36 @@ pub enum CommandError {
     #[error("too many requests wait for this conversation; try again")]
     Overloaded,
     #[error(transparent)]
-    Store(#[from] abide_store::AppendError),
+    Store(#[from] AppendError),
     #[error(transparent)]
     Write(#[from] abide_store::WriteError),
     #[error("the conversation's records cannot be read: {0}")]
     Load(Arc<ReadError>),
+    /// It was not begun.
     #[error("the daemon is shutting down")]
     ShuttingDown,
+    /// The same, but it may have been committed.
+    #[error("the daemon is shutting down")]
+    CutOff,
+}
+
+impl CommandError {
+    /// Whether nothing of the command is on disk, or ever will be.
+    #[must_use]
+    pub const fn has_no_effect(&self) -> bool {
+        match self {
+            Self::Refused(_) | Self::Overloaded | Self::Load(_) | Self::ShuttingDown => true,
+            Self::Store(error) => !matches!(error, AppendError::Closed | AppendError::Failed { .. }),
+            Self::Write(_) | Self::CutOff => false,
+        }
+    }
 }
 
 impl From<Failure<Self>> for CommandError {
     fn from(failure: Failure<Self>) -> Self {
         match failure {
             Failure::Refused(refusal) => Self::Refused(refusal),
-            Failure::ShuttingDown => Self::ShuttingDown,
+            Failure::ShuttingDown => Self::CutOff,
             Failure::Failed(error) => error,
         }
     }
@@ -187,16 +203,16 @@ impl Sessions {
         let (reply, applied) = oneshot::channel();
         let message = Message::Command { command, reply };
         self.deliver(conversation, message.lane(), message).await?;
-        applied.await.map_err(|_| CommandError::ShuttingDown)?
+        applied.await.map_err(|_| CommandError::CutOff)?
     }
 
     /// Refuses what would wait for room on a full disk, perhaps for longer than somebody wants it.
     ///
     /// # Errors
-    /// [`abide_store::AppendError::Full`]
+    /// [`AppendError::Full`]
     pub fn check_room(&self) -> Result<(), CommandError> {
         let lacks = self.inner.store.lacks_room();
-        lacks.map_or(Ok(()), |room| Err(abide_store::AppendError::Full(room).into()))
+        lacks.map_or(Ok(()), |room| Err(AppendError::Full(room).into()))
     }
 
     /// The setup of a new worktree, as a call of a task with this first record.
@@ -215,7 +231,7 @@ impl Sessions {
     pub async fn delete(&self, conversation: ConversationId) -> Result<u64, CommandError> {
         let (reply, deleted) = oneshot::channel();
         self.deliver(conversation, Lane::Urgent, Message::Delete { reply }).await?;
-        deleted.await.map_err(|_| CommandError::ShuttingDown)?
+        deleted.await.map_err(|_| CommandError::CutOff)?
     }
 
     /// The alarm of a conversation has come.

@@ -45,12 +45,12 @@ pub struct Settings {
 struct Inner {
     path: PathBuf,
     last_good: LastGood,
-    state: Mutex<State>,
+    state: Mutex<CurrentSettings>,
     /// Held while the file is changed, or the text in force is kept.
     changing: tokio::sync::Mutex<()>,
 }
 
-struct State {
+struct CurrentSettings {
     catalog: Catalog,
     read_at: Timestamp,
     seen: Seen,
@@ -90,7 +90,8 @@ impl Settings {
             }
         };
         let catalog = Catalog::new(config, keys, variable);
-        let state = State { catalog, read_at: clock::now(), seen, looked_at: Instant::now(), refused };
+        let state =
+            CurrentSettings { catalog, read_at: clock::now(), seen, looked_at: Instant::now(), refused };
         Ok(Self {
             inner: Arc::new(Inner {
                 path: path.to_owned(),
@@ -101,7 +102,7 @@ impl Settings {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CurrentSettings> {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -165,7 +166,7 @@ impl Settings {
     /// Keeps the text in force for the next start. Called under the lock, so that an older text does not replace a newer one.
     async fn keep(&self) {
         let text = match &*self.state() {
-            State { seen: Ok(text), refused: None, .. } => text.clone(),
+            CurrentSettings { seen: Ok(text), refused: None, .. } => text.clone(),
             _ => return,
         };
         let settings = self.clone();

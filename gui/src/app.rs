@@ -3,23 +3,24 @@
 mod commands;
 mod configuration;
 mod effects;
+mod feedback;
 mod files;
-mod hand;
-mod left;
+mod guarding;
 mod list;
-mod over;
+mod overlay;
 mod palette;
 mod reading;
+mod show_request;
 mod tray;
 mod tree;
+mod unconfirmed;
 mod view;
-mod wanted;
 mod window;
 mod workspace;
 
 use crate::{
     appearance,
-    arguments::Wanted,
+    arguments::ShowRequest,
     attention,
     bus::Bus,
     catalog::Catalog,
@@ -30,12 +31,11 @@ use crate::{
     guard::{Deed, Guard},
     keymap::Command,
     local_state::{LocalState, Settings, ThemeChoice, drafts::Drafts},
-    request::{Answer, Asker, Request},
+    request::{self, Asker, Reply, Request},
     screen::{
         composer::{Composer, attached::Dropped},
         conversation::{self, Conversation},
-        fresh, inbox,
-        palette::{self as palette_screen, Palette},
+        inbox, new_conversation, palette as palette_screen,
         pending::{self, Cards},
         reader, settings, sidebar, tree as tree_screen,
     },
@@ -46,18 +46,23 @@ use crate::{
 use abide_client::{
     Home, Update,
     protocol::{
-        ConversationId, TaskId, Timestamp,
-        inbox::PendingId,
-        method::{conversation::FocusParams, daemon::ConfigStatus},
+        ConversationId, ErrorKind, TaskId, Timestamp,
+        method::{
+            conversation::FocusParams,
+            daemon::{ConfigStatus, UpdateDaemonParams},
+        },
         notification::Notification,
         task::{AgentTask, CallState, Status},
     },
     view::{Connection, OverviewChange, OverviewView},
 };
+use feedback::Feedback;
 use iced::{Size, Subscription, Task, Theme, event, time, window::Id};
+use overlay::{Dialog, Overlay};
+use window::WindowState;
 pub use window::{WindowEvent, heard};
 
-use std::{collections::HashSet, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 /// How long a new item is highlighted in the list.
 const FLASH: Duration = Duration::from_millis(1600);
@@ -95,75 +100,38 @@ pub struct App {
     config: ConfigStatus,
     sidebar: sidebar::Screen,
     cards: Cards,
-    fresh: fresh::Screen,
+    new_conversation: new_conversation::Screen,
     preferences: settings::Screen,
     /// The timeline that is shown: of a conversation, or of one of its sub-tasks.
     open: Option<Box<Conversation>>,
     /// The conversation itself, while the timeline of a sub-task is shown.
     behind: Option<Box<Conversation>>,
     tree: tree_screen::Screen,
-    /// A message that was searched for, while it is not known whether it is a sub-task's.
-    sought: Option<tree::Sought>,
     /// The id, or a part of it, of a conversation that another process wants shown, while the daemon looks for it.
     named: Option<String>,
-    /// The open conversation, while it has no row in the list. The list is scrolled to the row when it comes.
-    awaits_row: Option<ConversationId>,
     page: Page,
-    over: Over,
-    /// A long text that is shown on its own.
-    reader: Option<Box<reader::Screen>>,
-    /// The composer had the caret before something covered the page.
-    had_caret: bool,
+    overlay: Overlay,
+    feedback: Feedback,
     /// An overview has come since this window opened.
     has_overview: bool,
-    /// The last error message, shown on the page where it happened.
-    notice: Option<String>,
     /// What was last said of files that were not used.
     refused: Option<files::Refused>,
     /// The page, conversation and sub-task shown now, to notice a change.
     place: (Page, Option<ConversationId>, Option<TaskId>),
     guard: Guard,
-    /// The last action that can be undone.
-    done: Option<Done>,
-    /// The last action that needs no undo, and until when its message is shown.
-    said: Option<(&'static str, Timestamp)>,
     /// When the next frame is needed that only the clock requires.
     due: Option<Timestamp>,
-    window: Option<Id>,
+    window: WindowState,
     /// The folder that the daemon was last asked about.
     looked_at: Option<String>,
-    /// The window's size, in logical pixels.
-    size: Size,
     /// What a small window shows over the page.
     cover: Cover,
-    /// Whether this window has the keyboard. It has not until the system says so, since a window may open behind another one.
-    is_focused: bool,
-    is_system_dark: bool,
-    /// A draft that is not saved yet.
-    is_dirty: bool,
-    left: Option<left::Left>,
-    /// The waiting items that the person was notified of.
-    told: HashSet<PendingId>,
-}
-
-/// An action that can be undone for a while.
-#[derive(Debug, Clone, Copy)]
-struct Done {
-    what: Undo,
-    until: Timestamp,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Undo {
-    Archived(ConversationId),
-    /// A deletion, which cannot be undone: it was confirmed.
-    Deleted,
 }
 
 /// The page at the right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Page {
-    Fresh,
+    NewConversation,
     Conversation,
     Inbox,
     Settings,
@@ -177,27 +145,18 @@ enum Cover {
     Tree,
 }
 
-/// What covers the rest.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Over {
-    Nothing,
-    Help,
-    Palette(Palette),
-    /// Tells once that closing the window stops no task.
-    Closing,
-}
-
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "one lives at a time")]
 pub enum Message {
     Overview(Vec<Update>),
     Conversation(ConversationId, Vec<Update>),
     SubTask(TaskId, Vec<Update>),
-    Answered(Request, Result<Answer, Failure>),
+    Answered(Request, Result<Reply, Failure>),
     Sidebar(sidebar::Message),
     Thread(conversation::Message),
     Tree(tree_screen::Message),
     Inbox(inbox::Message),
-    Fresh(fresh::Message),
+    NewConversation(new_conversation::Message),
     Settings(settings::Message),
     Reader(reader::Message),
     /// A text could not be opened in the person's editor; the error message.
@@ -212,7 +171,7 @@ pub enum Message {
     ListDropped,
     Window(Id, WindowEvent),
     /// Another process wants this shown.
-    Wanted(Wanted),
+    ShowRequested(ShowRequest),
     /// The desktop has a tray.
     TrayFound,
     FileDropped(PathBuf),
@@ -253,7 +212,7 @@ impl App {
         let (local, drafts) = (LocalState::of(home), Drafts::of(home));
         let settings = local.settings();
         let composer = Composer::with_draft(&drafts.draft(None)).set_up(&settings.choices);
-        let fresh = fresh::Screen::with_composer(composer);
+        let new_conversation = new_conversation::Screen::with_composer(composer);
         let mut app = Self {
             daemon: Daemon::new(home.clone()),
             bus: None,
@@ -268,40 +227,28 @@ impl App {
             catalog: Catalog::default(),
             config: ConfigStatus::default(),
             sidebar: sidebar::Screen::with_pinned(settings.pinned.clone()),
-            fresh,
+            new_conversation,
             preferences: settings::Screen::default(),
             open: None,
             behind: None,
             tree: tree_screen::Screen::default(),
-            sought: None,
             named: None,
-            awaits_row: None,
-            page: Page::Fresh,
-            over: Over::Nothing,
-            reader: None,
-            had_caret: false,
+            page: Page::NewConversation,
+            overlay: Overlay::default(),
+            feedback: Feedback::default(),
             has_overview: false,
-            notice: None,
             refused: None,
-            place: (Page::Fresh, None, None),
+            place: (Page::NewConversation, None, None),
             guard: Guard::default(),
-            done: None,
-            said: None,
             due: None,
-            window: None,
+            window: WindowState::default(),
             looked_at: None,
-            size: SIZE,
             cover: Cover::Nothing,
-            is_focused: false,
-            is_system_dark: false,
-            is_dirty: false,
-            left: None,
-            told: HashSet::new(),
             settings,
         };
         if let Some(id) = app.settings.conversation {
             app.open_conversation(id);
-            app.awaits_row = Some(id);
+            app.sidebar.awaits_row = Some(id);
         }
         app
     }
@@ -322,7 +269,7 @@ impl App {
     #[must_use]
     pub fn theme(&self) -> Theme {
         theme::of(match self.settings.theme {
-            ThemeChoice::System => self.is_system_dark,
+            ThemeChoice::System => self.window.is_dark,
             ThemeChoice::Dark => true,
             ThemeChoice::Light => false,
         })
@@ -354,14 +301,14 @@ impl App {
             tokens: theme::tokens(&self.theme()),
             now: if is_live { self.now } else { self.heard },
             is_live,
-            is_low: self.size.height < LOW,
-            is_least: self.size.height < LEAST,
-            has_caps: self.size.width >= TIGHT,
-            is_narrow: self.size.width < NARROW,
-            tree_is_above: !self.settings.hides_tree && self.tree_place() == tree::Place::Above,
-            tallest: (self.size.height * 0.3).min(space::EDITOR),
-            half: self.size.height / 2.0,
-            said: self.said.map(|(words, _)| words),
+            is_low: self.window.size.height < LOW,
+            is_least: self.window.size.height < LEAST,
+            has_caps: self.window.size.width >= TIGHT,
+            is_narrow: self.window.size.width < NARROW,
+            tree_is_above: !self.settings.hides_tree && self.tree_place() == tree::TreePlacement::Above,
+            tallest: (self.window.size.height * 0.3).min(space::EDITOR),
+            half: self.window.size.height / 2.0,
+            said: self.feedback.said.map(|(words, _)| words),
             home: words::home(),
         }
     }
@@ -377,19 +324,19 @@ impl App {
             event::listen_with(window::heard),
         ];
         if let Some(bus) = &self.bus {
-            all.push(Subscription::run_with(bus.clone(), Bus::wanted).map(Message::Wanted));
+            all.push(Subscription::run_with(bus.clone(), Bus::wanted).map(Message::ShowRequested));
         }
         all.extend(self.trays());
-        if let Some(open) = &self.open {
-            all.push(
-                self.daemon.conversation(open.id()).map(|(id, updates)| Message::Conversation(id, updates)),
-            );
+        if let Some(root) = self.behind.as_ref().or(self.open.as_ref()) {
+            let updates = self.daemon.conversation(root.id(), root.view_id());
+            all.push(updates.map(|(id, updates)| Message::Conversation(id, updates)));
         }
-        if let Some(task) = self.open.as_ref().and_then(|open| open.sub_task()) {
-            all.push(self.daemon.task(task).map(|(id, updates)| Message::SubTask(id, updates)));
+        if let Some((open, task)) = self.open.as_ref().and_then(|open| Some((open, open.sub_task()?))) {
+            let updates = self.daemon.task(task, open.view_id());
+            all.push(updates.map(|(id, updates)| Message::SubTask(id, updates)));
         }
         all.extend(self.beat().map(|beat| time::every(beat).map(|_| Message::Ticked)));
-        if self.is_dirty {
+        if self.drafts.is_dirty {
             all.push(time::every(DRAFT).map(|_| Message::DraftDue));
         }
         Subscription::batch(all)
@@ -487,28 +434,29 @@ impl App {
                 let effects = self.preferences.update(message, self.catalog.models.as_ref());
                 self.perform(effects)
             }
-            Message::Fresh(message) => {
-                let effects = self.fresh.update(message, &self.catalog);
+            Message::NewConversation(message) => {
+                let effects = self.new_conversation.update(message, &self.catalog);
                 self.perform(effects)
             }
             Message::Reader(reader::Message::ClosePressed) => self.close_reader(),
             Message::Reader(message) => {
-                let effects = self.reader.as_mut().map(|reader| reader.update(message)).unwrap_or_default();
+                let effects =
+                    self.overlay.reader.as_mut().map(|reader| reader.update(message)).unwrap_or_default();
                 self.perform(effects)
             }
             Message::NotOpened(words) => {
-                self.notice = Some(words);
+                self.feedback.notice = Some(words);
                 Task::none()
             }
             Message::Key(command) => self.command(command),
             Message::Letter(letter, command) => self.letter(&letter, command),
             Message::Window(id, event) => self.on_window(id, event),
-            Message::Wanted(wanted) => self.want(&wanted),
+            Message::ShowRequested(wanted) => self.want(&wanted),
             Message::TrayFound => self.start_tray(),
             Message::FileDropped(path) => Self::look_at_file(path),
             Message::FileSeen(seen) => self.file_seen(seen),
             Message::SystemTheme(is_dark) => {
-                self.is_system_dark = is_dark;
+                self.window.is_dark = is_dark;
                 Task::none()
             }
             Message::Ticked => self.look_at_config(),
@@ -524,7 +472,7 @@ impl App {
                 Task::none()
             }
             Message::NoticeRead => {
-                self.notice = None;
+                self.feedback.notice = None;
                 self.guard.disarm(self.now);
                 Task::none()
             }
@@ -532,17 +480,20 @@ impl App {
                 self.daemon.again();
                 Task::none()
             }
-            Message::TakeOverPressed => self.perform_one(Effect::Ask(Request::TakeOver)),
+            Message::TakeOverPressed => {
+                self.perform_one(Effect::Ask(Request::UpdateDaemon(UpdateDaemonParams::default())))
+            }
             Message::ConfigPressed => self.open_config(),
-            Message::OverClosed => self.close_over(),
+            Message::OverClosed => self.close_dialog(),
             Message::CloseConfirmed => self.close_knowing(),
         }
     }
 
     /// Performs a screen's effects; a deed that cannot be undone makes keys and clicks wait.
     fn perform_deed(&mut self, deed: Option<Deed>, mut effects: Vec<Effect>) -> Task<Message> {
-        let decides =
-            |effect: &Effect| matches!(effect, Effect::Ask(Request::Decide(..) | Request::Answer(..)));
+        let decides = |effect: &Effect| {
+            matches!(effect, Effect::Ask(Request::DecideApproval(_) | Request::UserResponse(_)))
+        };
         if self.page == Page::Conversation && effects.iter().any(decides) {
             effects.extend(self.open.iter_mut().flat_map(|open| open.decided()));
         }
@@ -555,7 +506,7 @@ impl App {
 
     /// Whether a person sees the new messages of the open conversation. A sub-task's timeline has none of them.
     fn is_seen(&self, open: &Conversation) -> bool {
-        self.page == Page::Conversation && open.sub_task().is_none() && self.is_focused
+        self.page == Page::Conversation && open.sub_task().is_none() && self.window.is_focused
     }
 
     /// Folds updates into the open conversation.
@@ -581,10 +532,10 @@ impl App {
             Update::Notification(Notification::TaskMessage(said)) => emoji::lacks_font(&said.message.text),
             _ => false,
         };
-        if !self.settings.knows_emoji && self.notice.is_none() && updates.iter().any(lacks) {
+        if !self.settings.knows_emoji && self.feedback.notice.is_none() && updates.iter().any(lacks) {
             self.settings.knows_emoji = true;
             self.local.keep_settings(&self.settings);
-            self.notice = Some(emoji::ADVICE.to_owned());
+            self.feedback.notice = Some(emoji::ADVICE.to_owned());
         }
     }
 
@@ -603,13 +554,13 @@ impl App {
                 match change {
                     OverviewChange::Reset => {
                         let is_first = !std::mem::replace(&mut self.has_overview, true);
-                        let is_seen =
-                            matches!(self.page, Page::Fresh | Page::Conversation) && !self.is_overlaid();
+                        let is_seen = matches!(self.page, Page::NewConversation | Page::Conversation)
+                            && !self.is_overlaid();
                         if is_first && is_seen {
                             // Before the first overview the composer accepts no text, and the window knows of no card.
                             tasks.push(self.give_keyboard());
                         }
-                        self.fresh.is_connected = true;
+                        self.new_conversation.is_connected = true;
                         tasks.push(self.ask_what_is_configured());
                         let archived = self.sidebar.connected();
                         tasks.push(self.perform_one(archived));
@@ -618,15 +569,15 @@ impl App {
                             tasks.push(self.mark_read());
                         }
                         tasks.push(self.point_out());
-                        if self.awaits_row.is_some() {
+                        if self.sidebar.awaits_row.is_some() {
                             tasks.push(self.reveal_row());
                         }
                     }
                     OverviewChange::Inbox => tasks.push(self.point_out()),
                     OverviewChange::Connection => {
-                        self.fresh.is_connected = *self.overview.connection() == Connection::Live;
+                        self.new_conversation.is_connected = *self.overview.connection() == Connection::Live;
                     }
-                    OverviewChange::Conversation(id) if self.awaits_row == Some(id) => {
+                    OverviewChange::Conversation(id) if self.sidebar.awaits_row == Some(id) => {
                         tasks.push(self.reveal_row());
                     }
                     // The newest message is in view. The overview may count the message as unread after the page has shown it.
@@ -650,17 +601,13 @@ impl App {
         let items = self.overview.inbox().items();
         let written = self.cards.written().clone();
         self.cards.keep(items);
-        self.is_dirty |= written != *self.cards.written();
-        let new: Vec<ConversationId> = items
-            .iter()
-            .filter(|item| !self.told.contains(&item.pending.id()))
-            .map(|item| item.conversation_id)
-            .collect();
-        self.told = items.iter().map(|item| item.pending.id()).collect();
+        self.drafts.is_dirty |= written != *self.cards.written();
+        let new = self.cards.announce(items);
         if new.is_empty() {
             return Task::none();
         }
-        let mut tasks = vec![if self.is_focused { Task::none() } else { attention::call(self.window) }];
+        let mut tasks =
+            vec![if self.window.is_focused { Task::none() } else { attention::call(self.window.id) }];
         for id in new {
             self.sidebar.flashing.insert(id, self.now);
             tasks.push(Task::future(async move {
@@ -671,37 +618,44 @@ impl App {
         Task::batch(tasks)
     }
 
-    fn answered(&mut self, request: &Request, result: Result<Answer, Failure>) -> Task<Message> {
-        if let Request::Conversation(name) = request {
-            return self.named(name, result);
+    fn answered(&mut self, request: &Request, result: Result<Reply, Failure>) -> Task<Message> {
+        if let Request::GetConversation(asked) = request {
+            return self.named(&asked.conversation_id, result);
         }
-        if let (Some(left), Ok(_)) = (self.take_left(request), &result) {
-            self.drop_left(&left);
+        if let (Some(sent), Ok(_)) = (self.take_unconfirmed(request), &result) {
+            self.drop_unconfirmed(&sent);
         }
         match result {
-            Ok(Answer::Models(models)) => return self.know_models(models),
-            Ok(Answer::Presets(presets)) => self.know_presets(*presets),
-            Ok(Answer::Workspace(folder, here)) => drop(self.catalog.workspaces.insert(folder, here)),
-            Ok(Answer::Found(found)) if matches!(request, Request::Search(_)) => {
+            Ok(Reply::ListModels(models)) => return self.know_models(models),
+            Ok(reply @ (Reply::ListPersonas(_) | Reply::ListTemplates(_) | Reply::ListTools(_))) => {
+                self.know_presets(reply);
+            }
+            Ok(Reply::GetWorkspace(here)) => {
+                if let Request::GetWorkspace(asked) = request {
+                    self.catalog.workspaces.insert(asked.workspace.clone(), here);
+                }
+            }
+            Ok(Reply::Search(found)) if searches_all(request) => {
                 let effects = self.sidebar.searched(Some(&found));
                 return self.perform(effects);
             }
-            Ok(Answer::Archived(page)) => {
+            Ok(Reply::ListConversations(page)) => {
                 let effects = self.sidebar.know_archived(request, &page);
                 return self.perform(effects);
             }
-            Ok(Answer::Started(started)) => {
-                let is_fresh = self.fresh.composer.has_sent(request);
+            Ok(Reply::StartTask(started)) => {
+                let is_of_new = self.new_conversation.composer.has_sent(request);
                 match self.conversation_mut().filter(|open| open.id() == started.conversation_id) {
-                    Some(open) => drop(open.answered(request, &Answer::Started(started))),
-                    None if is_fresh => self.fresh.composer.sent(),
+                    Some(open) => drop(open.answered(request, &Reply::StartTask(started))),
+                    None if is_of_new => self.new_conversation.composer.sent(),
                     // A branch of the open conversation.
                     None => {}
                 }
-                self.notice = started.beside.map(beside).or_else(|| self.notice.take());
-                self.is_dirty = true;
+                self.feedback.notice = started.beside.map(beside).or_else(|| self.feedback.notice.take());
+                self.drafts.is_dirty = true;
                 self.keep_draft();
-                let begins = matches!(request, Request::Start(params) if params.conversation_id.is_none());
+                let begins =
+                    matches!(request, Request::StartTask(params) if params.conversation_id.is_none());
                 let opened = if begins {
                     // A list that shows what a search has found has no row for a new conversation.
                     self.clear_search();
@@ -709,38 +663,38 @@ impl App {
                 } else {
                     self.show(started.conversation_id)
                 };
-                return Task::batch([opened, self.ask(Request::Config)]);
+                return Task::batch([opened, self.ask(request::config())]);
             }
-            Ok(answer) => {
-                if let Answer::Config(config) = &answer {
+            Ok(reply) => {
+                if let Some(config) = request::config_of(&reply) {
                     self.config = config.file.clone();
                     if let Some(models) = &mut self.catalog.models {
                         models.default = config.default.clone();
                     }
                 }
-                let grown = match &answer {
-                    Answer::Rules(page) => self.sidebar.know_rules(&page.rules),
+                let grown = match &reply {
+                    Reply::ListRules(page) => self.sidebar.know_rules(&page.rules),
                     _ => None,
                 };
                 self.note_done(request);
                 if *request == Request::Focus(FocusParams::default()) {
                     tracing::debug!("the daemon knows that nobody looks");
                 }
-                if answer == Answer::TooLate {
-                    self.notice = Some("Somebody else was first: what they said counts.".to_owned());
+                if request::came_too_late(request, &reply) {
+                    self.feedback.notice = Some("Somebody else was first: what they said counts.".to_owned());
                 }
-                let mut effects = self.set_up_answered(request, &answer);
+                let mut effects = self.set_up_answered(request, &reply);
                 effects.extend(grown);
                 let open = self.open.iter_mut().chain(&mut self.behind);
-                effects.extend(open.flat_map(|open| open.answered(request, &answer)));
+                effects.extend(open.flat_map(|open| open.answered(request, &reply)));
                 let performed = self.perform(effects);
-                if !matches!(request, Request::Tasks(_) | Request::SubTasks(_)) {
+                if !matches!(request, Request::ListTasks(_) | Request::AgentTree(_)) {
                     return performed;
                 }
                 let found = self.find_sub_task();
-                if matches!(request, Request::SubTasks(_)) {
+                if matches!(request, Request::AgentTree(_)) {
                     // No other reply will have it.
-                    self.sought = None;
+                    self.tree.sought = None;
                 }
                 return Task::batch([performed, found]);
             }
@@ -751,35 +705,43 @@ impl App {
 
     /// A request was not done.
     fn refused_by_daemon(&mut self, request: &Request, failure: &Failure) -> Task<Message> {
+        // Without a kind the connection has ended.
+        let has_gone = failure.kind.is_none_or(|kind| kind == ErrorKind::ShuttingDown);
+        if matches!(request, Request::UpdateDaemon(_)) && has_gone {
+            // The daemon is on its way, and could not say so before.
+            return Task::none();
+        }
         let is_courtesy = match request {
             Request::Focus(_)
-            | Request::MarkRead(..)
-            | Request::Models
-            | Request::Presets
-            | Request::Workspace(_)
-            | Request::SubTasks(_) => true,
-            Request::Config => self.page != Page::Settings,
+            | Request::MarkRead(_)
+            | Request::ListModels(_)
+            | Request::ListPersonas(_)
+            | Request::ListTemplates(_)
+            | Request::ListTools(_)
+            | Request::GetWorkspace(_)
+            | Request::AgentTree(_) => true,
+            Request::GetConfig(_) => self.page != Page::Settings,
             // The bar of its task says so.
-            Request::Changes(..) => !self.conversation().is_some_and(Conversation::shows_changes),
-            Request::Archived { .. } => !self.sidebar.archived_failed(),
+            Request::TaskChanges(_) => !self.conversation().is_some_and(Conversation::shows_changes),
+            Request::ListConversations(_) => !self.sidebar.archived_failed(),
             _ => false,
         };
         if is_courtesy {
             tracing::debug!(%failure, "a request without consequence failed");
         } else {
-            self.notice = Some(words::here(&failure.message).into_owned());
+            self.feedback.notice = Some(words::here(&failure.message).into_owned());
         }
-        if matches!(request, Request::SubTasks(_)) {
-            self.sought = None;
+        if matches!(request, Request::AgentTree(_)) {
+            self.tree.sought = None;
         }
-        if matches!(request, Request::Search(_)) {
+        if searches_all(request) {
             let effects = self.sidebar.searched(None);
             return self.perform(effects);
         }
-        self.fresh.composer.failed();
+        self.new_conversation.composer.failed();
         self.cards.failed(request);
         self.preferences.failed(request);
-        self.fresh.setup.failed(request);
+        self.new_conversation.setup.failed(request);
         for open in self.open.iter_mut().chain(&mut self.behind) {
             open.failed(request, failure);
         }
@@ -793,6 +755,11 @@ const fn is_of_menu(message: &Message) -> bool {
         message,
         Message::Sidebar(sidebar::Message::Menu(..)) | Message::Thread(conversation::Message::MenuPressed)
     )
+}
+
+/// Whether all conversations are searched, and not the open one.
+const fn searches_all(request: &Request) -> bool {
+    matches!(request, Request::Search(asked) if asked.conversation_id.is_none())
 }
 
 /// The notice of a task that begins in a work tree where this one works.

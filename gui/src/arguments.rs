@@ -27,7 +27,7 @@ const MAX_ID: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
     Window {
-        wanted: Wanted,
+        wanted: ShowRequest,
         /// In a window of its own, also if one runs.
         is_new: bool,
         /// The session bus waits for the window's name.
@@ -41,7 +41,7 @@ pub enum Start {
 
 /// What the window is asked to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ShowRequest {
     /// Itself.
     Window,
     Inbox,
@@ -49,7 +49,7 @@ pub enum Wanted {
     Conversation(String),
 }
 
-impl Wanted {
+impl ShowRequest {
     /// The conversation with this id.
     ///
     /// # Errors
@@ -79,21 +79,22 @@ impl Start {
     /// # Errors
     /// See [`UsageError`].
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, UsageError> {
-        let (mut wanted, mut is_new, mut is_service, mut is_tray) = (Wanted::Window, false, false, false);
+        let (mut wanted, mut is_new, mut is_service, mut is_tray) =
+            (ShowRequest::Window, false, false, false);
         let mut arguments = arguments.into_iter().map(|argument| argument.to_string_lossy().into_owned());
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--conversation" => {
-                    wanted = Wanted::conversation(&arguments.next().ok_or(UsageError::Incomplete)?)?;
+                    wanted = ShowRequest::conversation(&arguments.next().ok_or(UsageError::Incomplete)?)?;
                 }
-                "--inbox" => wanted = Wanted::Inbox,
+                "--inbox" => wanted = ShowRequest::Inbox,
                 "--new-window" => is_new = true,
                 "--dbus-service" => is_service = true,
                 "--tray" => is_tray = true,
                 "-h" | "--help" => return Ok(Self::Help),
                 "-V" | "--version" => return Ok(Self::Version),
                 other => match other.strip_prefix("--conversation=") {
-                    Some(id) => wanted = Wanted::conversation(id)?,
+                    Some(id) => wanted = ShowRequest::conversation(id)?,
                     None => return Err(UsageError::Unknown(shortened(other))),
                 },
             }
@@ -118,17 +119,20 @@ mod tests {
     #[test]
     fn a_command_line_says_what_to_show() {
         let window = |wanted| Start::Window { wanted, is_new: false, is_service: false };
-        let conversation = || Wanted::Conversation("3f9a1c20".to_owned());
+        let conversation = || ShowRequest::Conversation("3f9a1c20".to_owned());
         let table: [(&[&str], Start); 8] = [
-            (&[], window(Wanted::Window)),
-            (&["--inbox"], window(Wanted::Inbox)),
+            (&[], window(ShowRequest::Window)),
+            (&["--inbox"], window(ShowRequest::Inbox)),
             (&["--conversation", "3f9a1c20"], window(conversation())),
             (&["--conversation=3f9a1c20"], window(conversation())),
             (
                 &["--new-window", "--conversation", "3f9a1c20"],
                 Start::Window { wanted: conversation(), is_new: true, is_service: false },
             ),
-            (&["--dbus-service"], Start::Window { wanted: Wanted::Window, is_new: false, is_service: true }),
+            (
+                &["--dbus-service"],
+                Start::Window { wanted: ShowRequest::Window, is_new: false, is_service: true },
+            ),
             (&["--tray"], Start::Tray),
             (&["--inbox", "--help"], Start::Help),
         ];

@@ -6,7 +6,7 @@ mod owner;
 
 pub(crate) use owner::{has_owner, owned};
 
-use crate::arguments::Wanted;
+use crate::arguments::ShowRequest;
 use abide_client::{Home, application as names};
 use application::Application;
 use futures_util::{Stream, stream};
@@ -32,7 +32,7 @@ const ATTEMPTS: usize = 3;
 #[derive(Debug, Clone)]
 pub struct Bus {
     connection: Connection,
-    wanted: watch::Receiver<Option<Wanted>>,
+    wanted: watch::Receiver<Option<ShowRequest>>,
 }
 
 /// Whether this process is to open a window.
@@ -45,7 +45,7 @@ pub enum Claim {
 }
 
 /// Takes the window's name, or hands over what is wanted to the window that has it. `is_service`: the bus waits for the plain name.
-pub async fn claim(home: &Home, wanted: &Wanted, is_service: bool) -> Claim {
+pub async fn claim(home: &Home, wanted: &ShowRequest, is_service: bool) -> Claim {
     let name = names::bus_name(home);
     let claimed = match timeout(PATIENCE, connect()).await {
         Ok(Ok(bus)) => claim_on(bus, &name, wanted).await,
@@ -71,7 +71,7 @@ async fn connect() -> zbus::Result<Bus> {
     Ok(Bus { connection: builder.build().await?, wanted })
 }
 
-async fn claim_on(bus: Bus, name: &str, wanted: &Wanted) -> Claim {
+async fn claim_on(bus: Bus, name: &str, wanted: &ShowRequest) -> Claim {
     for _ in 0..ATTEMPTS {
         if take(&bus.connection, name).await {
             return Claim::Open(Some(bus));
@@ -121,7 +121,7 @@ impl Bus {
     }
 
     /// What other processes ask the window to show: the first request at once, and of those that come shortly after it the newest.
-    pub fn wanted(&self) -> impl Stream<Item = Wanted> + use<> {
+    pub fn wanted(&self) -> impl Stream<Item = ShowRequest> + use<> {
         stream::unfold((self.wanted.clone(), Duration::ZERO), |(mut wanted, pause)| async move {
             sleep(pause).await;
             loop {

@@ -8,12 +8,12 @@ use abide_client::{
     autostart::Start,
     protocol::{
         ConversationId, ErrorKind, TaskId,
-        method::{Method, subscription::Scope},
+        method::{Reply, Request, subscription::Scope},
         notification::DaemonUpdate,
     },
 };
 use futures_util::{Stream, stream};
-use iced::Subscription;
+use iced::{Subscription, widget::Id};
 use std::{
     hash::{Hash, Hasher},
     sync::{
@@ -70,9 +70,8 @@ impl Daemon {
     ///
     /// # Errors
     /// The failure, for a person.
-    pub async fn call<M: Method>(self, params: M::Params) -> Result<M::Reply, Failure> {
-        let client = self.client().await?;
-        Ok(client.call::<M>(params).await?)
+    pub async fn ask(self, request: Request) -> Result<Reply, Failure> {
+        Ok(self.client().await?.ask(&request).await?)
     }
 
     async fn client(&self) -> Result<Client, ConnectError> {
@@ -98,31 +97,36 @@ impl Daemon {
 
     /// Conversations, tasks, inbox. Starts the daemon if it is not running.
     pub fn overview(&self) -> Subscription<Vec<Update>> {
-        Subscription::run_with(Scoped { daemon: self.clone(), scope: Scope::Overview }, updates)
+        Subscription::run_with(Scoped { daemon: self.clone(), scope: Scope::Overview, view: None }, updates)
     }
 
     /// The same, without starting a daemon, and outside of a window. Ends if no daemon of this home can be spoken with.
     pub fn watched(self) -> impl Stream<Item = Vec<Update>> + use<> {
         self.may_start.store(false, Ordering::Relaxed);
-        updates(&Scoped { daemon: self, scope: Scope::Overview })
+        updates(&Scoped { daemon: self, scope: Scope::Overview, view: None })
     }
 
-    /// One conversation.
-    pub fn conversation(&self, id: ConversationId) -> Subscription<(ConversationId, Vec<Update>)> {
-        Subscription::run_with(Scoped { daemon: self.clone(), scope: Scope::Conversation(id) }, updates)
-            .with(id)
+    /// One conversation, for this view of it.
+    pub fn conversation(&self, id: ConversationId, view: &Id) -> Subscription<(ConversationId, Vec<Update>)> {
+        self.scoped(Scope::Conversation(id), view).with(id)
     }
 
-    /// One sub-task.
-    pub fn task(&self, id: TaskId) -> Subscription<(TaskId, Vec<Update>)> {
-        Subscription::run_with(Scoped { daemon: self.clone(), scope: Scope::Task(id) }, updates).with(id)
+    /// One sub-task, for this view of it.
+    pub fn task(&self, id: TaskId, view: &Id) -> Subscription<(TaskId, Vec<Update>)> {
+        self.scoped(Scope::Task(id), view).with(id)
+    }
+
+    fn scoped(&self, scope: Scope, view: &Id) -> Subscription<Vec<Update>> {
+        Subscription::run_with(Scoped { daemon: self.clone(), scope, view: Some(view.clone()) }, updates)
     }
 }
 
-/// Identifies a subscription: a new scope or attempt makes a new one.
+/// Identifies a subscription: a new scope, view or attempt makes a new one.
 struct Scoped {
     daemon: Daemon,
     scope: Scope,
+    /// A view that is opened again is empty, so it needs a snapshot of its own.
+    view: Option<Id>,
 }
 
 impl Hash for Scoped {
@@ -130,6 +134,7 @@ impl Hash for Scoped {
         self.daemon.home.data_dir.hash(state);
         self.daemon.attempt.hash(state);
         self.scope.hash(state);
+        self.view.hash(state);
     }
 }
 

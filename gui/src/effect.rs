@@ -1,12 +1,20 @@
 //! The effects of a message, as data: screens return them, the app performs them.
 
 use crate::{local_state::ThemeChoice, picker::Choice, request::Request};
-use abide_client::protocol::{ConversationId, Seq, TaskId};
+use abide_client::{
+    protocol::{ConversationId, Seq, TaskId},
+    provider::Draft,
+};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "few live at a time, and most are requests")]
 pub enum Effect {
     Ask(Request),
+    /// Stores a provider of models.
+    StoreProvider(Box<Draft>),
+    /// Removes the provider of this name.
+    RemoveProvider(String),
     /// Copies to the clipboard.
     Copy(String),
     /// Shows this for a moment.
@@ -114,6 +122,10 @@ pub mod field {
     pub const FIND_HERE: &str = "find-here";
     pub const INBOX: &str = "inbox";
     pub const SETTINGS: &str = "settings";
+    /// The page of a new conversation.
+    pub const FRESH: &str = "fresh";
+    /// The pages of fields. Tab reaches all of their fields, and the page scrolls to the one that gets the keyboard.
+    pub const FORMS: [&str; 2] = [FRESH, SETTINGS];
     /// The list of keys.
     pub const KEYS: &str = "keys";
     /// The list of conversations.

@@ -9,7 +9,7 @@
 //! [`Guard::allows`] for clicks, [`Guard::in_hand`] for letters, [`Guard::at_hand`] for keys that write nothing. The view asks the same
 //! questions to draw buttons and keys as live, so what is drawn as live is what acts. A card that was never drawn is never live. At
 //! most one action is armed, and any change that concerns it disarms it. This module draws nothing and reads no clock: times are
-//! arguments. `app/hand.rs` connects it to the window.
+//! arguments. `app/guarding.rs` connects it to the window.
 
 use abide_client::protocol::{ApprovalId, ConversationId, QuestionId, TaskId, Timestamp, inbox::PendingId};
 

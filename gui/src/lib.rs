@@ -3,7 +3,8 @@
 //! * [`arguments`]: the command line
 //! * [`app`]: the state, and the dispatch of messages
 //! * [`bus`]: one window for each session: a second start hands over what it was asked to show
-//! * [`daemon`]: the two subscriptions, and requests
+//! * [`daemon`]: the two subscriptions, and the way of requests
+//! * [`request`]: what is asked of the daemon, as data
 //! * [`screen`]: conversation list, conversation, inbox, key map; each owns what it shows
 //! * [`local_state`]: what this window stores itself: scale, theme, and the drafts of each window
 //! * [`guard`]: whether an action that cannot be undone may happen now

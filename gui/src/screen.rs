@@ -2,11 +2,11 @@
 
 pub mod composer;
 pub mod conversation;
-pub mod fresh;
-pub mod held;
 pub mod help;
 pub mod inbox;
+pub mod new_conversation;
 pub mod palette;
+pub mod paused_card;
 pub mod pending;
 pub mod provider;
 pub mod reader;

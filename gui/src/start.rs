@@ -1,6 +1,6 @@
 use crate::{
     App, Message,
-    arguments::{self, Start, Wanted},
+    arguments::{self, ShowRequest, Start},
     bus::{self, Bus, Claim},
     clock,
     effect::field,
@@ -87,7 +87,7 @@ fn print(text: &str) -> ExitCode {
 }
 
 /// Opens the window, unless another one shows what is wanted.
-fn window(home: Home, wanted: Wanted, is_new: bool, is_service: bool) -> Result<(), String> {
+fn window(home: Home, wanted: ShowRequest, is_new: bool, is_service: bool) -> Result<(), String> {
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     let claim =
         if is_new { Claim::Open(None) } else { runtime.block_on(bus::claim(&home, &wanted, is_service)) };
@@ -127,12 +127,12 @@ fn unreachable_display() {
     process::exit(1);
 }
 
-fn run(home: Home, wanted: Wanted, bus: Option<Bus>) -> iced::Result {
+fn run(home: Home, wanted: ShowRequest, bus: Option<Bus>) -> iced::Result {
     // iced multiplies it by the scale; the window is equally large at each scale.
     let size = crate::app::SIZE * (1.0 / LocalState::of(&home).settings().scale);
     let boot = move || {
         let focus = iced::widget::operation::focus(iced::widget::Id::new(field::COMPOSER));
-        let wanted = Task::done(Message::Wanted(wanted.clone()));
+        let wanted = Task::done(Message::ShowRequested(wanted.clone()));
         (App::open(&home, clock::system).on(bus.clone()), Task::batch([focus, wanted]))
     };
     iced::application(boot, App::update, view)

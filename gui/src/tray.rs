@@ -16,7 +16,7 @@ mod orders;
 mod state;
 
 use crate::{
-    arguments::Wanted,
+    arguments::ShowRequest,
     bus::{self, application},
     daemon::Daemon,
 };
@@ -25,7 +25,7 @@ use futures_util::StreamExt as _;
 use item::Item;
 use menu::Menu;
 use orders::{Orders, Wishes};
-use state::{Shown, State};
+use state::{Shown, TrayState};
 use std::{ffi::OsStr, io, pin::pin, time::Duration};
 use tokio::{runtime, sync::watch, time::timeout};
 use zbus::{Connection, connection::Builder};
@@ -87,7 +87,7 @@ async fn follow(home: &Home, shown: &watch::Sender<Shown>, connection: &Connecti
         for update in updates {
             overview.apply(update);
         }
-        let state = State::of(&overview);
+        let state = TrayState::of(&overview);
         if shown.send_if_modified(|shown| shown.change(state)) {
             let revision = shown.borrow().revision;
             // Whoever shows the icon reads it again.
@@ -117,11 +117,11 @@ async fn open(home: &Home, wishes: &mut Wishes, connection: &Connection) {
     }
 }
 
-fn start(home: &Home, wanted: &Wanted, token: Option<&str>) {
+fn start(home: &Home, wanted: &ShowRequest, token: Option<&str>) {
     let arguments = match wanted {
-        Wanted::Window => vec![],
-        Wanted::Inbox => vec!["--inbox"],
-        Wanted::Conversation(id) => vec!["--conversation", id.as_str()],
+        ShowRequest::Window => vec![],
+        ShowRequest::Inbox => vec!["--inbox"],
+        ShowRequest::Conversation(id) => vec!["--conversation", id.as_str()],
     };
     let variables =
         token.into_iter().flat_map(|token| application::VARIABLES.map(|name| (name, OsStr::new(token))));

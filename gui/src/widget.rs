@@ -1,6 +1,5 @@
 //! Small widgets, and the window's own element type.
 
-pub mod calm;
 pub mod centred;
 pub mod elide;
 pub mod escape;
@@ -11,14 +10,15 @@ pub mod list;
 pub mod passage;
 pub mod pill;
 pub mod press;
+pub mod report;
+pub mod resting_caret;
 pub mod reveal;
 pub mod spinner;
+pub mod tab;
 pub mod tint;
-pub mod told;
-pub mod topped;
 pub mod turn;
-pub mod walk;
-pub mod whole;
+pub mod whole_pixels;
+pub mod words_over;
 pub mod wrap;
 pub mod writing;
 pub mod yielding;

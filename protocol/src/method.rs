@@ -112,6 +112,14 @@ macro_rules! methods {
                 match self { $(Self::$variant(_) => Access::$access,)* }
             }
 
+            /// Decodes its reply.
+            ///
+            /// # Errors
+            /// The body is not of that type.
+            pub fn reply(&self, body: &ReplyBody) -> Result<Reply, DecodeError> {
+                match self { $(Self::$variant(_) => body.decode().map(Reply::$variant),)* }
+            }
+
             #[must_use]
             pub const fn priority(&self) -> Priority {
                 match self { $(Self::$variant(_) => Priority::$priority,)* }

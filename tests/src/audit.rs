@@ -2,7 +2,7 @@
 
 mod forest;
 
-use crate::{crowd::Ack, ledger::Line, model_server::ModelServer, witness::Witness};
+use crate::{crowd::Ack, ledger::LedgerLine, model_server::ModelServer, witness::Witness};
 use abide_client::protocol::{
     ApprovalId, CallId, ConversationId, QuestionId, TaskId,
     inbox::{Decision, QuestionKind},
@@ -104,7 +104,7 @@ fn key(prompt: &str) -> String {
 /// # Panics
 /// A promise is broken.
 #[must_use]
-pub fn audit(lines: &[Line], acks: &[Ack], witness: &Witness, model: &ModelServer) -> Account {
+pub fn audit(lines: &[LedgerLine], acks: &[Ack], witness: &Witness, model: &ModelServer) -> Account {
     let books = Books::of(lines);
     let mut account = Account {
         records: lines.len(),
@@ -133,7 +133,7 @@ pub fn audit(lines: &[Line], acks: &[Ack], witness: &Witness, model: &ModelServe
 }
 
 impl Books {
-    fn of(lines: &[Line]) -> Self {
+    fn of(lines: &[LedgerLine]) -> Self {
         let mut books = Self::default();
         for line in lines {
             let record = line.record();

@@ -10,7 +10,7 @@ mod tray;
 pub use application::{Activation, Application};
 pub use applications::Applications;
 pub use dunst::Dunst;
-pub use notifications::{ABLE, PLAIN, PLASMA, Popup};
+pub use notifications::{ABLE, PLASMA, Popup};
 pub use portal::{Portal, Scheme};
 pub use tray::{Entry, Icon, Look, Pixmap, Tray};
 

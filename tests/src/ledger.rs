@@ -13,7 +13,7 @@ use std::{
 
 /// A record's seq and kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct LedgerLine {
     pub seq: Seq,
     pub id: RecordId,
     pub conversation: ConversationId,
@@ -28,7 +28,7 @@ pub struct Line {
 /// # Panics
 /// The database cannot be read.
 #[must_use]
-pub fn read(home: &Home) -> Vec<Line> {
+pub fn read(home: &Home) -> Vec<LedgerLine> {
     between(&home.database(), Seq(0), Seq(u64::MAX))
 }
 
@@ -67,14 +67,14 @@ pub fn reseal(database: &Connection) {
 /// # Panics
 /// The database cannot be read.
 #[must_use]
-pub fn between(path: &Path, from: Seq, to: Seq) -> Vec<Line> {
+pub fn between(path: &Path, from: Seq, to: Seq) -> Vec<LedgerLine> {
     let database = open(path);
     let mut query = database
         .prepare("SELECT seq, id, conversation, task, kind, body FROM records WHERE seq > ?1 AND seq <= ?2 ORDER BY seq")
         .expect("the database has records");
     let lines = query.query_map([signed(from), signed(to)], |row| {
         let seq: i64 = row.get(0)?;
-        Ok(Line {
+        Ok(LedgerLine {
             seq: Seq(seq.unsigned_abs()),
             id: RecordId(row.get(1)?),
             conversation: ConversationId(row.get(2)?),
@@ -142,7 +142,7 @@ pub fn copy(home: &Home, folder: &Path) -> PathBuf {
     folder.join("abide.db")
 }
 
-impl Line {
+impl LedgerLine {
     /// The decoded record.
     ///
     /// # Panics
@@ -166,6 +166,6 @@ fn open(path: &Path) -> Connection {
 
 /// The records of one conversation, in order.
 #[must_use]
-pub fn of(home: &Home, conversation: ConversationId) -> Vec<Line> {
+pub fn of(home: &Home, conversation: ConversationId) -> Vec<LedgerLine> {
     read(home).into_iter().filter(|line| line.conversation == conversation).collect()
 }

@@ -119,27 +119,6 @@ impl Watcher {
         .await;
     }
 
-    /// Waits until the subscription is back after a cut.
-    ///
-    /// # Panics
-    /// It does not come back in time.
-    pub async fn reconnected(&mut self) -> Snapshot {
-        wait::within("the subscription to come back", async {
-            loop {
-                if let Update::Reconnected(snapshot) = self.next().await {
-                    return *snapshot;
-                }
-            }
-        })
-        .await
-    }
-
-    /// All records so far, in the order of their arrival.
-    #[must_use]
-    pub fn seen(&self) -> &[(Seq, RecordId)] {
-        &self.seen
-    }
-
     /// The cursor to resume from.
     #[must_use]
     pub fn cursor(&self) -> Seq {
@@ -151,7 +130,7 @@ impl Watcher {
     ///
     /// # Panics
     /// They differ.
-    pub fn assert_agrees_with(&self, daemon: &TestDaemon, is_ours: impl Fn(&ledger::Line) -> bool) {
+    pub fn assert_agrees_with(&self, daemon: &TestDaemon, is_ours: impl Fn(&ledger::LedgerLine) -> bool) {
         let (from, to) = (self.since, self.cursor());
         let on_disk: Vec<_> = ledger::read(&daemon.home())
             .into_iter()

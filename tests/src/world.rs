@@ -10,7 +10,7 @@ use crate::{
 use abide_client::{
     Client,
     protocol::{
-        ConversationId, Timestamp,
+        ConversationId,
         inbox::{Decision, InboxItem, Pending},
         message::{CallView, Message},
         method::{
@@ -258,10 +258,4 @@ impl World {
 #[must_use]
 pub fn named(task: StartTaskReply) -> TaskParams {
     TaskParams { task_id: task.task_id.to_string() }
-}
-
-/// How long a task ran, in ms.
-#[must_use]
-pub fn duration(task: &AgentTask) -> u64 {
-    task.ended_at.unwrap_or(Timestamp(i64::MAX)).since(task.started_at)
 }

@@ -14,18 +14,14 @@ mod home {
     mod doctor;
     mod environment;
     mod hidden;
-    mod one_daemon;
     mod providers;
     mod secrets;
     mod settings;
-    mod unreadable;
 }
 mod lifecycle {
-    mod client_message;
     mod delete;
-    mod next_task;
+    mod refused;
     mod run;
-    mod second_task;
     mod socat;
     mod task_id;
 }
@@ -37,14 +33,10 @@ mod agent {
     mod imported;
     mod limits;
     mod long_context;
-    mod loop_guard;
     mod personas;
     mod prompts;
     mod python;
     mod rules;
-    mod several_calls;
-    mod text_only;
-    mod tools;
 }
 mod modes {
     mod auto;
@@ -88,22 +80,16 @@ mod control {
     mod stop;
 }
 mod crash {
-    mod approval_open;
     mod between_steps;
     mod call_prepared;
     mod crash_loop;
     mod edit_stopped;
     mod graceful;
     mod model_streaming;
-    mod python_running;
-    mod question_open;
     mod tool_running;
 }
 mod watch {
     mod cli_watch;
-    mod crash;
-    mod resume;
-    mod wire;
 }
 mod web {
     mod cuts;
@@ -114,7 +100,6 @@ mod web {
     pub(crate) mod open;
 }
 mod load {
-    mod fifty;
     mod waiting;
 }
 mod race {
@@ -191,13 +176,11 @@ mod terminal {
     mod rules;
 }
 mod window {
-    mod archived;
     mod attention;
     mod crash;
     mod desk;
     mod first_run;
     mod one;
-    mod search;
     mod several;
     mod sub_tasks;
     mod task;

@@ -125,12 +125,12 @@ fn print_all(path: &Path, lines: &[String], json: bool) -> Result<Exit, CommandE
 
 fn print(lines: &[String], json: bool) -> Result<(), CommandError> {
     #[derive(Serialize)]
-    struct Line<'a> {
+    struct LogLine<'a> {
         line: &'a str,
     }
     for line in lines {
         if json {
-            json::line("log", &Line { line })?;
+            json::line("log", &LogLine { line })?;
         } else {
             screen::print(&format!("{}\n", text::block(line)))?;
         }

@@ -2,7 +2,7 @@
 
 use crate::output::{
     call::{self, Extent},
-    measure, message, show,
+    measure, message,
     style::{BAD, FAINT, STRONG, paint},
     text,
 };
@@ -10,6 +10,7 @@ use abide_client::protocol::{
     Seq, Timestamp,
     event::{Event, EventKind, ModelTracedEvent},
     method::task::{GetTaskReply, TaskHistory},
+    record::InstructionFile,
 };
 
 /// Shown if the reply has only the newest calls.
@@ -73,7 +74,7 @@ fn happened(event: &Event) -> Option<String> {
                 words.push_str(&format!(", {}", text::one_line(persona)));
             }
             if !started.instructions.is_empty() {
-                words.push_str(&format!("\nnotes of the repository: {}", show::notes(&started.instructions)));
+                words.push_str(&format!("\nnotes of the repository: {}", notes(&started.instructions)));
             }
             words
         }
@@ -107,6 +108,13 @@ fn happened(event: &Event) -> Option<String> {
         EventKind::Restarted => "the daemon was restarted; the task was found unfinished".to_owned(),
         EventKind::TaskEnded(ended) => format!("ended: {}", ended.reason.name().replace('_', " ")),
     })
+}
+
+/// The repository's notes for agents.
+pub(crate) fn notes(files: &[InstructionFile]) -> String {
+    let note =
+        |file: &InstructionFile| format!("{} ({})", text::one_line(&file.path), measure::bytes(file.bytes));
+    files.iter().map(note).collect::<Vec<_>>().join(", ")
 }
 
 /// The parts of a stream that the reply leaves out, as received.

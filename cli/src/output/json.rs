@@ -41,11 +41,11 @@ pub(crate) fn notification(notification: &Notification) -> Result<(), CommandErr
 
 fn rendered(method: &str, params: &impl Serialize) -> Result<String, serde_json::Error> {
     #[derive(Serialize)]
-    struct Line<'a, P> {
+    struct CallLine<'a, P> {
         method: &'a str,
         params: &'a P,
     }
-    serde_json::to_string(&Line { method, params })
+    serde_json::to_string(&CallLine { method, params })
 }
 
 fn write(mut text: String) -> Result<(), CommandError> {

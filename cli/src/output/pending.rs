@@ -221,6 +221,7 @@ fn arguments(approval: &Approval, most: usize) -> String {
     let arguments = &approval.arguments;
     let has_preview = approval.preview.as_ref().is_some_and(|preview| !is_cut(preview));
     let is_summary = |text: &str| text == approval.summary && text == text::one_line(text);
+    let is_outside = approval.sandbox == "none";
     let mut out = String::new();
     let serde_json::Value::Object(fields) = arguments.value() else {
         return first(&indented(arguments.as_str(), 2), most, 2);
@@ -243,6 +244,8 @@ fn arguments(approval: &Approval, most: usize) -> String {
                     first(&blanks::folded(&text::block(s), 0), most, 0).trim_end_matches('\n')
                 );
             }
+            // The line of the sandbox says it.
+            serde_json::Value::Bool(true) if argument == "outside" && is_outside => {}
             other => {
                 let _ = writeln!(out, "  {name} {}", blanks::folded(&text::block(&other.to_string()), 0));
             }
@@ -377,7 +380,6 @@ mod tests {
         assert_snapshot!(plain(&approval(&leaves)), @r#"
         Approve shell, high risk?
           rm -rf build
-          outside: true
           in:      /home/me/app
           sandbox: none: it can do all that you can
           asks:    it leaves the sandbox; the agent says: “It needs the network.”

@@ -10,7 +10,6 @@ use crate::output::{
 use abide_client::protocol::{
     Timestamp,
     method::task::GetTaskReply,
-    record::InstructionFile,
     task::{AgentTask, Limits, Status},
 };
 
@@ -85,7 +84,7 @@ fn facts(reply: &GetTaskReply, now: Timestamp) -> String {
             rows.push([cell(FAINT, "persona"), cell(PLAIN, persona)]);
         }
         if !started.instructions.is_empty() {
-            rows.push([cell(FAINT, "notes"), cell(PLAIN, &notes(&started.instructions))]);
+            rows.push([cell(FAINT, "notes"), cell(PLAIN, &history::notes(&started.instructions))]);
         }
     }
     if let Some(id) = &task.external_id {
@@ -100,13 +99,6 @@ fn facts(reply: &GetTaskReply, now: Timestamp) -> String {
         rows.push([cell(FAINT, "children"), cell(PLAIN, &children.join(" "))]);
     }
     indent(&table(["", ""], &rows, None))
-}
-
-/// The repository's notes for agents.
-pub(crate) fn notes(files: &[InstructionFile]) -> String {
-    let note =
-        |file: &InstructionFile| format!("{} ({})", text::one_line(&file.path), measure::bytes(file.bytes));
-    files.iter().map(note).collect::<Vec<_>>().join(", ")
 }
 
 fn started(task: &AgentTask, now: Timestamp) -> String {
@@ -152,6 +144,7 @@ mod tests {
     use abide_client::protocol::{
         event::StartedEvent,
         inbox::Pending,
+        record::InstructionFile,
         task::{Mode, Tree},
         transcript::Usage,
     };

@@ -2,7 +2,7 @@
 
 use super::{Config, Problem, Provider};
 use crate::persona::{PersonaConfig, is_name};
-use abide_model::Place;
+use abide_model::ServerLocation;
 use abide_protocol::provider::is_provider_name;
 
 pub(super) fn check(config: &Config) -> Result<(), Problem> {
@@ -85,27 +85,29 @@ fn provider_name(name: &str) -> Result<(), Problem> {
 fn check_provider(name: &str, provider: &Provider) -> Result<(), Problem> {
     let key = |field: &str| format!("providers.{name}.{field}");
     let is_vendor = matches!(name, "openai" | "anthropic");
-    match provider.api.place() {
-        Place::File if provider.base_url.is_some() => {
+    match provider.api.location() {
+        ServerLocation::File if provider.base_url.is_some() => {
             return Err(Problem::new(
                 key("base_url"),
                 "a provider that plays a file has no address",
                 "remove it",
             ));
         }
-        Place::File if provider.script.is_none() => {
+        ServerLocation::File if provider.script.is_none() => {
             return Err(Problem::new(key("script"), "is missing", "name the file of replies"));
         }
-        Place::Address { .. } if provider.script.is_some() => {
+        ServerLocation::Address { .. } if provider.script.is_some() => {
             let problem =
                 format!("is not for `api = {:?}`, whose providers have an address", provider.api.name());
             return Err(Problem::new(key("script"), problem, "remove it"));
         }
-        Place::Address { is_imitated: true, base_url, .. } if provider.base_url.is_none() && !is_vendor => {
+        ServerLocation::Address { is_imitated: true, base_url, .. }
+            if provider.base_url.is_none() && !is_vendor =>
+        {
             let advice = format!("give its address. {base_url}");
             return Err(Problem::new(key("base_url"), "is missing", advice));
         }
-        Place::File | Place::Address { .. } => {}
+        ServerLocation::File | ServerLocation::Address { .. } => {}
     }
     if let Some(url) = &provider.base_url {
         web_address(&key("base_url"), url)?;

@@ -65,7 +65,7 @@ limits.max_steps = 3
     assert_eq!(
         config.providers["local"],
         Provider {
-            api: Api::OPENAI_CHAT,
+            api: Api::OpenaiChat,
             base_url: Some("http://127.0.0.1:8089/v1".to_owned()),
             api_key_env: Some("LOCAL_API_KEY".to_owned()),
             max_parallel: Some(2),

@@ -92,14 +92,14 @@ fn task_projections(id: ConversationId, history: &History) -> impl Iterator<Item
 mod tests {
     use super::*;
     use crate::session::tests::{begin_sub_task, facts, head};
-    use abide_engine::{Input, Mint, Shown, Start, handle};
+    use abide_engine::{Command, Mint, Start, handle};
     use abide_protocol::{TaskId, Timestamp};
     use abide_store::Append;
     use tempfile::TempDir;
     use uuid::Uuid;
 
     enum Happens {
-        Input(Input),
+        Command(Command),
         /// A task starts another one.
         SubTask([TaskId; 2]),
     }
@@ -112,7 +112,7 @@ mod tests {
         let store = Store::open(options, Box::new(|_| {})).unwrap();
         let conversation_id = ConversationId(Uuid::from_u128(1));
         let id = |n| TaskId(Uuid::from_u128(n));
-        let input = |input| Happens::Input(input);
+        let command = Happens::Command;
         let start = |n| {
             let start = Start {
                 task: id(n),
@@ -121,10 +121,10 @@ mod tests {
                 imported: Vec::new(),
                 setup: None,
             };
-            input(Input::Start(Box::new(start)))
+            command(Command::Start(Box::new(start)))
         };
         let fork = |parent, n| Happens::SubTask([id(parent), id(n)]);
-        let stop = |n| input(Input::Stop { task: id(n), shown: Shown::new() });
+        let stop = |n| command(Command::Stop { task: id(n) });
         let story = [
             start(10),
             fork(10, 11),
@@ -133,13 +133,13 @@ mod tests {
             stop(10),
             start(20),
             fork(20, 21),
-            input(Input::Pause { task: id(20) }),
+            command(Command::Pause { task: id(20) }),
         ];
         let mut history = History::default();
         for (at, happens) in (1..).zip(story) {
             let mut mint = Mint::new(Timestamp(at), 1);
             let records = match happens {
-                Happens::Input(input) => handle(&mut history, input, &mut mint).unwrap(),
+                Happens::Command(command) => handle(&mut history, command, &mut mint).unwrap(),
                 Happens::SubTask(tasks) => begin_sub_task(&mut history, tasks, "", &mut mint),
             };
             let stands = |task| {

@@ -81,7 +81,7 @@ impl Drop for End {
 mod tests {
     use super::*;
     use crate::session::tests::{TASK, facts, head};
-    use abide_engine::{History, Input, Mint, Shown, Start, handle, view};
+    use abide_engine::{Command, History, Mint, Start, handle, view};
     use abide_protocol::{ConversationId, Timestamp, task::EndReason};
     use uuid::Uuid;
 
@@ -96,7 +96,7 @@ mod tests {
             imported: Vec::new(),
             setup: None,
         };
-        let inputs = [Input::Start(Box::new(start)), Input::Stop { task: TASK, shown: Shown::new() }];
+        let inputs = [Command::Start(Box::new(start)), Command::Stop { task: TASK }];
         let [live, ended] = inputs.map(|input| {
             handle(&mut history, input, &mut mint).unwrap();
             let task = view(id, &history, history.root().unwrap()).brief();

@@ -98,11 +98,11 @@ struct Entry {
     id: SubscriptionId,
     feed: Feed,
     outbox: Outbox,
-    state: State,
+    state: SubscriptionState,
 }
 
 #[derive(Debug)]
-enum State {
+enum SubscriptionState {
     /// The subscriber still reads the store. New records and deltas are held in order.
     Joining {
         held: Vec<Held>,
@@ -134,7 +134,7 @@ impl Entry {
 
     fn record(&mut self, record: &Arc<Record>) {
         match &mut self.state {
-            State::Joining { held, bytes, overflowed, .. } => {
+            SubscriptionState::Joining { held, bytes, overflowed, .. } => {
                 if held.len() < MAX_HELD && *bytes < MAX_QUEUED_BYTES / 2 {
                     *bytes += weight(record);
                     held.push(Held::Record(record.clone()));
@@ -144,7 +144,7 @@ impl Entry {
                     *overflowed = true;
                 }
             }
-            State::Joined { cursor } => {
+            SubscriptionState::Joined { cursor } => {
                 if record.seq > *cursor {
                     *cursor = record.seq;
                     self.outbox.record(self.id, record.clone());
@@ -155,8 +155,8 @@ impl Entry {
 
     fn latest(&mut self, notification: &Notification) {
         match &mut self.state {
-            State::Joining { updates, .. } => drop(updates.add(notification.clone())),
-            State::Joined { .. } => self.outbox.latest(notification.clone()),
+            SubscriptionState::Joining { updates, .. } => drop(updates.add(notification.clone())),
+            SubscriptionState::Joined { .. } => self.outbox.latest(notification.clone()),
         }
     }
 
@@ -172,9 +172,9 @@ impl Entry {
             text: delta.text.clone(),
         };
         match &mut self.state {
-            State::Joining { held, .. } if held.len() < MAX_HELD => held.push(Held::Delta(delta)),
-            State::Joining { .. } => {}
-            State::Joined { .. } => self.outbox.delta(delta),
+            SubscriptionState::Joining { held, .. } if held.len() < MAX_HELD => held.push(Held::Delta(delta)),
+            SubscriptionState::Joining { .. } => {}
+            SubscriptionState::Joined { .. } => self.outbox.delta(delta),
         }
     }
 }
@@ -283,8 +283,12 @@ impl Hub {
         let mut inner = self.lock();
         let key = inner.next;
         inner.next += 1;
-        let state =
-            State::Joining { held: Vec::new(), bytes: 0, updates: Updates::default(), overflowed: false };
+        let state = SubscriptionState::Joining {
+            held: Vec::new(),
+            bytes: 0,
+            updates: Updates::default(),
+            overflowed: false,
+        };
         inner.subscribers.insert(key, Entry { id, feed, outbox, state });
         let partials = inner.live.partials(feed);
         (Subscriber { hub: self.clone(), key }, partials)
@@ -330,14 +334,16 @@ impl Subscriber {
     pub fn joined(&self, cursor: Seq) -> bool {
         let mut inner = self.hub.lock();
         let Some(entry) = inner.subscribers.get_mut(&self.key) else { return true };
-        let State::Joining { held, bytes, updates, overflowed } = &mut entry.state else { return true };
+        let SubscriptionState::Joining { held, bytes, updates, overflowed } = &mut entry.state else {
+            return true;
+        };
         let held = std::mem::take(held);
         *bytes = 0;
         if std::mem::take(overflowed) {
             return false;
         }
         let updates = std::mem::take(updates);
-        entry.state = State::Joined { cursor };
+        entry.state = SubscriptionState::Joined { cursor };
         for one in held {
             match one {
                 Held::Record(record) => entry.record(&record),

@@ -4,7 +4,7 @@ use super::{
     outbox::Outbox,
 };
 use crate::session::tests::{begin_sub_task, facts, head};
-use abide_engine::{History, Input, Mint, Start, handle, view};
+use abide_engine::{Command, History, Mint, Start, handle, view};
 use abide_protocol::{
     CallId, ConversationId, RecordId, Seq, SubscriptionId, TaskId, Timestamp,
     codec::{Outgoing, RequestId},
@@ -227,7 +227,7 @@ fn tree() -> [Arc<AgentTask>; 2] {
     let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
     let root =
         Start { task: TASK, conversation: Some(facts()), head: head(""), imported: Vec::new(), setup: None };
-    handle(&mut history, Input::Start(Box::new(root)), &mut mint).unwrap();
+    handle(&mut history, Command::Start(Box::new(root)), &mut mint).unwrap();
     begin_sub_task(&mut history, [TASK, SUB_TASK], "", &mut mint);
     let task = |id| Arc::new(view(CONVERSATION, &history, history.task(id).unwrap()).brief());
     [task(TASK), task(SUB_TASK)]

@@ -2,10 +2,10 @@
 
 use super::{
     ORDERS, Policy,
+    actions::{Note, Order},
     board::{Board, Card},
     desktop::{Desktop, Heard, Screen},
     feed::{Change, News},
-    hands::{Note, Order},
     item::Item,
     popup::{Act, Popup},
     step::{Done, HandleOf, Step},

@@ -48,12 +48,12 @@ pub struct Button {
 pub enum Act {
     Decide { approval: ApprovalId, decision: Decision },
     Answer { task: TaskId, question: QuestionId, response: String },
-    Open(Place),
+    Open(WindowPage),
 }
 
 /// A place in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum WindowPage {
     Conversation(ConversationId),
     Inbox,
 }
@@ -68,14 +68,14 @@ impl Popup {
                 summary: words::summary_of_several(entries),
                 body: words::body_of_several(entries),
                 stays,
-                buttons: if abilities.actions { opening(Place::Inbox) } else { Vec::new() },
+                buttons: if abilities.actions { opening(WindowPage::Inbox) } else { Vec::new() },
                 reply: None,
             };
         };
         let first = entry.waits.first().filter(|_| abilities.actions);
         let mut buttons = first.map(answers).unwrap_or_default();
         if abilities.actions {
-            buttons.extend(opening(Place::Conversation(entry.conversation)));
+            buttons.extend(opening(WindowPage::Conversation(entry.conversation)));
         }
         Self {
             summary: words::summary(entry),
@@ -106,7 +106,7 @@ impl Popup {
     }
 }
 
-fn opening(place: Place) -> Vec<Button> {
+fn opening(place: WindowPage) -> Vec<Button> {
     ["open", DEFAULT].map(|key| Button { key, label: OPEN.to_owned(), act: Act::Open(place) }).into()
 }
 

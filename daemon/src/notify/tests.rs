@@ -485,7 +485,7 @@ async fn several_within_a_minute_are_one_with_a_count() {
     tokio::time::advance(Duration::from_secs(59)).await;
     assert_eq!(stage.on(wants(THIRD, 3)).await, ["2: 3 tasks need you [open default]"]);
     assert_eq!(stage.press(2, "open"), [""; 0]);
-    assert_eq!(stage.ordered(), [Act::Open(Place::Inbox)]);
+    assert_eq!(stage.ordered(), [Act::Open(WindowPage::Inbox)]);
     assert_eq!(stage.on(answered(CONVERSATION, 1)).await, ["2: 2 tasks need you [open default]"]);
     assert_eq!(
         stage.on(answered(OTHER, 2)).await,
@@ -562,7 +562,7 @@ async fn a_flood_of_presses_is_bounded() {
     for _ in 0..1000 {
         stage.press(1, "open");
     }
-    assert_eq!(stage.ordered(), vec![Act::Open(Place::Conversation(CONVERSATION)); ORDERS]);
+    assert_eq!(stage.ordered(), vec![Act::Open(WindowPage::Conversation(CONVERSATION)); ORDERS]);
     for _ in 0..1000 {
         stage.press(1, "choice-1");
     }

@@ -1,6 +1,6 @@
 //! Brings the window to a place in it.
 
-use super::Place;
+use super::WindowPage;
 use abide_client::{
     Home,
     autostart::{self, WindowError},
@@ -27,14 +27,14 @@ pub(super) enum OpenError {
 }
 
 /// Asks the running window, or the one that the desktop starts; else starts its program.
-pub(super) async fn open(home: &Home, place: Place, token: Option<&str>) -> Result<(), OpenError> {
+pub(super) async fn open(home: &Home, place: WindowPage, token: Option<&str>) -> Result<(), OpenError> {
     #[cfg(target_os = "linux")]
     if session::activate(home, place, token).await? {
         return Ok(());
     }
     let id = match place {
-        Place::Conversation(id) => Some((id.to_string(), format!("abide show {}", id.short()))),
-        Place::Inbox => None,
+        WindowPage::Conversation(id) => Some((id.to_string(), format!("abide show {}", id.short()))),
+        WindowPage::Inbox => None,
     };
     let (arguments, command) = match &id {
         Some((id, show)) => (vec!["--conversation", id], show.as_str()),
@@ -54,7 +54,7 @@ pub(super) async fn open(home: &Home, place: Place, token: Option<&str>) -> Resu
 /// <https://specifications.freedesktop.org/desktop-entry-spec/latest/dbus.html>
 #[cfg(target_os = "linux")]
 mod session {
-    use super::{OpenError, Place};
+    use super::{OpenError, WindowPage};
     use abide_client::{
         Home,
         application::{INBOX, PATH, SHOW, bus_name},
@@ -67,7 +67,11 @@ mod session {
     const WINDOW_TIME: Duration = Duration::from_secs(30);
 
     /// `false`: there is no window, and none that the bus can start.
-    pub(super) async fn activate(home: &Home, place: Place, token: Option<&str>) -> Result<bool, OpenError> {
+    pub(super) async fn activate(
+        home: &Home,
+        place: WindowPage,
+        token: Option<&str>,
+    ) -> Result<bool, OpenError> {
         let called = tokio::time::timeout(WINDOW_TIME, call(home, place, token)).await;
         match called {
             Ok(Ok(())) => Ok(true),
@@ -77,10 +81,10 @@ mod session {
         }
     }
 
-    async fn call(home: &Home, place: Place, token: Option<&str>) -> zbus::Result<()> {
+    async fn call(home: &Home, place: WindowPage, token: Option<&str>) -> zbus::Result<()> {
         let (action, parameters) = match place {
-            Place::Conversation(id) => (SHOW, vec![Variant::from(id.to_string())]),
-            Place::Inbox => (INBOX, Vec::new()),
+            WindowPage::Conversation(id) => (SHOW, vec![Variant::from(id.to_string())]),
+            WindowPage::Inbox => (INBOX, Vec::new()),
         };
         let given = |token| [("activation-token", token), ("desktop-startup-id", token)];
         let platform: HashMap<&str, Variant<'_>> =

@@ -9,7 +9,7 @@ fn of(toml: &str, env: &[&str], stored: &[&str], local: Local<'_>) -> Providers 
         .iter()
         .map(|(name, models)| {
             let config =
-                ProviderConfig::new(*name, Api::OPENAI_CHAT, "http://127.0.0.1:1/v1", "found on loopback");
+                ProviderConfig::new(*name, Api::OpenaiChat, "http://127.0.0.1:1/v1", "found on loopback");
             (config, models.iter().map(ToString::to_string).collect())
         })
         .collect();
@@ -101,10 +101,10 @@ fn a_configured_provider_replaces_the_built_in_one() {
     assert_eq!(
         list,
         [
-            ("openai", Api::OPENAI_CHAT, OPENAI.base_url, "config"),
-            ("tape", Api::SCRIPTED, "", "config"),
-            ("anthropic", Api::ANTHROPIC, ANTHROPIC.base_url, "environment"),
-            ("demo", Api::SCRIPTED, "", "built in"),
+            ("openai", Api::OpenaiChat, OPENAI.base_url, "config"),
+            ("tape", Api::Scripted, "", "config"),
+            ("anthropic", Api::Anthropic, ANTHROPIC.base_url, "environment"),
+            ("demo", Api::Scripted, "", "built in"),
         ]
     );
     assert_eq!((providers.configs[0].max_parallel, providers.configs[0].stall_timeout.as_secs()), (3, 9));
@@ -114,7 +114,7 @@ fn a_configured_provider_replaces_the_built_in_one() {
     let openai = of("[providers.openai]\napi = \"openai-responses\"\n", &[], &[], &[]).configs.remove(0);
     assert_eq!(
         (openai.api, openai.base_url.as_str(), openai.wants_key),
-        (Api::OPENAI_RESPONSES, OPENAI.base_url, true)
+        (Api::OpenaiResponses, OPENAI.base_url, true)
     );
 }
 
@@ -157,7 +157,10 @@ fn what_is_known_of_providers_fits_their_apis() {
     use abide_model::LocalPorts;
     use abide_protocol::provider::KNOWN;
     for known in KNOWN {
-        assert!(known.api.parse::<Api>().is_ok_and(|api| api.place() != Place::File), "{known:?}");
+        assert!(
+            known.api.parse::<Api>().is_ok_and(|api| api.location() != ServerLocation::File),
+            "{known:?}"
+        );
     }
     let LocalPorts { ollama, llama_server } = LocalPorts::default();
     for (name, port) in [("ollama", ollama), ("llama-server", llama_server)] {

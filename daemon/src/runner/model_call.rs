@@ -27,9 +27,9 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
     // In a box, since each future around it would have room for it twice.
     let call = Box::pin(async {
         let models = runner.settings.recent().await.models().await;
-        let (mut traces, mut veil) = (Traces::default(), turn.veil());
+        let (mut traces, mut block_filter) = (Traces::default(), turn.block_filter());
         let mut on_event = |event: ModelEvent| match event {
-            ModelEvent::TextDelta(text) => events.push(DeltaKind::Text, &veil.push(&text)),
+            ModelEvent::TextDelta(text) => events.push(DeltaKind::Text, &block_filter.push(&text)),
             ModelEvent::ReasoningDelta(text) => events.push(DeltaKind::Reasoning, &text),
             ModelEvent::ToolCallArgsDelta { text, .. } => events.push(DeltaKind::Arguments, &text),
             ModelEvent::ToolCallStarted { .. } | ModelEvent::ToolCallReady { .. } => {}

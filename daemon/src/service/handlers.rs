@@ -5,13 +5,12 @@ mod catalog;
 mod config;
 mod conversation;
 pub(super) mod daemon;
-mod files;
 mod http;
 mod inbox;
-mod intervene;
+mod key;
+mod model;
 mod rule;
 mod search;
-mod start;
 mod task;
 mod usage;
 mod workspace;
@@ -34,16 +33,16 @@ pub(super) async fn handle(
     gone: &CancellationToken,
 ) -> Result<Reply, RequestError> {
     Ok(match request {
-        Request::StartTask(params) => Reply::StartTask(start::start(service, caller, params, gone).await?),
+        Request::StartTask(params) => Reply::StartTask(task::start(service, caller, params, gone).await?),
         Request::StopTask(params) => Reply::StopTask(task::stop(service, &params).await?),
         Request::PauseTask(params) => Reply::PauseTask(task::pause(service, &params).await?),
         Request::ResumeTask(params) => Reply::ResumeTask(task::resume(service, caller, &params).await?),
-        Request::Intervene(params) => Reply::Intervene(intervene::intervene(service, caller, &params).await?),
+        Request::Intervene(params) => Reply::Intervene(task::intervene(service, caller, &params).await?),
         Request::ListTasks(params) => Reply::ListTasks(task::list(service, params).await?),
         Request::ListFiles(params) => Reply::ListFiles(task::files(service, &params).await?),
         Request::AgentTree(params) => Reply::AgentTree(task::tree(service, &params).await?),
-        Request::TaskChanges(params) => Reply::TaskChanges(files::changes(service, &params).await?),
-        Request::UndoTask(params) => Reply::UndoTask(files::undo(service, caller, &params).await?),
+        Request::TaskChanges(params) => Reply::TaskChanges(task::changes(service, &params).await?),
+        Request::UndoTask(params) => Reply::UndoTask(task::undo(service, caller, &params).await?),
         Request::ListWorktrees(params) => Reply::ListWorktrees(worktree::list(service, params).await?),
         Request::RemoveWorktree(params) => Reply::RemoveWorktree(worktree::remove(service, &params).await?),
         Request::GetWorkspace(params) => Reply::GetWorkspace(workspace::get(service, params).await?),
@@ -88,15 +87,12 @@ pub(super) async fn handle(
             let words = format!("{} was not dispatched", request.name());
             return Err(Error::new(ErrorKind::Internal, words).into());
         }
-        Request::ListModels(params) => {
-            let catalog = service.settings.now().await;
-            Reply::ListModels(catalog.list(&params).await)
-        }
+        Request::ListModels(params) => Reply::ListModels(model::list(service, &params).await),
         Request::Status(_) => Reply::Status(daemon::status(service).await?),
         Request::UpdateDaemon(params) => Reply::UpdateDaemon(daemon::update(service, params).await?),
-        Request::SetKey(params) => Reply::SetKey(daemon::set_key(service, params).await?),
-        Request::CheckModel(params) => Reply::CheckModel(daemon::check_model(service, params).await),
-        Request::CheckProvider(params) => Reply::CheckProvider(daemon::check_provider(service, params).await),
+        Request::SetKey(params) => Reply::SetKey(key::set(service, params).await?),
+        Request::CheckModel(params) => Reply::CheckModel(model::check(service, params).await),
+        Request::CheckProvider(params) => Reply::CheckProvider(model::check_provider(service, params).await),
         Request::StopHttp(_) => Reply::StopHttp(http::stop(service)),
         Request::AddToken(params) => Reply::AddToken(http::add_token(service, params)?),
         Request::ListTokens(_) => Reply::ListTokens(http::list_tokens(service)?),

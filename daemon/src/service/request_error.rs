@@ -80,10 +80,13 @@ impl From<CommandError> for RequestError {
             CommandError::Store(AppendError::Full(_)) => ErrorKind::StorageFull,
             CommandError::Store(AppendError::Withdrawn) => ErrorKind::IllegalState,
             CommandError::Store(AppendError::DuplicateTaskId(task)) => {
-                return Self(Error::new(ErrorKind::Conflict, error.to_string()).about(task));
+                let words = format!("task {} has this id already; choose another one", task.short());
+                return Self(Error::new(ErrorKind::Conflict, words).about(task));
             }
             CommandError::Store(AppendError::DuplicateClientMessage { .. }) => ErrorKind::Conflict,
-            CommandError::Store(AppendError::Closed) | CommandError::ShuttingDown => ErrorKind::ShuttingDown,
+            CommandError::Store(AppendError::Closed) | CommandError::ShuttingDown | CommandError::CutOff => {
+                ErrorKind::ShuttingDown
+            }
             CommandError::Store(AppendError::Invalid { .. }) => ErrorKind::Internal,
             CommandError::Store(AppendError::Failed { .. }) | CommandError::Load(_) => ErrorKind::Storage,
             CommandError::Write(error) => return error.clone().into(),

@@ -1,7 +1,7 @@
 //! Recovery at start: work that the previous daemon left.
 
 use super::{Sessions, actor::history_snapshot};
-use abide_engine::{Finding, History, driver::StartedCall};
+use abide_engine::{Finding, History, driver::StartedCall, works_on_files};
 use abide_protocol::{CallId, ConversationId, record::TaskStarted};
 use abide_store::ReadError;
 use abide_tools::Tools;
@@ -58,7 +58,7 @@ impl Sessions {
     /// The records cannot be read.
     pub async fn files_at_rest(&self, conversation: ConversationId) -> Result<(), ReadError> {
         let mut worked = self.inner.hub.work_on_files();
-        if history_snapshot::load(&self.inner.store, conversation).await?.0.works_on_files() {
+        if works_on_files(&history_snapshot::load(&self.inner.store, conversation).await?.0) {
             // A start may have left it until it is needed.
             drop(self.mailbox(conversation));
         }
@@ -66,7 +66,7 @@ impl Sessions {
             loop {
                 worked.mark_unchanged();
                 let (history, _) = history_snapshot::load(&self.inner.store, conversation).await?;
-                if !history.works_on_files() || worked.changed().await.is_err() {
+                if !works_on_files(&history) || worked.changed().await.is_err() {
                     return Ok(());
                 }
             }

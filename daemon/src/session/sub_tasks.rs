@@ -109,7 +109,7 @@ impl OfCall {
 fn words(error: &CommandError) -> String {
     match error {
         CommandError::Refused(Refusal::Stale | Refusal::Ended(_) | Refusal::NoTask) => OVER.to_owned(),
-        CommandError::ShuttingDown => SHUTTING_DOWN.to_owned(),
+        CommandError::ShuttingDown | CommandError::CutOff => SHUTTING_DOWN.to_owned(),
         other => other.to_string(),
     }
 }

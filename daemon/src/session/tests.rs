@@ -1,17 +1,33 @@
 //! Actors with a real store, whose models and tools never start.
 
 use super::{Alarm, CommandError, Lane, Message, Sessions};
-use crate::{events::Hub, keys::KeyStore, runner::Runner, settings::Settings, supervisor::Supervisor};
-use abide_engine::{Command, History, Input, Mint, Refusal, Start, advance, handle, view};
+use crate::{
+    events::Hub,
+    http::Http,
+    keys::KeyStore,
+    launch::Launcher,
+    runner::Runner,
+    service::{Connections, Service},
+    settings::Settings,
+    supervisor::Supervisor,
+    update::Updater,
+};
+use abide_client::home::Home;
+use abide_engine::{Command, History, Mint, Refusal, Shown, Start, advance, handle, view};
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
     record::{ConversationCreated, NewRecord, Record, RecordBody, TaskStarted},
+    start::StartedBy,
     task::{Approvals, EndReason, Limits, Mode, RestartPolicy, Status},
 };
 use abide_skip::skip;
 use abide_store::{Append, AppendError, Options, Store, TaskProjection, TaskQuery};
 use abide_tools::Tools;
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 use tempfile::TempDir;
 use tokio::sync::{oneshot, watch};
 use uuid::Uuid;
@@ -21,9 +37,9 @@ pub(crate) const TASK: TaskId = TaskId(Uuid::from_u128(2));
 /// A timeout much longer than any of these tests takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A reserve too large for any disk.
-const ENDLESS: u64 = 1 << 55;
+pub(crate) const ENDLESS: u64 = 1 << 55;
 
-pub(super) fn open(folder: &Path, reserve_bytes: u64) -> Store {
+pub(crate) fn open(folder: &Path, reserve_bytes: u64) -> Store {
     Store::open(Options { path: folder.join("abide.db"), reserve_bytes, readers: 1 }, Box::new(|_| {}))
         .unwrap()
 }
@@ -60,6 +76,53 @@ pub(super) fn sessions_with(hub: Hub, store: &Store, folder: &Path) -> Sessions 
     let ending = Arc::new(watch::channel(None).0);
     let alive = super::Alive::new(std::env::temp_dir().join(format!("abide-alive-{}", std::process::id())));
     Sessions::new(runner, Alarm::default(), alive, abide_engine::driver::Predecessor::default(), ending)
+}
+
+/// A service whose tasks never act, and its scratch folders.
+pub(crate) async fn service(store: &Store, folder: &Path) -> (Service, PathBuf) {
+    let sessions = sessions(store, folder);
+    let Runner { settings, tools, hub, supervisor, .. } = sessions.inner.runner.clone();
+    let home = Arc::new(Home::at(folder));
+    let ending = sessions.inner.ending.clone();
+    let updater = Updater {
+        program: folder.join("abided"),
+        stayed: None,
+        home: home.clone(),
+        store: store.clone(),
+        sessions: sessions.clone(),
+        settings: settings.clone(),
+        hub: hub.clone(),
+        ending: ending.clone(),
+    };
+    let scratch = home.scratch_dir();
+    let service = Service {
+        store: store.clone(),
+        launcher: Launcher::new(settings.clone(), tools.clone(), home.clone()),
+        socket: folder.join("socket"),
+        connections: Connections::default(),
+        started_at: Timestamp(0),
+        started_by: StartedBy::Client,
+        drained: Arc::new(watch::channel(None).0),
+        updates: updater.start(&supervisor).await,
+        http: Http::new(home.token_file()),
+        hub,
+        sessions,
+        settings,
+        tools,
+        home,
+        supervisor,
+        ending,
+    };
+    (service, scratch)
+}
+
+/// A folder on a file system without room for [`ENDLESS`]; `None` on other systems than a tmpfs, where asking would take all room.
+pub(crate) fn full(test: &str) -> Option<TempDir> {
+    let folder = TempDir::new_in("/dev/shm").ok();
+    if folder.is_none() {
+        skip(test, "there is no tmpfs here to be full");
+    }
+    folder
 }
 
 pub(crate) fn facts() -> ConversationCreated {
@@ -128,9 +191,9 @@ pub(super) async fn paused_task_with(store: &Store, child: Option<TaskId>) {
         imported: Vec::new(),
         setup: None,
     });
-    let mut records = abide_engine::accept(&history, Input::Start(start), &mut mint).unwrap();
+    let mut records = abide_engine::accept(&history, Command::Start(start), Shown::new(), &mut mint).unwrap();
     records.iter().for_each(|record| history.fold(record));
-    records.extend(handle(&mut history, Input::Pause { task: TASK }, &mut mint).unwrap());
+    records.extend(handle(&mut history, Command::Pause { task: TASK }, &mut mint).unwrap());
     if let Some(child) = child {
         records.extend(begin_sub_task(&mut history, [TASK, child], "", &mut mint));
     }
@@ -150,15 +213,6 @@ async fn kinds(store: &Store) -> Vec<String> {
     let records = store.conversation_records(CONVERSATION).await.unwrap();
     let kind = |record: &Record| format!("{:?}", record.body).split('(').next().unwrap().to_owned();
     records.iter().map(kind).collect()
-}
-
-/// A folder on a file system without room for [`ENDLESS`]; `None` on other systems than a tmpfs, where asking would take all room.
-fn full(test: &str) -> Option<TempDir> {
-    let folder = TempDir::new_in("/dev/shm").ok();
-    if folder.is_none() {
-        skip(test, "there is no tmpfs here to be full");
-    }
-    folder
 }
 
 #[tokio::test]
@@ -321,7 +375,7 @@ async fn when_the_daemon_ends_waiting_callers_get_shutting_down() {
     sessions.drain(Duration::ZERO).await;
     for answer in callers {
         let answer = answer.await.unwrap();
-        assert!(matches!(answer, Err(CommandError::ShuttingDown)), "{answer:?}");
+        assert!(matches!(answer, Err(CommandError::CutOff)), "{answer:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Performs the commands of keys.
 
-use super::{App, Cover, Message, Over, Page};
+use super::{App, Cover, Dialog, Message, Page};
 use crate::{
     effect::{Effect, field},
     guard::{Armed, Deed},
@@ -8,7 +8,7 @@ use crate::{
     screen::{
         composer::{self, Stance},
         conversation::{self, intervene},
-        fresh, palette, pending, provider, settings,
+        new_conversation, palette, pending, provider, settings,
     },
     theme::SCALES,
 };
@@ -20,10 +20,10 @@ use iced::{
 
 impl App {
     pub(super) fn command(&mut self, command: Command) -> Task<Message> {
-        if self.over != Over::Nothing {
+        if self.overlay.dialog != Dialog::Nothing {
             return self.command_over(command);
         }
-        if self.reader.is_some() {
+        if self.overlay.reader.is_some() {
             return self.on_reader(command);
         }
         // The second key of two; any other key cancels the first.
@@ -56,7 +56,7 @@ impl App {
         }
         match command {
             Command::Help => {
-                self.show_over(Over::Help);
+                self.show_dialog(Dialog::Help);
                 return self.perform_one(Effect::Unfocus);
             }
             Command::New => return self.leave(),
@@ -119,18 +119,18 @@ impl App {
 
     /// A command for what covers the rest.
     fn command_over(&mut self, command: Command) -> Task<Message> {
-        match (command, &mut self.over) {
-            (Command::Confirm, Over::Closing) => return self.handle(Message::CloseConfirmed),
-            (Command::Confirm, Over::Palette(_)) => {
+        match (command, &mut self.overlay.dialog) {
+            (Command::Confirm, Dialog::Closing) => return self.handle(Message::CloseConfirmed),
+            (Command::Confirm, Dialog::Palette(_)) => {
                 return self.handle(Message::Palette(palette::Message::Submitted));
             }
-            (Command::Palette, Over::Help) => return self.open_palette(),
-            (Command::CardUp, Over::Palette(palette)) => palette.step(-1),
-            (Command::CardDown, Over::Palette(palette)) => palette.step(1),
+            (Command::Palette, Dialog::Help) => return self.open_palette(),
+            (Command::CardUp, Dialog::Palette(palette)) => palette.step(-1),
+            (Command::CardDown, Dialog::Palette(palette)) => palette.step(1),
             (Command::Escape | Command::Help | Command::Palette, _) => {
                 return self.handle(Message::OverClosed);
             }
-            (command, Over::Help) => {
+            (command, Dialog::Help) => {
                 return command.scrolls().map_or_else(Task::none, |by| self.scroll(field::KEYS, by));
             }
             _ => {}
@@ -161,8 +161,8 @@ impl App {
             Page::Conversation if self.is_below() => (to_sub_task, field::INTERVENTION),
             Page::Conversation if self.open.is_some() => (to_composer, field::COMPOSER),
             // It would be meant for the form.
-            Page::Fresh if self.fresh.setup.is_open() => return self.command(command),
-            Page::Fresh => (to_new_composer, field::COMPOSER),
+            Page::NewConversation if self.new_conversation.setup.is_open() => return self.command(command),
+            Page::NewConversation => (to_new_composer, field::COMPOSER),
             Page::Conversation | Page::Inbox | Page::Settings => return self.command(command),
         };
         if !self.guard.lets_write(self.now) {
@@ -191,9 +191,9 @@ impl App {
                 let area = if self.page == Page::Inbox { field::INBOX } else { field::SETTINGS };
                 return command.scrolls().map_or_else(Task::none, |by| self.scroll(area, by));
             }
-            Page::Fresh => {
-                let meant = self.fresh.command(command);
-                meant.map(|message| self.fresh.update(message, &self.catalog))
+            Page::NewConversation => {
+                let meant = self.new_conversation.command(command);
+                meant.map(|message| self.new_conversation.update(message, &self.catalog))
             }
         };
         self.perform(effects.unwrap_or_default())
@@ -201,11 +201,13 @@ impl App {
 
     /// Whether Escape arms a stop or stops, and closes or leaves nothing else.
     pub(super) fn escape_stops(&self) -> bool {
-        let is_covered = self.over != Over::Nothing || self.reader.is_some() || self.is_covered();
+        let is_covered =
+            self.overlay.dialog != Dialog::Nothing || self.overlay.reader.is_some() || self.is_covered();
         let is_armed = self.guard.armed(self.now).is_some_and(|armed| !matches!(armed, Armed::Stop(_)));
         let is_begun = self.cards.begun(&self.guard).is_some() || self.sidebar.takes_escape();
         let has_other_target = self.guard.has_caret() || !self.guard.is_settled(self.now);
-        let is_taken = is_covered || is_armed || is_begun || self.notice.is_some() || has_other_target;
+        let is_taken =
+            is_covered || is_armed || is_begun || self.feedback.notice.is_some() || has_other_target;
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && !is_taken);
         open.is_some_and(|open| open.command(Command::Escape).is_none())
     }
@@ -227,7 +229,7 @@ impl App {
     }
 
     pub(super) const fn page_behind(&self) -> Page {
-        if self.open.is_some() { Page::Conversation } else { Page::Fresh }
+        if self.open.is_some() { Page::Conversation } else { Page::NewConversation }
     }
 
     /// Changes the scale or the theme.
@@ -252,7 +254,7 @@ impl App {
 
     /// Sets the scale. At a larger one there is less room.
     pub(super) fn scale_to(&mut self, scale: f32) {
-        self.size = self.size * (self.settings.scale / scale);
+        self.window.size = self.window.size * (self.settings.scale / scale);
         self.settings.scale = scale;
         self.local.keep_settings(&self.settings);
     }
@@ -306,7 +308,7 @@ const fn to_composer(action: Action) -> Message {
 
 /// Writes in the composer of a new conversation.
 const fn to_new_composer(action: Action) -> Message {
-    Message::Fresh(fresh::Message::Composer(composer::Message::Edited(action)))
+    Message::NewConversation(new_conversation::Message::Composer(composer::Message::Edited(action)))
 }
 
 /// Writes to the sub-task that is shown.

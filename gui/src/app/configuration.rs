@@ -7,7 +7,7 @@
 use super::{App, Message, Page};
 use crate::{
     effect::Effect,
-    request::{Answer, Request},
+    request::{self, Reply, Request},
     widget::{Element, word},
 };
 use abide_client::text::visible_line;
@@ -17,12 +17,13 @@ use std::path::PathBuf;
 impl App {
     /// Requests what tasks can be started with, and the configuration.
     pub(super) fn ask_what_is_configured(&self) -> Task<Message> {
-        Task::batch([Request::Models, Request::Presets, Request::Config].map(|request| self.ask(request)))
+        let requests = [request::models(), request::config()].into_iter().chain(request::presets());
+        Task::batch(requests.map(|request| self.ask(request)))
     }
 
     /// While it is refused, whether it has been mended.
     pub(super) fn look_at_config(&self) -> Task<Message> {
-        if self.config.refused.is_some() { self.ask(Request::Config) } else { Task::none() }
+        if self.config.refused.is_some() { self.ask(request::config()) } else { Task::none() }
     }
 
     /// Why the configuration is refused, and a button that opens its file.
@@ -41,23 +42,23 @@ impl App {
     }
 
     /// A request of the settings or of a form was answered.
-    pub(super) fn set_up_answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
-        let mut effects = self.preferences.answered(request, answer);
+    pub(super) fn set_up_answered(&mut self, request: &Request, reply: &Reply) -> Vec<Effect> {
+        let mut effects = self.preferences.answered(request, reply);
         // The person may have gone on to another page.
         let focuses = |effect: &Effect| matches!(effect, Effect::Focus(_) | Effect::FocusText(_));
         effects.retain(|effect| self.page == Page::Settings || !focuses(effect));
-        let mut of_fresh = self.fresh.setup.answered(request, answer);
-        of_fresh.retain(|effect| self.page == Page::Fresh || !focuses(effect));
-        if matches!(answer, Answer::Config(_)) {
-            of_fresh.extend(self.waiting_prompt());
+        let mut of_new = self.new_conversation.setup.answered(request, reply);
+        of_new.retain(|effect| self.page == Page::NewConversation || !focuses(effect));
+        if request::config_of(reply).is_some() {
+            of_new.extend(self.waiting_prompt());
         }
-        effects.extend(of_fresh);
+        effects.extend(of_new);
         effects
     }
 
     /// The prompt of a new conversation that has waited for a model, if there is one now.
     fn waiting_prompt(&mut self) -> Vec<Effect> {
-        if self.open.is_some() { Vec::new() } else { self.fresh.models_known(&self.catalog) }
+        if self.open.is_some() { Vec::new() } else { self.new_conversation.models_known(&self.catalog) }
     }
 
     pub(super) fn send_waiting(&mut self) -> Task<Message> {

@@ -1,15 +1,17 @@
 //! Performs the effects that screens return.
 
-use super::{App, Cover, Message, Page, tree::Sought};
+use super::{App, Cover, Message, Page};
 use crate::{
+    daemon::Failure,
     effect::{Effect, Scroll, field},
-    request::Request,
+    request::{Reply, Request},
     screen::{
         conversation::Conversation,
-        fresh::{self, folders},
+        new_conversation::{self, folders},
+        tree::Sought,
     },
     theme::size,
-    widget::reveal::reveal,
+    widget::reveal::{reveal, reveal_focused},
     words,
 };
 use abide_client::protocol::{
@@ -40,6 +42,8 @@ impl App {
     pub(super) fn perform_one(&mut self, effect: Effect) -> Task<Message> {
         match effect {
             Effect::Ask(request) => self.ask(request),
+            Effect::StoreProvider(draft) => Task::perform(self.asker.clone().set_up(*draft), answered),
+            Effect::RemoveProvider(name) => Task::perform(self.asker.clone().remove_provider(name), answered),
             Effect::Copy(text) => {
                 self.say("Copied.");
                 clipboard::write(text)
@@ -52,11 +56,11 @@ impl App {
             Effect::Edit(reading) => self.edit(reading),
             Effect::Focus(field::COMPOSER) if self.is_covered() => {
                 // It gets the caret when it is seen again.
-                self.had_caret = true;
+                self.overlay.had_caret = true;
                 operate(unfocus())
             }
-            Effect::Focus(id) => operation::focus(Id::new(id)),
-            Effect::FocusText(id) => operation::focus(Id::new(id)).chain(operation::select_all(Id::new(id))),
+            Effect::Focus(id) => focus(id),
+            Effect::FocusText(id) => focus(id).chain(operation::select_all(Id::new(id))),
             Effect::GiveKeyboard => self.give_keyboard(),
             Effect::Unfocus => operate(unfocus()),
             Effect::Open(id) => self.show(id),
@@ -89,7 +93,7 @@ impl App {
                 Task::none()
             }
             Effect::Draft => {
-                self.is_dirty = true;
+                self.drafts.is_dirty = true;
                 Task::none()
             }
             Effect::FindFolders(typed) => {
@@ -98,7 +102,9 @@ impl App {
                     let look = move || (folders::beginning_with(&typed, words::home()), typed);
                     tokio::task::spawn_blocking(look).await.ok()
                 };
-                let tell = |(found, typed)| Message::Fresh(fresh::Message::FoldersFound(typed, found));
+                let tell = |(found, typed)| {
+                    Message::NewConversation(new_conversation::Message::FoldersFound(typed, found))
+                };
                 Task::future(find).and_then(move |all| Task::done(tell(all)))
             }
             Effect::Reveal(part) => operate(reveal(field::LIST, part)),
@@ -109,7 +115,7 @@ impl App {
     /// Scrolls the area with this id.
     pub(super) fn scroll(&self, area: &'static str, scroll: Scroll) -> Task<Message> {
         let id = Id::new(area);
-        let page = size::PAGE.min(self.size.height / 2.0);
+        let page = size::PAGE.min(self.window.size.height / 2.0);
         let by = |y| AbsoluteOffset { x: 0.0, y };
         match scroll {
             Scroll::Up => operation::scroll_by(id, by(-page)),
@@ -122,10 +128,10 @@ impl App {
     pub(super) fn open_conversation(&mut self, id: ConversationId) {
         self.close_sub_task();
         if self.open.as_ref().is_none_or(|open| open.id() != id) {
-            self.keep_left();
+            self.keep_unconfirmed();
             self.open = Some(Box::new(Conversation::new(id, &self.drafts.draft(Some(id)))));
         }
-        self.awaits_row = None;
+        self.sidebar.awaits_row = None;
         self.page = Page::Conversation;
         self.cover = Cover::Nothing;
     }
@@ -147,7 +153,7 @@ impl App {
     /// Scrolls the list to the row of the open conversation. That of a conversation that has just begun may come later.
     pub(super) fn reveal_row(&mut self) -> Task<Message> {
         let open = self.open.as_ref().map(|open| open.id());
-        self.awaits_row = open.filter(|id| self.sidebar.known(*id, &self.overview).is_none());
+        self.sidebar.awaits_row = open.filter(|id| self.sidebar.known(*id, &self.overview).is_none());
         self.perform_one(Effect::Reveal(field::SELECTED))
     }
 
@@ -165,17 +171,17 @@ impl App {
 
     /// Goes to the page for a new conversation.
     pub(super) fn leave(&mut self) -> Task<Message> {
-        self.keep_left();
-        (self.open, self.behind, self.awaits_row) = (None, None, None);
-        if self.fresh.composer.draft().is_empty() {
+        self.keep_unconfirmed();
+        (self.open, self.behind, self.sidebar.awaits_row) = (None, None, None);
+        if self.new_conversation.composer.draft().is_empty() {
             // Another window may be gone since, and have left one.
-            self.fresh.composer.show(&self.drafts.draft(None));
+            self.new_conversation.composer.show(&self.drafts.draft(None));
         }
-        self.page = Page::Fresh;
+        self.page = Page::NewConversation;
         self.cover = Cover::Nothing;
         self.remember(None);
         let known = self.ask_what_is_configured();
-        Task::batch([self.tell_focus(), known, operation::focus(Id::new(field::COMPOSER))])
+        Task::batch([self.tell_focus(), known, focus(field::COMPOSER)])
     }
 
     pub(super) fn remember(&mut self, conversation: Option<ConversationId>) {
@@ -186,8 +192,8 @@ impl App {
     }
 
     pub(super) fn keep_draft(&mut self) {
-        if std::mem::take(&mut self.is_dirty) {
-            let (draft, choices) = self.fresh.composer.stored();
+        if std::mem::take(&mut self.drafts.is_dirty) {
+            let (draft, choices) = self.new_conversation.composer.stored();
             self.drafts.keep_draft(None, &draft);
             if self.settings.choices != choices {
                 self.settings.choices = choices;
@@ -205,7 +211,7 @@ impl App {
 
     /// Tells the daemon what the person sees, so that it sends no notifications about it.
     pub(super) fn tell_focus(&self) -> Task<Message> {
-        let sees = |page| self.is_focused && self.page == page;
+        let sees = |page| self.window.is_focused && self.page == page;
         let open = self.open.as_ref().filter(|_| sees(Page::Conversation));
         let shown = FocusParams { conversation_id: open.map(|open| open.id()), inbox: sees(Page::Inbox) };
         self.ask(Request::Focus(shown))
@@ -230,4 +236,13 @@ impl App {
         let effect = open.and_then(|open| open.read(unread));
         effect.map_or_else(Task::none, |effect| self.perform_one(effect))
     }
+}
+
+/// Moves the keyboard to this field, and scrolls a page of fields to it.
+fn focus(id: &'static str) -> Task<Message> {
+    operation::focus(Id::new(id)).chain(operate(reveal_focused()))
+}
+
+fn answered((request, result): (Request, Result<Reply, Failure>)) -> Message {
+    Message::Answered(request, result)
 }

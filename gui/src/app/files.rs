@@ -6,7 +6,7 @@ use crate::{
     picker::{self, Choice},
     screen::{
         composer::attached::{Dropped, look_at},
-        fresh,
+        new_conversation,
     },
 };
 use abide_client::protocol::Timestamp;
@@ -38,15 +38,19 @@ impl App {
     pub(super) fn file_seen(&mut self, seen: Result<Dropped, String>) -> Task<Message> {
         let done = match (seen, self.page, &mut self.open) {
             (Err(words), ..) => Err(words),
-            (Ok(Dropped::Folder(folder)), Page::Fresh, _) => {
+            (Ok(Dropped::Folder(folder)), Page::NewConversation, _) => {
                 self.file_taken();
-                let effects = self.fresh.update(fresh::Message::FolderPressed(folder), &self.catalog);
+                let effects = self
+                    .new_conversation
+                    .update(new_conversation::Message::FolderPressed(folder), &self.catalog);
                 return self.perform(effects);
             }
             (Ok(Dropped::Folder(_)), ..) => {
                 Err("A folder is chosen for a new conversation; this one has its own.".to_owned())
             }
-            (Ok(Dropped::Text(file)), Page::Fresh, _) => self.fresh.composer.attach(file),
+            (Ok(Dropped::Text(file)), Page::NewConversation, _) => {
+                self.new_conversation.composer.attach(file)
+            }
             (Ok(Dropped::Text(file)), Page::Conversation, Some(open)) if open.sub_task().is_none() => {
                 open.composer.attach(file)
             }
@@ -72,19 +76,19 @@ impl App {
             Some(Refused { words: before, .. }) => format!("{before}\n{words}"),
             None => words,
         };
-        self.notice = Some(words.clone());
+        self.feedback.notice = Some(words.clone());
         self.refused = Some(Refused { words, at: self.now });
     }
 
     /// What was said of an earlier drop is over.
     fn file_taken(&mut self) {
         if let Some(refused) = self.refused.take_if(|refused| !is_recent(refused.at, self.now)) {
-            self.notice.take_if(|notice| *notice == refused.words);
+            self.feedback.notice.take_if(|notice| *notice == refused.words);
         }
     }
 
     fn is_of_this_drop(&self, refused: &Refused) -> bool {
-        is_recent(refused.at, self.now) && self.notice.as_ref() == Some(&refused.words)
+        is_recent(refused.at, self.now) && self.feedback.notice.as_ref() == Some(&refused.words)
     }
 }
 

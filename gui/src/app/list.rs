@@ -35,16 +35,16 @@ pub(super) enum ListPlacement {
 impl App {
     pub(super) fn list_placement(&self) -> ListPlacement {
         let wanted = self.settings.list_width.clamp(LEAST, MOST);
-        match (self.size.width < NARROW, self.cover == Cover::List, self.settings.hides_list) {
-            (true, true, _) => ListPlacement::Over(wanted.min(self.size.width - space::XL)),
+        match (self.window.size.width < NARROW, self.cover == Cover::List, self.settings.hides_list) {
+            (true, true, _) => ListPlacement::Over(wanted.min(self.window.size.width - space::XL)),
             (true, false, _) | (false, _, true) => ListPlacement::Away,
-            (false, _, false) => ListPlacement::Beside(wanted.min(self.size.width / 2.0)),
+            (false, _, false) => ListPlacement::Beside(wanted.min(self.window.size.width / 2.0)),
         }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "pixels of a window")]
     pub(super) const fn resized(&mut self, to: Size<u32>) {
-        self.size = Size::new(to.width as f32, to.height as f32);
+        self.window.size = Size::new(to.width as f32, to.height as f32);
     }
 
     pub(super) fn in_list(&mut self, deed: Option<Deed>, message: sidebar::Message) -> Task<Message> {
@@ -84,7 +84,7 @@ impl App {
     }
 
     pub(super) fn toggle_list(&mut self) -> Task<Message> {
-        if self.size.width < NARROW {
+        if self.window.size.width < NARROW {
             self.cover = if self.cover == Cover::List { Cover::Nothing } else { Cover::List };
         } else {
             self.settings.hides_list = !self.settings.hides_list;
@@ -155,14 +155,14 @@ impl App {
         };
         let words = |words| text(words).size(size::SECONDARY);
         // The count of the inbox needs the room more.
-        let name = (self.size.width >= TIGHT).then(|| key("Ctrl B").into());
+        let name = (self.window.size.width >= TIGHT).then(|| key("Ctrl B").into());
         let list = row![words("Conversations")].extend(name).spacing(space::S).align_y(Center);
         let mut inbox = row![words("Inbox")].spacing(space::S).align_y(Center);
         let waiting = self.overview.waiting();
         if waiting > 0 {
             inbox = inbox.push(badge(waiting.to_string()).style(style::badge_needs_you));
         }
-        let is_new = self.page == Page::Fresh;
+        let is_new = self.page == Page::NewConversation;
         let new = (!is_new).then(|| press(row![words("New")], Command::New).into());
         let (stop, is_armed) = self.stop_in_bar().unzip();
         // Its longer label needs the room.

@@ -1,16 +1,15 @@
 //! The palette, and Tab.
 
-use super::{App, Message, Over, Page};
+use super::{App, Dialog, Message, Page};
 use crate::{
-    catalog::Presets,
     effect::{Effect, field},
-    request::Request,
+    request::{self, Reply},
     screen::{
         composer::{self, Change, ModelChoice, Stance},
-        conversation, fresh,
+        conversation, new_conversation,
         palette::{self, Offer, Palette, Pick},
     },
-    widget::walk::walk,
+    widget::{reveal::reveal_focused, tab::move_keyboard},
 };
 use abide_client::protocol::method::daemon::ListModelsReply;
 use iced::{
@@ -29,7 +28,7 @@ impl App {
     pub(super) fn choose_model(&mut self) -> Task<Message> {
         if self.can_start() {
             let offered = self.offer(Offer::Models(self.models()));
-            Task::batch([offered, self.ask(Request::Models)])
+            Task::batch([offered, self.ask(request::models())])
         } else {
             Task::none()
         }
@@ -38,7 +37,8 @@ impl App {
     /// Opens the palette with what few tasks choose.
     pub(super) fn choose_setup(&mut self) -> Task<Message> {
         let offered = self.offer(Offer::Setup(self.setups()));
-        Task::batch([offered, self.ask(Request::Presets)])
+        let asked = request::presets().map(|request| self.ask(request));
+        Task::batch(asked.into_iter().chain([offered]))
     }
 
     fn models(&self) -> Vec<ModelChoice> {
@@ -46,7 +46,7 @@ impl App {
             Some(open) if self.page == Page::Conversation => {
                 open.composer.models(open.persona(), &self.catalog)
             }
-            _ => self.fresh.composer.models(None, &self.catalog),
+            _ => self.new_conversation.composer.models(None, &self.catalog),
         }
     }
 
@@ -56,14 +56,14 @@ impl App {
                 let mode = open.fold().conversation().and_then(|known| known.mode);
                 open.composer.offered((open.persona(), mode), &self.catalog)
             }
-            _ => self.fresh.composer.offered((None, None), &self.catalog),
+            _ => self.new_conversation.composer.offered((None, None), &self.catalog),
         }
     }
 
     /// Whether this page can start a task.
     fn can_start(&self) -> bool {
         match self.page {
-            Page::Fresh => true,
+            Page::NewConversation => true,
             Page::Conversation => self
                 .open
                 .as_ref()
@@ -73,7 +73,7 @@ impl App {
     }
 
     fn offer(&mut self, offer: Offer) -> Task<Message> {
-        self.show_over(Over::Palette(Palette::of(offer)));
+        self.show_dialog(Dialog::Palette(Palette::of(offer)));
         self.perform_one(Effect::Focus(field::PALETTE))
     }
 
@@ -84,16 +84,22 @@ impl App {
         self.send_waiting()
     }
 
-    /// The daemon has listed personas, templates and tools.
-    pub(super) fn know_presets(&mut self, presets: Presets) {
-        self.catalog.presets = presets;
+    /// The daemon has listed personas, templates or tools.
+    pub(super) fn know_presets(&mut self, listed: Reply) {
+        let presets = &mut self.catalog.presets;
+        match listed {
+            Reply::ListPersonas(listed) => presets.personas = listed.personas,
+            Reply::ListTemplates(listed) => presets.templates = listed.templates,
+            Reply::ListTools(listed) => presets.tools = listed.tools,
+            _ => {}
+        }
         self.renew_palette();
     }
 
     /// Offers in the open palette what there is now.
     fn renew_palette(&mut self) {
         let (models, setups) = (self.models(), self.setups());
-        if let Over::Palette(palette) = &mut self.over {
+        if let Dialog::Palette(palette) = &mut self.overlay.dialog {
             palette.renew(models, setups);
         }
     }
@@ -103,7 +109,7 @@ impl App {
         let stays = matches!(change, Change::Tools(_));
         let composer = match &mut self.open {
             Some(open) if self.page == Page::Conversation => &mut open.composer,
-            _ => &mut self.fresh.composer,
+            _ => &mut self.new_conversation.composer,
         };
         let chosen = composer.choose(change, &self.catalog.presets);
         let kept = self.perform_one(chosen);
@@ -112,17 +118,17 @@ impl App {
             // A click has taken the keyboard from the field.
             return Task::batch([kept, self.perform_one(Effect::Focus(field::PALETTE))]);
         }
-        self.close_all_over();
+        self.close_overlay();
         Task::batch([kept, self.perform_one(Effect::Focus(field::COMPOSER))])
     }
 
     pub(super) fn in_palette(&mut self, message: palette::Message) -> Task<Message> {
-        let Over::Palette(palette) = &mut self.over else { return Task::none() };
+        let Dialog::Palette(palette) = &mut self.overlay.dialog else { return Task::none() };
         let Some(pick) = palette.update(message) else { return Task::none() };
         if let Pick::Setup(change) = pick {
             return self.set_up(change);
         }
-        self.over = Over::Nothing;
+        self.overlay.dialog = Dialog::Nothing;
         let picked = match pick {
             Pick::Command(command) => self.command(command),
             Pick::Card => self.go_to_what_waits(),
@@ -137,7 +143,7 @@ impl App {
     /// Makes this choice for the next task.
     fn choose(&mut self, picked: composer::Message) -> Task<Message> {
         let picked = match self.page {
-            Page::Fresh => Message::Fresh(fresh::Message::Composer(picked)),
+            Page::NewConversation => Message::NewConversation(new_conversation::Message::Composer(picked)),
             _ => Message::Thread(conversation::Message::Composer(picked)),
         };
         let input = self.perform_one(Effect::Focus(field::COMPOSER));
@@ -146,17 +152,21 @@ impl App {
 
     /// Moves the keyboard on; in the folder's field, the first folder found is taken instead.
     pub(super) fn walk(&self, is_back: bool) -> Task<Message> {
-        if self.page == Page::Fresh && self.fresh.completes_folder() && !is_back {
+        if self.page == Page::NewConversation && self.new_conversation.completes_folder() && !is_back {
             return operate(focusable::is_focused(Id::new(field::FOLDER))).map(Message::TabPressed);
         }
-        operate(walk(is_back, field::PAGE))
+        step(is_back)
     }
 
     /// Tab was pressed, in the field of the folder or elsewhere.
     pub(super) fn tab(&mut self, is_in_folder: bool) -> Task<Message> {
         if is_in_folder {
-            return self.handle(Message::Fresh(fresh::Message::FolderCompleted));
+            return self.handle(Message::NewConversation(new_conversation::Message::FolderCompleted));
         }
-        operate(walk(false, field::PAGE))
+        step(false)
     }
+}
+
+fn step(is_back: bool) -> Task<Message> {
+    operate(move_keyboard(is_back, field::PAGE)).chain(operate(reveal_focused()))
 }

@@ -1,6 +1,6 @@
 //! A long text over the rest, and in the person's editor.
 
-use super::{App, Message, Over};
+use super::{App, Dialog, Message};
 use crate::{
     desktop,
     effect::{Effect, Reading, field},
@@ -23,7 +23,7 @@ impl App {
             Command::Find => self.handle(Message::Reader(reader::Message::FindPressed)),
             Command::CopyAll => self.handle(Message::Reader(reader::Message::CopyPressed)),
             Command::Help => {
-                self.show_over(Over::Help);
+                self.show_dialog(Dialog::Help);
                 self.perform_one(Effect::Unfocus)
             }
             Command::ZoomIn | Command::ZoomOut | Command::ZoomReset | Command::Theme => self.restyle(command),

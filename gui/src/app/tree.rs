@@ -7,13 +7,13 @@ use super::{App, Cover, Message, Page, list::ListPlacement};
 use crate::{
     effect::Effect,
     keymap::Command,
-    screen::tree::Shape,
+    screen::tree::{Shape, Sought},
     theme::{space, style},
     widget::{Element, nothing},
 };
 use abide_client::{
     Update,
-    protocol::{ConversationId, Seq, TaskId},
+    protocol::{ConversationId, TaskId},
     view::Connection,
 };
 use iced::{
@@ -28,20 +28,11 @@ const HIGH: f32 = 480.0;
 
 /// Where the tree is, seen from the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TreePlacement {
     Beside,
     Above,
     /// Only for a while, when the person asks for it.
     Over,
-}
-
-/// A message that was searched for.
-#[derive(Debug)]
-pub(super) struct Sought {
-    pub(super) conversation: ConversationId,
-    pub(super) task: Option<TaskId>,
-    pub(super) seq: Seq,
-    pub(super) query: String,
 }
 
 impl App {
@@ -76,7 +67,7 @@ impl App {
         let shown = self.show(sought.conversation);
         let effects =
             self.open.as_mut().map(|open| open.go_to(sought.seq, &sought.query)).unwrap_or_default();
-        self.sought = Some(sought);
+        self.tree.sought = Some(sought);
         Task::batch([shown, self.perform(effects), self.find_sub_task()])
     }
 
@@ -85,8 +76,8 @@ impl App {
         let open = self.open.as_ref().filter(|open| open.sub_task().is_none()).map(|open| open.id());
         let here = open.filter(|_| self.page == Page::Conversation);
         // The person has gone on to something else.
-        self.sought.take_if(|sought| here != Some(sought.conversation));
-        let Some(id) = self.sought.as_ref().and_then(|sought| sought.task) else { return Task::none() };
+        self.tree.sought.take_if(|sought| here != Some(sought.conversation));
+        let Some(id) = self.tree.sought.as_ref().and_then(|sought| sought.task) else { return Task::none() };
         let Some(conversation) = self.conversation_mut() else { return Task::none() };
         if *conversation.fold().connection() == Connection::Opening {
             return Task::none();
@@ -100,7 +91,7 @@ impl App {
         if below.is_some() {
             conversation.forget_goal();
         }
-        let Some((sought, task)) = self.sought.take().zip(below) else { return Task::none() };
+        let Some((sought, task)) = self.tree.sought.take().zip(below) else { return Task::none() };
         let opened = self.open_task(task);
         let effects =
             self.open.as_mut().map(|open| open.go_to(sought.seq, &sought.query)).unwrap_or_default();
@@ -153,7 +144,7 @@ impl App {
         if self.conversation().and_then(|conversation| conversation.family()).is_none() {
             return self.perform_one(Effect::Say("No sub-tasks."));
         }
-        if self.tree_place() == Place::Over {
+        if self.tree_place() == TreePlacement::Over {
             if self.cover == Cover::Tree {
                 self.cover = Cover::Nothing;
                 return Task::none();
@@ -166,14 +157,14 @@ impl App {
         Task::none()
     }
 
-    pub(super) fn tree_place(&self) -> Place {
+    pub(super) fn tree_place(&self) -> TreePlacement {
         let list = if let ListPlacement::Beside(width) = self.list_placement() { width } else { 0.0 };
-        if self.size.width - list >= WIDE {
-            Place::Beside
-        } else if self.size.height >= HIGH {
-            Place::Above
+        if self.window.size.width - list >= WIDE {
+            TreePlacement::Beside
+        } else if self.window.size.height >= HIGH {
+            TreePlacement::Above
         } else {
-            Place::Over
+            TreePlacement::Over
         }
     }
 
@@ -181,7 +172,7 @@ impl App {
     pub(super) fn tree_is_over(&self) -> bool {
         let is_asked_for = self.cover == Cover::Tree && self.page == Page::Conversation;
         is_asked_for
-            && self.tree_place() == Place::Over
+            && self.tree_place() == TreePlacement::Over
             && self.conversation().is_some_and(|conversation| conversation.family().is_some())
     }
 
@@ -199,13 +190,13 @@ impl App {
         let place = self.tree_place();
         let shape = match place {
             _ if self.settings.hides_tree => None,
-            Place::Beside => Some(Shape::Beside(space::TREE)),
-            Place::Above => Some(Shape::Above(self.look().tallest - space::TREE_LINE)),
-            Place::Over => None,
+            TreePlacement::Beside => Some(Shape::Beside(space::TREE)),
+            TreePlacement::Above => Some(Shape::Above(self.look().tallest - space::TREE_LINE)),
+            TreePlacement::Over => None,
         };
         // The page keeps its place among the widgets, and so its scroll position and caret.
         match shape.and_then(|shape| self.tree(shape)) {
-            Some(tree) if place == Place::Above => row![column![tree, page]].into(),
+            Some(tree) if place == TreePlacement::Above => row![column![tree, page]].into(),
             Some(tree) => row![column![nothing(), page], tree].into(),
             None => row![column![nothing(), page]].into(),
         }
@@ -213,9 +204,9 @@ impl App {
 
     /// The tree over the page; a click beneath it closes it.
     pub(super) fn tree_over(&self) -> Option<Element<'_, Message>> {
-        let most = self.size.height - 2.0 * space::TREE_LINE;
+        let most = self.window.size.height - 2.0 * space::TREE_LINE;
         let tree = self.tree(Shape::Above(most)).filter(|_| self.tree_is_over())?;
-        let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::veil));
+        let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::dimmed));
         Some(opaque(column![tree, rest.on_press(Message::Key(Command::Tree))]))
     }
 }

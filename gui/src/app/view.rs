@@ -1,6 +1,6 @@
 //! Builds the window.
 
-use super::{App, Message, Over, Page, Undo, list::ListPlacement};
+use super::{App, Dialog, Message, Page, list::ListPlacement};
 use crate::{
     effect::field,
     keymap::Command,
@@ -8,11 +8,10 @@ use crate::{
     theme::{space, style},
     widget::{
         Element, action,
-        centred::centred,
         escape::{escape, escape_from},
         grip::grip,
-        key, nothing, prose, scrolls, secondary, told,
-        whole::at_whole_pixels,
+        key, nothing, prose, report, scrolls, secondary,
+        whole_pixels::at_whole_pixels,
         word,
     },
     words,
@@ -44,9 +43,9 @@ impl App {
                 // One Escape leaves the page, also while a button has the keyboard.
                 escape_from(page.map(Message::Settings), Message::Key(Command::Escape))
             }
-            (Page::Fresh | Page::Conversation, _) => {
+            (Page::NewConversation | Page::Conversation, _) => {
                 let conversations = self.overview.conversations();
-                self.fresh.view(&self.catalog, &conversations, look).map(Message::Fresh)
+                self.new_conversation.view(&self.catalog, &conversations, look).map(Message::NewConversation)
             }
         };
         let right = column![
@@ -66,7 +65,7 @@ impl App {
         // Anything over the rest is a layer, so that the widgets below keep their scroll positions and carets.
         let mut whole = stack![Row::from_vec(beside.into()).push(right)];
         if let ListPlacement::Over(width) = placement {
-            let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::veil));
+            let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::dimmed));
             let rest = rest.on_press(Message::Key(Command::List));
             whole = whole.push(opaque(row![list(width), rule::vertical(1).style(style::line), rest]));
         }
@@ -76,29 +75,34 @@ impl App {
         // The window's background shows through: filling it here would repaint its pixels for every part that is drawn again.
         let whole = container(whole).width(Fill).height(Fill);
         // Always a stack, so that the widgets below keep their scroll positions.
-        let reader = self.reader.as_ref().map(|reader| opaque(reader.view(look).map(Message::Reader)));
-        let over = match &self.over {
-            Over::Nothing => None,
-            Over::Help => Some(help::view(Message::Key(Command::Palette), look)),
-            Over::Palette(palette) => {
+        let reader =
+            self.overlay.reader.as_ref().map(|reader| opaque(reader.view(look).map(Message::Reader)));
+        let over = match &self.overlay.dialog {
+            Dialog::Nothing => None,
+            Dialog::Help => Some(help::view(Message::Key(Command::Palette), look)),
+            Dialog::Palette(palette) => {
                 // One Escape closes it, also while its field has the keyboard.
                 Some(escape(palette.view().map(Message::Palette), Some(Message::OverClosed)))
             }
-            Over::Closing => Some(self.closing()),
+            Dialog::Closing => Some(self.closing()),
         };
-        let veil = over.map(|over| {
-            let place = center(opaque(over)).style(style::veil);
-            let place = match &self.over {
-                Over::Palette(_) => place.align_y(Top).padding(padding::top(Palette::top(self.size.height))),
-                Over::Nothing | Over::Help | Over::Closing => place,
+        let dimmed = over.map(|over| {
+            let place = center(opaque(over)).style(style::dimmed);
+            let place = match &self.overlay.dialog {
+                Dialog::Palette(_) => {
+                    place.align_y(Top).padding(padding::top(Palette::top(self.window.size.height)))
+                }
+                Dialog::Nothing | Dialog::Help | Dialog::Closing => place,
             };
             opaque(mouse_area(place).on_press(Message::OverClosed))
         });
-        let whole = Stack::new().push(whole).extend(reader).extend(veil).width(Fill).height(Fill);
+        let whole = Stack::new().push(whole).extend(reader).extend(dimmed).width(Fill).height(Fill);
         // Reports whether a caret or a focus ring is drawn, also in what covers the rest.
-        let whole = told::caret(whole, self.guard.has_caret(), Message::CaretMoved);
+        let whole = report::caret(whole, self.guard.has_caret(), Message::CaretMoved);
         // What covers the notice is closed first.
-        let is_seen = self.notice.is_some() && self.over == Over::Nothing && self.reader.is_none();
+        let is_seen = self.feedback.notice.is_some()
+            && self.overlay.dialog == Dialog::Nothing
+            && self.overlay.reader.is_none();
         at_whole_pixels(escape(whole, is_seen.then_some(Message::NoticeRead)))
     }
 
@@ -154,45 +158,6 @@ impl App {
             }
             UpdateStage::Waiting | UpdateStage::HandingOver => None,
         }
-    }
-
-    /// The last error message, until it is dismissed.
-    fn notice(&self) -> Element<'_, Message> {
-        match &self.notice {
-            None => nothing(),
-            Some(words) => {
-                let look = self.look();
-                let most = space::NOTICE.min(look.tallest);
-                let words = container(scrolls(prose(words).width(Fill))).max_height(most).width(Fill);
-                let close = word("Close", Message::NoticeRead);
-                let content = row![words, row![close, key("Esc")].align_y(Center)];
-                let content = content.spacing(space::M).align_y(Center);
-                let inner = if look.is_low { space::XS } else { space::M };
-                let card = container(content).padding(inner).width(Fill).style(style::bad_card);
-                container(centred(card, look.margin())).padding(padding::bottom(look.below())).into()
-            }
-        }
-    }
-
-    /// The last action and its undo button.
-    fn taken_back(&self) -> Element<'_, Message> {
-        let Some(done) = self.done.as_ref().filter(|done| done.until > self.now) else {
-            return nothing();
-        };
-        let look = self.look();
-        let (words, back) = match done.what {
-            Undo::Archived(_) => ("Archived. A search finds it, too.", Some("Undo")),
-            Undo::Deleted => ("Deleted.", None),
-        };
-        let back = back.map(|back| {
-            let back = action(back, None).padding(style::button_padding(look.is_low));
-            back.style(style::secondary).on_press(Message::TakenBack)
-        });
-        let content = row![prose(words).width(Fill)].extend(back.map(Element::from)).spacing(space::M);
-        let content = content.align_y(Center);
-        let inner = if look.is_low { [space::XS, space::S] } else { [space::S, space::M] };
-        let card = container(content).padding(inner).width(Fill).style(style::card);
-        container(centred(card, look.margin())).padding(padding::bottom(look.below())).into()
     }
 
     fn closing(&self) -> Element<'_, Message> {

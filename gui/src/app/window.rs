@@ -1,8 +1,26 @@
 //! Events of the window itself: focus, closing, keys.
 
-use super::{App, Message, Over, Page};
+use super::{App, Dialog, Message, Page, SIZE};
 use crate::{attention, effect::Effect, keymap};
 use iced::{Event, Size, Task, event, keyboard, window};
+
+/// The window, as the system has it.
+#[derive(Debug)]
+pub(super) struct WindowState {
+    pub(super) id: Option<window::Id>,
+    /// In logical pixels.
+    pub(super) size: Size,
+    /// Whether this window has the keyboard. It has not until the system says so, since a window may open behind another one.
+    pub(super) is_focused: bool,
+    /// The desktop's colours are dark.
+    pub(super) is_dark: bool,
+}
+
+impl Default for WindowState {
+    fn default() -> Self {
+        Self { id: None, size: SIZE, is_focused: false, is_dark: false }
+    }
+}
 
 /// What happens to the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +36,7 @@ pub enum WindowEvent {
 
 impl App {
     pub(super) fn on_window(&mut self, id: window::Id, event: WindowEvent) -> Task<Message> {
-        self.window = Some(id);
+        self.window.id = Some(id);
         match event {
             WindowEvent::Resized(size) => {
                 self.resized(size);
@@ -27,24 +45,24 @@ impl App {
             WindowEvent::Opened(size) => {
                 self.resized(size);
                 let keyboard = self.give_keyboard();
-                Task::batch([keyboard, fit(id, self.size)])
+                Task::batch([keyboard, fit(id, self.window.size)])
             }
             WindowEvent::Focused => {
-                self.is_focused = true;
+                self.window.is_focused = true;
                 self.guard.came_back(self.now);
                 let read = self.mark_read();
                 let known = self.look_again();
-                Task::batch([attention::calm(self.window), self.tell_focus(), read, known])
+                Task::batch([attention::calm(self.window.id), self.tell_focus(), read, known])
             }
             WindowEvent::Unfocused => {
-                self.is_focused = false;
+                self.window.is_focused = false;
                 self.keep_draft();
                 self.tell_focus()
             }
             WindowEvent::CloseRequested => {
                 let goes_on = self.overview.tasks().next().is_some();
-                if goes_on && !self.settings.knows_closing && self.over != Over::Closing {
-                    self.show_over(Over::Closing);
+                if goes_on && !self.settings.knows_closing && self.overlay.dialog != Dialog::Closing {
+                    self.show_dialog(Dialog::Closing);
                     return self.perform_one(Effect::Unfocus);
                 }
                 self.close()

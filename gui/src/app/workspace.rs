@@ -1,7 +1,7 @@
 //! What tasks can do in the folder of the composer that is shown.
 
 use super::{App, Message, Page};
-use crate::request::Request;
+use crate::request;
 use iced::Task;
 use std::borrow::Cow;
 
@@ -13,12 +13,12 @@ impl App {
             return Task::none();
         }
         self.looked_at = shown.map(Cow::into_owned);
-        self.looked_at.clone().map_or_else(Task::none, |folder| self.ask(Request::Workspace(folder)))
+        self.looked_at.clone().map_or_else(Task::none, |folder| self.ask(request::workspace(folder)))
     }
 
     fn shown_workspace(&self) -> Option<Cow<'_, str>> {
         match self.page {
-            Page::Fresh => self.fresh.composer.folder().map(Cow::Owned),
+            Page::NewConversation => self.new_conversation.composer.folder().map(Cow::Owned),
             Page::Conversation => Some(Cow::Borrowed(&self.open.as_ref()?.fold().conversation()?.workspace)),
             Page::Inbox | Page::Settings => None,
         }

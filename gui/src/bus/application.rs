@@ -1,6 +1,6 @@
 //! The interface `org.freedesktop.Application`, as the window has it, and calls of it.
 
-use crate::arguments::Wanted;
+use crate::arguments::ShowRequest;
 use abide_client::application as names;
 use std::{collections::HashMap, env};
 use tokio::sync::watch;
@@ -15,15 +15,15 @@ pub(crate) const VARIABLES: [&str; 2] = ["XDG_ACTIVATION_TOKEN", "DESKTOP_STARTU
 /// The object on the bus.
 pub(super) struct Application {
     /// Keeps the newest request: a flood of calls needs no memory.
-    wanted: watch::Sender<Option<Wanted>>,
+    wanted: watch::Sender<Option<ShowRequest>>,
 }
 
 impl Application {
-    pub(super) const fn new(wanted: watch::Sender<Option<Wanted>>) -> Self {
+    pub(super) const fn new(wanted: watch::Sender<Option<ShowRequest>>) -> Self {
         Self { wanted }
     }
 
-    fn want(&self, wanted: Wanted) {
+    fn want(&self, wanted: ShowRequest) {
         self.wanted.send_replace(Some(wanted));
     }
 }
@@ -32,7 +32,7 @@ impl Application {
 #[interface(name = "org.freedesktop.Application", spawn = false, introspection_docs = false)]
 impl Application {
     fn activate(&self, _platform_data: HashMap<String, OwnedVariant>) {
-        self.want(Wanted::Window);
+        self.want(ShowRequest::Window);
     }
 
     fn open(&self, _uris: Vec<String>, _platform_data: HashMap<String, OwnedVariant>) -> fdo::Result<()> {
@@ -53,13 +53,13 @@ impl Application {
 }
 
 /// What an action wants.
-fn action(name: &str, parameter: Vec<OwnedVariant>) -> Result<Wanted, String> {
+fn action(name: &str, parameter: Vec<OwnedVariant>) -> Result<ShowRequest, String> {
     match name {
-        names::INBOX => Ok(Wanted::Inbox),
+        names::INBOX => Ok(ShowRequest::Inbox),
         names::SHOW => {
             let id = parameter.into_iter().next().and_then(|id| String::try_from(id).ok());
             let id = id.ok_or("the action `show` needs a conversation's id, a string")?;
-            Wanted::conversation(&id).map_err(|error| error.to_string())
+            ShowRequest::conversation(&id).map_err(|error| error.to_string())
         }
         other => {
             let other: String = other.chars().take(64).collect();
@@ -82,7 +82,7 @@ pub(super) fn token() -> Option<String> {
 pub(crate) async fn ask(
     connection: &Connection,
     name: &str,
-    wanted: &Wanted,
+    wanted: &ShowRequest,
     token: Option<String>,
 ) -> zbus::Result<()> {
     let data: HashMap<&str, Variant<'_>> =
@@ -92,11 +92,11 @@ pub(crate) async fn ask(
         connection.call_method(Some(name), names::PATH, Some(INTERFACE), "ActivateAction", &body).await
     };
     match wanted {
-        Wanted::Window => {
+        ShowRequest::Window => {
             connection.call_method(Some(name), names::PATH, Some(INTERFACE), "Activate", &(&data,)).await?
         }
-        Wanted::Inbox => call(names::INBOX, Vec::new()).await?,
-        Wanted::Conversation(id) => call(names::SHOW, vec![Variant::from(id.as_str())]).await?,
+        ShowRequest::Inbox => call(names::INBOX, Vec::new()).await?,
+        ShowRequest::Conversation(id) => call(names::SHOW, vec![Variant::from(id.as_str())]).await?,
     };
     Ok(())
 }
@@ -111,9 +111,9 @@ mod tests {
 
     #[test]
     fn an_action_is_understood_or_refused_in_words() {
-        assert_eq!(action("inbox", Vec::new()), Ok(Wanted::Inbox));
+        assert_eq!(action("inbox", Vec::new()), Ok(ShowRequest::Inbox));
         let shown = action("show", vec![text("3f9a1c20")]);
-        assert_eq!(shown, Ok(Wanted::Conversation("3f9a1c20".to_owned())));
+        assert_eq!(shown, Ok(ShowRequest::Conversation("3f9a1c20".to_owned())));
         for (name, parameter, words) in [
             ("show", vec![], "needs a conversation's id"),
             ("show", vec![Variant::from(7_u32).try_into().unwrap()], "needs a conversation's id"),

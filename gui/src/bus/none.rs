@@ -1,6 +1,6 @@
 //! Without a session bus, as on systems other than Linux, each start opens a window.
 
-use crate::arguments::Wanted;
+use crate::arguments::ShowRequest;
 use abide_client::Home;
 use futures_util::{Stream, stream};
 
@@ -18,12 +18,12 @@ pub enum Claim {
 }
 
 #[expect(clippy::unused_async, reason = "on Linux it waits for the bus")]
-pub async fn claim(_: &Home, _: &Wanted, _: bool) -> Claim {
+pub async fn claim(_: &Home, _: &ShowRequest, _: bool) -> Claim {
     Claim::Open(None)
 }
 
 impl Bus {
-    pub fn wanted(&self) -> impl Stream<Item = Wanted> + use<> {
+    pub fn wanted(&self) -> impl Stream<Item = ShowRequest> + use<> {
         stream::empty()
     }
 }

@@ -25,6 +25,16 @@ pub struct Drafts {
     own: PathBuf,
     /// Held while the window is there. `None`: the system has no locks, and all windows have the same folder.
     _lock: Option<File>,
+    /// Something is not saved yet.
+    pub is_dirty: bool,
+    pub unconfirmed: Option<Unconfirmed>,
+}
+
+/// A text that was being sent when its conversation was left. It is a draft until the daemon has taken it.
+#[derive(Debug)]
+pub struct Unconfirmed {
+    pub conversation: ConversationId,
+    pub text: String,
 }
 
 impl Drafts {
@@ -34,7 +44,7 @@ impl Drafts {
         let first = home.state_dir.join("gui");
         for own in folders(&first) {
             match lock(&own) {
-                Ok(lock) => return Self { first, own, _lock: Some(lock) },
+                Ok(lock) => return Self::in_folder(first, own, Some(lock)),
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => {
                     tracing::warn!(%error, folder = %own.display(), "cannot lock the folder of this window's drafts");
@@ -42,7 +52,11 @@ impl Drafts {
                 }
             }
         }
-        Self { own: first.clone(), first, _lock: None }
+        Self::in_folder(first.clone(), first, None)
+    }
+
+    const fn in_folder(first: PathBuf, own: PathBuf, lock: Option<File>) -> Self {
+        Self { first, own, _lock: lock, is_dirty: false, unconfirmed: None }
     }
 
     /// The draft of a conversation; of a new one with `None`.

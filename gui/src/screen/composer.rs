@@ -17,7 +17,7 @@ use crate::{
     effect::{Effect, field},
     guard::Deed,
     picker::Choice,
-    request::{Intervention, Request},
+    request::{self, Request},
     screen::pending::meant,
     undo::Undo,
     words::{expanded, home},
@@ -388,22 +388,24 @@ impl Composer {
             }
             (Message::SetupPressed, _) => vec![Effect::ChooseSetup],
             (Message::ModifySubmitted, stance) if stance.takes_comment().is_some() => {
-                self.intervene(stance, Intervention::Modify)
+                self.intervene(stance, request::modify)
             }
             (Message::Submitted | Message::ModifySubmitted, stance) => self.submit(stance, known),
             (Message::StopPressed, Stance::Working(task) | Stance::Approval(task) | Stance::Paused(task)) => {
-                vec![Effect::Ask(Request::Stop(task.id))]
+                vec![Effect::Ask(Request::StopTask(task.id.into()))]
             }
-            (Message::StopPressed, Stance::Question(task, _)) => vec![Effect::Ask(Request::Stop(task))],
+            (Message::StopPressed, Stance::Question(task, _)) => {
+                vec![Effect::Ask(Request::StopTask(task.into()))]
+            }
             (Message::PausePressed, Stance::Working(task) | Stance::Approval(task)) => {
-                vec![Effect::Ask(Request::Pause(task.id))]
+                vec![Effect::Ask(Request::PauseTask(task.id.into()))]
             }
             (
                 Message::ResumePressed,
                 Stance::Paused(task) | Stance::Working(task) | Stance::Approval(task),
-            ) if stance.can_go_on() => vec![Effect::Ask(Request::Resume(task.id))],
+            ) if stance.can_go_on() => vec![Effect::Ask(Request::ResumeTask(task.id.into()))],
             (Message::DeclinePressed, Stance::Question(task, question)) => {
-                vec![Effect::Ask(Request::Answer(task, question.id, None))]
+                vec![Effect::Ask(request::answer(task, question.id, None))]
             }
             (Message::ModePicked(ModeChoice(mode)), _) => {
                 self.mode = Some(mode);
@@ -565,7 +567,7 @@ impl Composer {
             Stance::Ready => {
                 let attached = self.attached.clone();
                 let params = self.task(text, attached, conversation);
-                vec![Effect::Ask(Request::Start(Box::new(params)))]
+                vec![Effect::Ask(Request::StartTask(params))]
             }
             Stance::Question(_, question)
                 if self.asked == Some(Asked { question: question.id, held: Held::Draft }) =>
@@ -576,16 +578,16 @@ impl Composer {
             Stance::Question(task, question) => {
                 let answer = meant(question, &plain(&text)).to_owned();
                 self.sent = Some(Sent::words(SentAs::Answer(question.id), text));
-                vec![Effect::Ask(Request::Answer(task, question.id, Some(answer)))]
+                vec![Effect::Ask(request::answer(task, question.id, Some(answer)))]
             }
             Stance::Away | Stance::Working(_) | Stance::Paused(_) | Stance::Approval(_) => {
-                self.intervene(stance, Intervention::Comment)
+                self.intervene(stance, request::note)
             }
         }
     }
 
     /// Sends the text to the task at work. It has no files: they stay for the next prompt.
-    fn intervene(&mut self, stance: Stance<'_>, of: fn(String) -> Intervention) -> Vec<Effect> {
+    fn intervene(&mut self, stance: Stance<'_>, of: fn(TaskId, String) -> Request) -> Vec<Effect> {
         let text = self.draft();
         let Some(task) = stance.takes_comment().filter(|_| !text.trim().is_empty() && !self.is_sending())
         else {
@@ -593,7 +595,7 @@ impl Composer {
         };
         let words = plain(&text);
         self.sent = Some(Sent::words(SentAs::Words, text));
-        vec![Effect::Ask(Request::Intervene(task, of(words)))]
+        vec![Effect::Ask(of(task, words))]
     }
 
     /// Starts a new task of this conversation with this text, which goes into no template. It has this mode, unless a mode or a persona
@@ -601,7 +603,7 @@ impl Composer {
     pub fn say(&mut self, words: &str, conversation: ConversationId, mode: Option<Mode>) -> Effect {
         let params = self.task(words.to_owned(), Vec::new(), Some(conversation));
         let mode = params.mode.or(mode.filter(|_| params.persona.is_none()));
-        Effect::Ask(Request::Start(Box::new(StartTaskParams { template: None, mode, ..params })))
+        Effect::Ask(Request::StartTask(StartTaskParams { template: None, mode, ..params }))
     }
 
     /// A task for the text. Sent twice because the reply was lost, it starts only once.
@@ -672,12 +674,11 @@ impl Composer {
     pub fn has_sent(&self, request: &Request) -> bool {
         let Some(sent) = &self.sent else { return false };
         match (request, &sent.as_what) {
-            (Request::Start(params), SentAs::Prompt(id)) => params.client_message_id.as_ref() == Some(id),
-            (Request::Answer(_, question, Some(_)), SentAs::Answer(id)) => question == id,
-            (
-                Request::Intervene(_, Intervention::Comment(words) | Intervention::Modify(words)),
-                SentAs::Words,
-            ) => *words == plain(&sent.text),
+            (Request::StartTask(params), SentAs::Prompt(id)) => params.client_message_id.as_ref() == Some(id),
+            (Request::UserResponse(params), SentAs::Answer(id)) => {
+                params.response.is_some() && params.question_id.as_ref() == Some(&id.to_string())
+            }
+            (Request::Intervene(params), SentAs::Words) => request::says(params, &plain(&sent.text)),
             _ => false,
         }
     }

@@ -35,7 +35,7 @@ use crate::{
     daemon::Failure,
     effect::{Effect, Reading, Scroll, field},
     guard::{Deed, End},
-    request::{Answer, PAGE, Request},
+    request::{self, PAGE, Reply, Request},
     screen::{
         composer::{self, Composer, Stance},
         pending,
@@ -47,7 +47,7 @@ use abide_client::{
         CallId, ConversationId, Seq, TaskId,
         inbox::{Pending, PendingId},
         message::CallView,
-        method::conversation::{ListMessagesReply, UpdateConversationParams},
+        method::conversation::{ListMessagesParams, ListMessagesReply, UpdateConversationParams},
         task::{AgentTask, Status},
     },
     view::{Connection, ConversationView},
@@ -56,6 +56,7 @@ use branch::Branch;
 use changes::Changes;
 use documents::Documents;
 use find::{Find, Found};
+use iced::widget::Id;
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
     ops::Range,
@@ -65,6 +66,8 @@ use std::{
 #[derive(Debug)]
 pub struct Conversation {
     id: ConversationId,
+    /// Tells the view from an earlier one of the same conversation.
+    view_id: Id,
     /// The sub-task whose timeline it is; `None`: that of the root tasks.
     sub_task: Option<TaskId>,
     view: ConversationView,
@@ -148,16 +151,17 @@ impl Gap {
     }
 
     /// What is missing after this page; `None` if the page belongs to another gap, because much has changed since it was requested.
-    fn after_page(self, request: &Request, page: &ListMessagesReply) -> Option<Option<Self>> {
-        match *request {
-            Request::Older(_, before, _) if before == self.before => {
+    fn after_page(self, asked: &ListMessagesParams, page: &ListMessagesReply) -> Option<Option<Self>> {
+        match asked.after {
+            _ if asked.before != Some(self.before) => None,
+            None => {
                 let left = page.before.filter(|before| *before > self.after);
                 Some(left.map(|before| Self { before, is_loading: false, ..self }))
             }
-            Request::Between(_, after, before) if (after, before) == (self.after, self.before) => {
+            Some(after) if after == self.after => {
                 Some(page.after.map(|after| Self { after, is_loading: false, ..self }))
             }
-            _ => None,
+            Some(_) => None,
         }
     }
 }
@@ -185,7 +189,7 @@ pub enum Message {
     DetailsToggled,
     Scrolled(Scroll),
     /// Moves the keyboard to this field.
-    Wanted(&'static str),
+    FocusField(&'static str),
     ReasoningToggled(Seq),
     /// Opens or folds a text of reason or observe.
     ThoughtToggled(Seq, bool),
@@ -212,7 +216,7 @@ pub enum Message {
     /// Moves by so many matches, to older ones if positive.
     FoundStepped(isize),
     /// The list is at that match.
-    FoundAt(list::Marked<Row>),
+    FoundAt(list::CurrentMatch<Row>),
     FindClosed,
     MenuPressed,
     MenuClosed,
@@ -259,6 +263,7 @@ impl Conversation {
     pub fn new(id: ConversationId, draft: &str) -> Self {
         Self {
             id,
+            view_id: Id::unique(),
             sub_task: None,
             view: ConversationView::new(id),
             earlier: Vec::new(),
@@ -296,6 +301,11 @@ impl Conversation {
     #[must_use]
     pub const fn id(&self) -> ConversationId {
         self.id
+    }
+
+    #[must_use]
+    pub const fn view_id(&self) -> &Id {
+        &self.view_id
     }
 
     #[must_use]
@@ -373,7 +383,7 @@ impl Conversation {
                 Vec::new()
             }
             Message::Scrolled(scroll) => self.scroll(scroll),
-            Message::Wanted(wanted) => {
+            Message::FocusField(wanted) => {
                 vec![Effect::Focus(wanted)]
             }
             Message::ReasoningToggled(seq) => {
@@ -447,9 +457,11 @@ impl Conversation {
             Message::DeletePressed => {
                 self.menu = Menu::Deleting;
                 // Enter now answers this question, so no field may have it.
-                vec![Effect::Unfocus, Effect::Ask(Request::Rules(None))]
+                vec![Effect::Unfocus, Effect::Ask(request::rules(None))]
             }
-            Message::DeleteConfirmed => vec![Effect::Ask(Request::Delete(self.id)), Effect::New],
+            Message::DeleteConfirmed => {
+                vec![Effect::Ask(Request::DeleteConversation(self.id.into())), Effect::New]
+            }
             Message::Undo(message) => self.handle_undo(&message),
         }
     }
@@ -502,15 +514,15 @@ impl Conversation {
     fn archive(&mut self) -> Vec<Effect> {
         self.menu = Menu::Closed;
         if self.is_archived() {
-            return vec![Effect::Ask(Request::Archive(self.id, false))];
+            return vec![Effect::Ask(request::archive(self.id, false))];
         }
-        vec![Effect::Ask(Request::Archive(self.id, true)), Effect::New]
+        vec![Effect::Ask(request::archive(self.id, true)), Effect::New]
     }
 
     fn rename(&mut self) -> Vec<Effect> {
         match std::mem::replace(&mut self.menu, Menu::Closed) {
             Menu::Renaming(title) if !title.trim().is_empty() => {
-                vec![Effect::Ask(Request::Update(UpdateConversationParams {
+                vec![Effect::Ask(Request::UpdateConversation(UpdateConversationParams {
                     conversation_id: self.id.to_string(),
                     title: Some(title.trim().to_owned()),
                     ..Default::default()
@@ -546,9 +558,9 @@ impl Conversation {
         let gap = self.gap.as_mut().filter(|gap| !gap.is_loading)?;
         gap.is_loading = true;
         Some(Effect::Ask(if is_above {
-            Request::Between(of, gap.after, gap.before)
+            of.between(gap.after, gap.before)
         } else {
-            Request::Older(of, gap.before, PAGE)
+            of.older(gap.before, PAGE)
         }))
     }
 
@@ -566,8 +578,8 @@ impl Conversation {
     }
 
     /// Handles a reply to one of this conversation's requests.
-    pub fn answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
-        match (request, answer) {
+    pub fn answered(&mut self, request: &Request, reply: &Reply) -> Vec<Effect> {
+        match (request, reply) {
             (request, _) if self.composer.has_sent(request) => {
                 self.composer.sent();
                 // A comment is shown where it is read, which may be after a long reply.
@@ -575,10 +587,10 @@ impl Conversation {
                 let said = is_comment.then_some("Sent. The agent reads it before its next request.");
                 return std::iter::once(Effect::Draft).chain(said.map(Effect::Say)).collect();
             }
-            (request, Answer::Done) if self.has_intervened(request) => return self.intervened(),
-            (Request::Start(_) | Request::Answer(..), _) => return vec![Effect::Draft],
-            (_, Answer::Page(of, page)) if *of == self.timeline_of() => {
-                let Some(left) = self.gap.and_then(|gap| gap.after_page(request, page)) else {
+            (request, Reply::Intervene(_)) if self.has_intervened(request) => return self.intervened(),
+            (Request::StartTask(_) | Request::UserResponse(_), _) => return vec![Effect::Draft],
+            (Request::ListMessages(asked), Reply::ListMessages(page)) if self.timeline_of().is_of(asked) => {
+                let Some(left) = self.gap.and_then(|gap| gap.after_page(asked, page)) else {
                     return Vec::new();
                 };
                 self.gap = left;
@@ -592,19 +604,44 @@ impl Conversation {
                 effects.extend(self.ask_for_forked());
                 return effects;
             }
-            (Request::Changes(of, from), Answer::Changes(reply)) => self.know_changes(*of, *from, reply),
-            (_, Answer::Rules(page)) => {
+            (Request::TaskChanges(asked), Reply::TaskChanges(reply)) => {
+                if let Ok(of) = asked.task_id.parse() {
+                    self.know_changes(of, request::beginning(asked), reply);
+                }
+            }
+            (_, Reply::ListRules(page)) => {
                 self.is_remembered = page.rules.iter().any(|rule| rule.is_of(self.id));
             }
-            (Request::Find(id, _), Answer::Found(reply)) if *id == self.id => return self.found(Some(reply)),
-            (_, Answer::Tasks(id, tasks)) if *id == self.id => {
-                self.earlier.retain(|known| tasks.iter().all(|task| task.id != known.id));
-                self.earlier.extend_from_slice(tasks);
-                self.project();
+            (Request::Search(asked), Reply::Search(reply))
+                if self.is_named(asked.conversation_id.as_ref()) =>
+            {
+                return self.found(Some(reply));
+            }
+            (Request::ListTasks(asked), Reply::ListTasks(reply))
+                if asked.conversation_id == Some(self.id) =>
+            {
+                self.know_earlier(&reply.tasks);
+            }
+            (Request::AgentTree(asked), Reply::AgentTree(reply))
+                if self.is_named(asked.conversation_id.as_ref()) =>
+            {
+                let tasks: Vec<_> = reply.agents.values().map(|agent| agent.task.clone()).collect();
+                self.know_earlier(&tasks);
             }
             _ => {}
         }
         Vec::new()
+    }
+
+    fn is_named(&self, id: Option<&String>) -> bool {
+        id.is_some_and(|id| *id == self.id.to_string())
+    }
+
+    /// The daemon has listed tasks of this conversation.
+    fn know_earlier(&mut self, tasks: &[AgentTask]) {
+        self.earlier.retain(|known| tasks.iter().all(|task| task.id != known.id));
+        self.earlier.extend_from_slice(tasks);
+        self.project();
     }
 
     /// Handles a failure of one of this conversation's requests.
@@ -616,15 +653,20 @@ impl Conversation {
             self.failed_to_intervene();
         }
         self.branch_failed(request);
-        if let Request::Changes(of, _) = request {
-            self.changes_failed(*of, failure);
-        }
-        if matches!(request, Request::Find(id, _) if *id == self.id) {
+        match request {
+            Request::TaskChanges(asked) => {
+                if let Ok(of) = asked.task_id.parse() {
+                    self.changes_failed(of, failure);
+                }
+            }
             // The next letter repeats the search.
-            drop(self.found(None));
-        }
-        if let (Request::Older(..) | Request::Between(..), Some(gap)) = (request, &mut self.gap) {
-            gap.is_loading = false;
+            Request::Search(asked) if self.is_named(asked.conversation_id.as_ref()) => drop(self.found(None)),
+            Request::ListMessages(_) => {
+                if let Some(gap) = &mut self.gap {
+                    gap.is_loading = false;
+                }
+            }
+            _ => {}
         }
     }
 }

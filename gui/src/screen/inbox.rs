@@ -5,7 +5,7 @@ use crate::{
     font,
     guard::Guard,
     screen::{
-        held,
+        paused_card,
         pending::{self, Cards, Reply},
         sidebar::thin,
     },
@@ -74,7 +74,7 @@ fn page<'a>(
     let held = overview.held().map(|task| {
         let conversation = overview.conversation(task.conversation_id);
         let (title, since) = conversation.map_or(("", look.now), |c| (&c.title, c.updated_at));
-        let card = held::card(task.pause_reason, "Open it to let it go on, or to stop it.");
+        let card = paused_card::card(task.pause_reason, "Open it to let it go on, or to stop it.");
         let opened = Message::Opened(task.conversation_id);
         column![head(title, None, words::age(since, look.now), opened), card].spacing(space::XS).into()
     });

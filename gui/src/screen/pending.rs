@@ -7,7 +7,7 @@ use crate::{
     font,
     guard::{Armed, Deed, Guard, Spot},
     keymap::Command,
-    request::Request,
+    request::{self, Request},
     theme::{Tokens, size, space, style},
     widget::{
         Element, Look, action_of,
@@ -15,16 +15,16 @@ use crate::{
         field::field,
         key, label,
         press::{Press, press},
-        prose, scrolls, secondary,
-        told::{self, sighted},
-        yielding,
+        prose,
+        report::{self, sighted},
+        scrolls, secondary, yielding,
     },
     words,
 };
 use abide_client::{
     condition, confined, is_made_by_daemon, parked,
     protocol::{
-        ApprovalId, QuestionId, TaskId, Timestamp,
+        ApprovalId, ConversationId, QuestionId, TaskId, Timestamp,
         inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind},
         transcript::Risk,
     },
@@ -57,6 +57,8 @@ pub struct Cards {
     asked: HashMap<QuestionId, markdown::Content>,
     /// Items whose answer was sent: a second click does nothing while the request is under way.
     sent: BTreeSet<PendingId>,
+    /// The waiting items that the person was notified of.
+    announced: BTreeSet<PendingId>,
 }
 
 /// Text written for cards and not sent; it is stored, too.
@@ -245,28 +247,28 @@ impl Cards {
         rule: Option<String>,
     ) -> Vec<Effect> {
         let is_new = self.sent.insert(PendingId::Approval(id));
-        let request = match rule {
-            Some(rule) => Request::DecideByRule(id, decision, note, rule),
-            None => Request::Decide(id, decision, note),
-        };
-        is_new.then_some(Effect::Ask(request)).into_iter().collect()
+        let decided = is_new.then(|| Effect::Ask(request::decide(id, decision, note, rule)));
+        decided.into_iter().collect()
     }
 
     /// Answers a question, once.
     pub fn answer(&mut self, task: TaskId, question: QuestionId, answer: Option<String>) -> Vec<Effect> {
         let is_new = self.sent.insert(PendingId::Question(question));
-        is_new.then_some(Effect::Ask(Request::Answer(task, question, answer))).into_iter().collect()
+        is_new.then_some(Effect::Ask(request::answer(task, question, answer))).into_iter().collect()
     }
 
     /// The request failed: the person may try again.
     pub fn failed(&mut self, request: &Request) {
-        match request {
-            Request::Answer(_, question, _) => self.sent.remove(&PendingId::Question(*question)),
-            Request::Decide(approval, ..) | Request::DecideByRule(approval, ..) => {
-                self.sent.remove(&PendingId::Approval(*approval))
+        let pending = match request {
+            Request::UserResponse(params) => {
+                params.question_id.as_ref().and_then(|id| id.parse().ok()).map(PendingId::Question)
             }
-            _ => false,
+            Request::DecideApproval(params) => params.approval_id.parse().ok().map(PendingId::Approval),
+            _ => None,
         };
+        if let Some(pending) = pending {
+            self.sent.remove(&pending);
+        }
     }
 
     /// The approval on this page for which a decision was begun.
@@ -322,6 +324,15 @@ impl Cards {
         reasons.retain(|id, _| waiting.contains(&PendingId::Approval(*id)));
         answers.retain(|id, _| waiting.contains(&PendingId::Question(*id)));
         self.sent.retain(|id| waiting.contains(id));
+    }
+
+    /// The conversations of waiting items of which the person was not notified; from now on they count as
+    /// notified.
+    pub fn announce(&mut self, items: &[InboxItem]) -> Vec<ConversationId> {
+        let is_new = |item: &&InboxItem| !self.announced.contains(&item.pending.id());
+        let new = items.iter().filter(is_new).map(|item| item.conversation_id).collect();
+        self.announced = items.iter().map(|item| item.pending.id()).collect();
+        new
     }
 
     /// The card of an item.
@@ -540,7 +551,7 @@ impl Cards {
             move |reason| Message::ReasonChanged(id, reason),
             |input| input.id(field::REASON).on_submit(Message::Rejected(id)),
         );
-        let input = told::caret(input, begun.has_caret, Message::ReasonFocused);
+        let input = report::caret(input, begun.has_caret, Message::ReasonFocused);
         let enter = key("↵").style(if begun.has_caret { style::key_bad } else { style::key_off });
         let buttons = row![
             hand.action(label, Some(enter)).style(style::danger).on_press(Message::Rejected(id)).passed_by(),

@@ -5,13 +5,16 @@ mod view;
 
 use crate::{
     effect::{Effect, field},
-    request::{Answer, Request},
+    request::{self, Reply, Request},
     words,
 };
 use abide_client::{
     protocol::{
         key::{self, KeyFault},
-        method::daemon::CheckProviderReply,
+        method::{
+            config::{ProviderChange, UpdateConfigParams},
+            daemon::CheckProviderReply,
+        },
         provider::{APIS, KeyState, KnownProvider, ProviderEntry, ProviderInfo, is_provider_name},
     },
     provider::{Draft, may_have_no_list, name_at, own_name, usual_model, wants_key, whole_name},
@@ -161,13 +164,13 @@ impl Setup {
                 *self = Self::Form(Box::new(form));
                 effects
             }
-            (Message::LookPressed, _) => vec![Effect::Ask(Request::Models)],
+            (Message::LookPressed, _) => vec![Effect::Ask(request::models())],
             (Message::Cancelled, _) => {
                 *self = Self::Closed;
                 Vec::new()
             }
             (Message::RemovePressed, Self::Form(form)) => {
-                let removed = form.there.clone().map(|name| Effect::Ask(Request::RemoveProvider(name)));
+                let removed = form.there.clone().map(Effect::RemoveProvider);
                 *self = Self::Closed;
                 removed.into_iter().collect()
             }
@@ -177,22 +180,22 @@ impl Setup {
     }
 
     /// A request was answered.
-    pub fn answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
+    pub fn answered(&mut self, request: &Request, reply: &Reply) -> Vec<Effect> {
         let Self::Form(form) = self else { return Vec::new() };
-        match (request, answer) {
-            (Request::CheckProvider(asked), Answer::ProviderChecked(reply)) => {
+        match (request, reply) {
+            (Request::CheckProvider(asked), Reply::CheckProvider(reply)) => {
                 // What was typed since is not what was tested.
                 let is_meant = match form.asked {
-                    Some(Asked::List) => **asked == form.draft(None).check(None),
+                    Some(Asked::List) => *asked == form.draft(None).check(None),
                     Some(Asked::Words) => {
                         let model = form.whole_model();
-                        **asked == form.draft(None).check(Some(&model))
+                        *asked == form.draft(None).check(Some(&model))
                     }
                     Some(Asked::Store) | None => false,
                 };
                 if is_meant { form.checked(reply) } else { Vec::new() }
             }
-            (Request::SetUp(_), Answer::Config(_)) if form.asked == Some(Asked::Store) => {
+            (request, _) if stores(request) && form.asked == Some(Asked::Store) => {
                 *self = Self::Closed;
                 Vec::new()
             }
@@ -202,10 +205,21 @@ impl Setup {
 
     /// A request was not done.
     pub fn failed(&mut self, request: &Request) {
-        if let (Self::Form(form), Request::CheckProvider(_) | Request::SetUp(_)) = (self, request) {
-            form.asked = None;
+        match self {
+            Self::Form(form) if stores(request) || matches!(request, Request::CheckProvider(_)) => {
+                form.asked = None;
+            }
+            _ => {}
         }
     }
+}
+
+/// Whether this request stores a provider.
+const fn stores(request: &Request) -> bool {
+    matches!(
+        request,
+        Request::UpdateConfig(UpdateConfigParams { provider: Some(ProviderChange::Set(_)), .. })
+    )
 }
 
 impl Form {
@@ -230,6 +244,16 @@ impl Form {
             Some(there) => there.clone(),
             None => name_at(self.base_url.trim()),
         }
+    }
+
+    /// Those of its models that are offered, by their own names: all of them once one is named, before that those whose names contain
+    /// what is typed.
+    fn fitting<'a>(&self, models: &'a [String]) -> Vec<&'a str> {
+        let name = self.name();
+        let own = models.iter().map(|model| own_name(&name, model));
+        let is_one = own.clone().any(|model| model == self.model.trim());
+        let typed = self.model.trim().to_lowercase();
+        own.filter(|model| is_one || model.to_lowercase().contains(&typed)).collect()
     }
 
     fn whole_model(&self) -> String {
@@ -341,7 +365,7 @@ impl Form {
             return self.refuse(fault);
         }
         (self.asked, self.failed, self.models) = (Some(Asked::List), None, None);
-        vec![Effect::Ask(Request::CheckProvider(Box::new(self.draft(None).check(None))))]
+        vec![Effect::Ask(Request::CheckProvider(self.draft(None).check(None)))]
     }
 
     /// Asks the model for a few words.
@@ -353,8 +377,12 @@ impl Form {
             return self.refuse(("Name a model: click one, or type it.".to_owned(), field::MODEL));
         }
         (self.asked, self.failed) = (Some(Asked::Words), None);
+        let fitting = self.fitting(self.models.as_deref().unwrap_or_default());
+        if let [only] = fitting[..] {
+            self.model = only.to_owned();
+        }
         let model = self.whole_model();
-        vec![Effect::Ask(Request::CheckProvider(Box::new(self.draft(None).check(Some(&model)))))]
+        vec![Effect::Ask(Request::CheckProvider(self.draft(None).check(Some(&model))))]
     }
 
     fn store(&mut self, model: Option<String>) -> Vec<Effect> {
@@ -362,7 +390,7 @@ impl Form {
             return self.refuse(fault);
         }
         (self.asked, self.failed) = (Some(Asked::Store), None);
-        vec![Effect::Ask(Request::SetUp(Box::new(self.draft(model))))]
+        vec![Effect::StoreProvider(Box::new(self.draft(model)))]
     }
 
     fn checked(&mut self, reply: &CheckProviderReply) -> Vec<Effect> {

@@ -8,7 +8,10 @@ use crate::{
     font,
     output::cut,
     theme::{size, space, style, tokens},
-    widget::{Element, Look, action, beside, calm::calm, field::field, key, one_line, secondary, word},
+    widget::{
+        Element, Look, action, beside, field::field, key, one_line, resting_caret::resting_caret, secondary,
+        word,
+    },
     words,
 };
 use abide_client::text::{visible, visible_line};
@@ -166,12 +169,14 @@ impl Screen {
             .key_binding(binding)
             .on_action(Message::Acted)
             .highlight_with::<Marks>((self.query.clone(), self.reading.form), inked);
-        container(column![head, tools.wrap().vertical_spacing(space::XS), calm(editor)].spacing(space::S))
-            .padding(space::L)
-            .width(Fill)
-            .height(Fill)
-            .style(style::dialog)
-            .into()
+        container(
+            column![head, tools.wrap().vertical_spacing(space::XS), resting_caret(editor)].spacing(space::S),
+        )
+        .padding(space::L)
+        .width(Fill)
+        .height(Fill)
+        .style(style::dialog)
+        .into()
     }
 }
 

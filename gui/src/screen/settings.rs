@@ -6,15 +6,15 @@ mod view;
 use crate::{
     effect::{Effect, field},
     local_state::ThemeChoice,
-    request::{Answer, Request},
+    request::{self, Reply, Request},
     screen::provider,
 };
 use abide_client::protocol::{
     Seq,
     method::{
-        config::{ConfigReply, ModelChoice, UpdateConfigParams},
-        daemon::{CheckModelReply, ListModelsReply, SandboxStatus},
-        rule::{PolicyRule, RememberedRule},
+        config::{ConfigReply, ModelChoice, ProviderChange, UpdateConfigParams},
+        daemon::{CheckModelParams, CheckModelReply, ListModelsReply, SandboxStatus, StatusParams},
+        rule::{ForgetRuleParams, PolicyRule, RememberedRule},
     },
     provider::KnownProvider,
 };
@@ -112,10 +112,14 @@ impl Screen {
     /// Requests what the page shows.
     #[must_use]
     pub fn opened(&mut self) -> Vec<Effect> {
-        let mut effects: Vec<Effect> =
-            [Request::Config, Request::Rules(None), Request::Models, Request::Sandbox]
-                .map(Effect::Ask)
-                .into();
+        let mut effects: Vec<Effect> = [
+            request::config(),
+            request::rules(None),
+            request::models(),
+            Request::Status(StatusParams::default()),
+        ]
+        .map(Effect::Ask)
+        .into();
         if !self.setup.is_open() {
             effects.insert(0, Effect::Unfocus);
         }
@@ -179,10 +183,12 @@ impl Screen {
                 notifications: Some(wanted),
                 ..UpdateConfigParams::default()
             }),
-            Message::RuleForgotten(id) => vec![Effect::Ask(Request::ForgetRule(id))],
+            Message::RuleForgotten(id) => {
+                vec![Effect::Ask(Request::ForgetRule(ForgetRuleParams { rule_id: id }))]
+            }
             Message::MoreRules => {
                 let before = self.rules.as_ref().and_then(|rules| rules.before);
-                before.map(|before| Effect::Ask(Request::Rules(Some(before)))).into_iter().collect()
+                before.map(|before| Effect::Ask(request::rules(Some(before)))).into_iter().collect()
             }
             Message::ThemePicked(theme) => vec![Effect::Theme(theme)],
             Message::ScalePicked(scale) => vec![Effect::Scale(scale)],
@@ -192,7 +198,7 @@ impl Screen {
     }
 
     fn change(params: UpdateConfigParams) -> Vec<Effect> {
-        vec![Effect::Ask(Request::ChangeConfig(params))]
+        vec![Effect::Ask(Request::UpdateConfig(params))]
     }
 
     fn check(&mut self, provider: String) -> Vec<Effect> {
@@ -200,46 +206,46 @@ impl Screen {
             return Vec::new();
         }
         self.checks.insert(provider.clone(), Check::Asked);
-        vec![Effect::Ask(Request::Check(provider))]
+        vec![Effect::Ask(Request::CheckModel(CheckModelParams { model: provider }))]
     }
 
     /// A request of this page was answered.
-    pub fn answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
-        match (request, answer) {
-            (_, Answer::Config(config)) => {
+    pub fn answered(&mut self, request: &Request, reply: &Reply) -> Vec<Effect> {
+        match (request, reply) {
+            (_, Reply::GetConfig(config) | Reply::UpdateConfig(config)) => {
                 self.config = Some(config.clone());
                 let was_open = self.setup.is_open();
-                drop(self.setup.answered(request, answer));
+                drop(self.setup.answered(request, reply));
                 let mut effects = Vec::new();
-                match request {
-                    Request::ChangeConfig(_) => self.model.clear(),
+                let Request::UpdateConfig(change) = request else { return effects };
+                match &change.provider {
+                    None => self.model.clear(),
                     // The old test says nothing about the new key.
-                    Request::SetUp(draft) => drop(self.checks.remove(&draft.entry.name)),
-                    Request::RemoveProvider(name) => drop(self.checks.remove(name)),
-                    _ => return effects,
+                    Some(ProviderChange::Set(entry)) => drop(self.checks.remove(&entry.name)),
+                    Some(ProviderChange::Remove(name)) => drop(self.checks.remove(name)),
                 }
                 // What starts with the default model shows the new one.
-                effects.push(Effect::Ask(Request::Models));
+                effects.push(Effect::Ask(request::models()));
                 if was_open && !self.setup.is_open() {
                     effects.push(Effect::Focus(field::FORM_BUTTON));
                 }
                 return effects;
             }
-            (_, Answer::Sandbox(sandbox)) => self.sandbox = Some(sandbox.clone()),
-            (Request::Rules(before), Answer::Rules(page)) => {
-                let known = self.rules.take().filter(|_| before.is_some()).map(|rules| rules.known);
+            (_, Reply::Status(status)) => self.sandbox = Some(status.sandbox.clone()),
+            (Request::ListRules(asked), Reply::ListRules(page)) => {
+                let known = self.rules.take().filter(|_| asked.before.is_some()).map(|rules| rules.known);
                 let mut known = known.unwrap_or_default();
                 known.extend(page.rules.iter().cloned());
                 self.rules = Some(Rules { known, policy: page.policy.clone(), before: page.before });
             }
-            (Request::ForgetRule(id), Answer::Done) => {
+            (Request::ForgetRule(asked), Reply::ForgetRule(_)) => {
                 if let Some(rules) = &mut self.rules {
-                    rules.known.retain(|rule| rule.id != *id);
+                    rules.known.retain(|rule| rule.id != asked.rule_id);
                 }
             }
-            (Request::CheckProvider(_), _) => return self.setup.answered(request, answer),
-            (Request::Check(provider), Answer::Checked(reply)) => {
-                self.checks.insert(provider.clone(), Check::Answered(reply.clone()));
+            (Request::CheckProvider(_), _) => return self.setup.answered(request, reply),
+            (Request::CheckModel(asked), Reply::CheckModel(reply)) => {
+                self.checks.insert(asked.model.clone(), Check::Answered(reply.clone()));
             }
             _ => {}
         }
@@ -249,7 +255,7 @@ impl Screen {
     /// A request of this page was not done.
     pub fn failed(&mut self, request: &Request) {
         match request {
-            Request::Check(provider) => drop(self.checks.remove(provider)),
+            Request::CheckModel(asked) => drop(self.checks.remove(&asked.model)),
             request => self.setup.failed(request),
         }
     }

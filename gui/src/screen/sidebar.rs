@@ -17,7 +17,7 @@ use crate::{
         style::{self, RowState},
     },
     widget::{
-        Element, Look, badge, dot, elide::elided, field::field, head, key, press::press, secondary, told,
+        Element, Look, badge, dot, elide::elided, field::field, head, key, press::press, report, secondary,
         word, working,
     },
     words,
@@ -63,6 +63,8 @@ pub struct Screen {
     pub flashing: BTreeMap<ConversationId, Timestamp>,
     /// Pinned conversations.
     pub pinned: BTreeSet<ConversationId>,
+    /// The open conversation, while it has no row in the list. The list is scrolled to the row when it comes.
+    pub awaits_row: Option<ConversationId>,
     menu: Option<Menu>,
     archive: Archive,
 }
@@ -101,7 +103,7 @@ impl Message {
 
 /// A conversation in the list.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct ListedConversation {
     pub id: ConversationId,
     pub title: String,
     pub doing: String,
@@ -138,14 +140,14 @@ impl Mark {
 /// All conversations, in the order of their urgency.
 #[derive(Debug, Default, PartialEq)]
 pub struct Groups {
-    pub needs_you: Vec<Line>,
-    pub working: Vec<Line>,
-    pub paused: Vec<Line>,
-    pub pinned: Vec<Line>,
+    pub needs_you: Vec<ListedConversation>,
+    pub working: Vec<ListedConversation>,
+    pub paused: Vec<ListedConversation>,
+    pub pinned: Vec<ListedConversation>,
     /// Last changed first.
-    pub done: Vec<Line>,
+    pub done: Vec<ListedConversation>,
     /// Archived ones at rest, while their group is open; searched by the daemon only.
-    pub archived: Vec<Line>,
+    pub archived: Vec<ListedConversation>,
     /// There are archived ones, shown or not.
     pub has_archived: bool,
 }
@@ -270,7 +272,7 @@ impl Screen {
     /// Handles a page of archived conversations.
     pub fn know_archived(&mut self, request: &Request, page: &ListConversationsReply) -> Vec<Effect> {
         match request {
-            Request::Archived { cursor, .. } => self.archive.know(cursor.as_deref(), page),
+            Request::ListConversations(asked) => self.archive.know(asked.cursor.as_deref(), page),
             _ => Vec::new(),
         }
     }
@@ -331,8 +333,8 @@ impl Screen {
         for item in overview.inbox().items() {
             waits.entry(item.conversation_id).or_default().push(item);
         }
-        let mut order: Vec<(Timestamp, Line)> = Vec::new();
-        let mut done: Vec<Line> = Vec::new();
+        let mut order: Vec<(Timestamp, ListedConversation)> = Vec::new();
+        let mut done: Vec<ListedConversation> = Vec::new();
         let mut archived: Vec<&Conversation> = Vec::new();
         for conversation in overview.conversations() {
             let task = conversation.task.and_then(|latest| overview.task(latest.id));
@@ -401,7 +403,7 @@ impl Screen {
             input.id(field::SEARCH).on_submit(Message::QuerySubmitted)
         });
         let search = row![
-            told::caret(query, self.search_has_caret, Message::SearchFocused),
+            report::caret(query, self.search_has_caret, Message::SearchFocused),
             is_searching.then(|| word("Clear", Message::QueryChanged(String::new()))),
             press(text("+").size(size::PROSE).center().width(18))
                 .padding([7.0, 8.0])
@@ -463,7 +465,8 @@ impl Screen {
         let mut done = groups.done.into_iter().take(MAX_DONE).peekable();
         let mut days = Vec::new();
         while let Some(day) = done.peek().map(|line| line.day) {
-            let lines: Vec<Line> = std::iter::from_fn(|| done.next_if(|line| line.day == day)).collect();
+            let lines: Vec<ListedConversation> =
+                std::iter::from_fn(|| done.next_if(|line| line.day == day)).collect();
             days.push((day.name(), lines));
         }
         for (name, lines) in named.into_iter().chain(days).filter(|(_, lines)| !lines.is_empty()) {
@@ -482,7 +485,12 @@ impl Screen {
     }
 
     /// The group of archived conversations.
-    fn archived<'a>(&'a self, lines: Vec<Line>, rows: Rows, look: Look) -> Element<'a, Message> {
+    fn archived<'a>(
+        &'a self,
+        lines: Vec<ListedConversation>,
+        rows: Rows,
+        look: Look,
+    ) -> Element<'a, Message> {
         let fold = if self.archive.is_open() { "Archived −" } else { "Archived +" };
         let fold = container(word(fold, Message::ArchivedToggled)).padding([space::XS, 4.0]);
         let is_empty = self.archive.is_at_rest() && lines.is_empty();
@@ -497,11 +505,11 @@ impl Screen {
     }
 
     /// A conversation, with its menu while that is open.
-    fn line<'a>(&'a self, line: Line, rows: Rows, look: Look) -> Element<'a, Message> {
+    fn line<'a>(&'a self, line: ListedConversation, rows: Rows, look: Look) -> Element<'a, Message> {
         let id = line.id;
         let open = rows.open.filter(|open| open.id == id);
         let unread = if open.is_some_and(|open| open.is_seen) { 0 } else { line.unread };
-        let line = Line { unread, ..line };
+        let line = ListedConversation { unread, ..line };
         let state = RowState {
             is_open: open.is_some(),
             is_new: self.flashing.contains_key(&id),
@@ -526,7 +534,7 @@ pub(in crate::screen) fn thin() -> scrollable::Direction {
     scrollable::Direction::Vertical(bar)
 }
 
-fn line_view<'a>(line: Line, state: RowState, look: Look) -> Element<'a, Message> {
+fn line_view<'a>(line: ListedConversation, state: RowState, look: Look) -> Element<'a, Message> {
     let mark: Element<'a, Message> = match line.mark {
         Mark::NeedsYou => dot(|t| t.needs_you),
         Mark::Working => working(look),
@@ -558,7 +566,7 @@ fn line(
     task: Option<&AgentTask>,
     waiting: Option<&InboxItem>,
     look: Look,
-) -> Line {
+) -> ListedConversation {
     let title = words::title(&conversation.title);
     let age = words::age(conversation.updated_at, look.now);
     let place = words::place(&conversation.workspace, look.home);
@@ -601,5 +609,5 @@ fn line(
     let doing = visible_line(&words::first_line(&doing, MAX_FOUND)).into_owned();
     let day = Day::of(conversation.updated_at, look.now);
     let unread = conversation.unread;
-    Line { id: conversation.id, title, doing, aside, unread, mark, waiting: 0, sign: None, day }
+    ListedConversation { id: conversation.id, title, doing, aside, unread, mark, waiting: 0, sign: None, day }
 }

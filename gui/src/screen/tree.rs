@@ -8,7 +8,7 @@ pub mod line;
 mod view;
 
 use crate::effect::Effect;
-use abide_client::protocol::TaskId;
+use abide_client::protocol::{ConversationId, Seq, TaskId};
 pub use family::Family;
 use std::collections::BTreeSet;
 pub use view::Shape;
@@ -20,6 +20,17 @@ pub struct Screen {
     unfolded: BTreeSet<TaskId>,
     /// How far it is scrolled, in logical pixels.
     at: f32,
+    /// A message that was searched for, while it is not known whether it is a sub-task's.
+    pub sought: Option<Sought>,
+}
+
+/// A message that was searched for.
+#[derive(Debug)]
+pub struct Sought {
+    pub conversation: ConversationId,
+    pub task: Option<TaskId>,
+    pub seq: Seq,
+    pub query: String,
 }
 
 #[derive(Debug, Clone)]

@@ -124,8 +124,8 @@ impl<'a> Lexer<'a> {
         let is_sql = self.language.names[0] == "sql";
         self.language
             .keywords
-            .iter()
-            .any(|known| *known == word || (is_sql && known.eq_ignore_ascii_case(word)))
+            .split(' ')
+            .any(|known| known == word || (is_sql && known.eq_ignore_ascii_case(word)))
     }
 
     /// Tracks whether the next token is still the first of its line.

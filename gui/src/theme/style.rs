@@ -138,7 +138,7 @@ pub fn dialog(theme: &Theme) -> container::Style {
 }
 
 /// Behind a dialog.
-pub fn veil(theme: &Theme) -> container::Style {
+pub fn dimmed(theme: &Theme) -> container::Style {
     boxed(Color { a: 0.6, ..tokens(theme).code }, None, 0.0)
 }
 

@@ -5,7 +5,7 @@ use super::{
     icon::Pixmap,
     state::{Mood, Shown},
 };
-use crate::arguments::Wanted;
+use crate::arguments::ShowRequest;
 use abide_client::application as names;
 use tokio::sync::watch;
 use zbus::{Connection, ObjectPath, interface};
@@ -113,11 +113,11 @@ impl Item {
     }
 
     fn activate(&self, _x: i32, _y: i32) {
-        self.orders.show(Wanted::Inbox);
+        self.orders.show(ShowRequest::Inbox);
     }
 
     fn secondary_activate(&self, _x: i32, _y: i32) {
-        self.orders.show(Wanted::Inbox);
+        self.orders.show(ShowRequest::Inbox);
     }
 
     /// The tray shows the menu itself.

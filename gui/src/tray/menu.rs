@@ -2,9 +2,9 @@
 
 use super::{
     Orders,
-    state::{Line, Shown},
+    state::{Shown, WaitingItem},
 };
-use crate::arguments::Wanted;
+use crate::arguments::ShowRequest;
 use std::collections::HashMap;
 use tokio::sync::watch;
 use zbus::{Connection, OwnedVariant, Variant, fdo, interface};
@@ -12,7 +12,7 @@ use zbus::{Connection, OwnedVariant, Variant, fdo, interface};
 pub(super) const PATH: &str = "/MenuBar";
 const INTERFACE: &str = "com.canonical.dbusmenu";
 
-/// The menu itself, and its own entries; the ids of what waits are from [`Line::FIRST`] on.
+/// The menu itself, and its own entries; the ids of what waits are from [`WaitingItem::FIRST`] on.
 const ROOT: i32 = 0;
 const ABOVE: i32 = 1;
 const OPEN: i32 = 2;
@@ -42,7 +42,7 @@ impl Menu {
             0 => "Inbox".to_owned(),
             waiting => format!("Inbox ({waiting})"),
         };
-        let line = |line: &Line| (line.id, labelled(&line.label));
+        let line = |line: &WaitingItem| (line.id, labelled(&line.label));
         let above = (!shown.state.lines.is_empty()).then(|| (ABOVE, separator()));
         let own = [
             (OPEN, labelled("Open Abide")),
@@ -65,12 +65,14 @@ impl Menu {
         let wanted = match id {
             ROOT | ABOVE | BELOW => return,
             QUIT => return self.orders.quit(),
-            OPEN => Wanted::Window,
-            INBOX => Wanted::Inbox,
+            OPEN => ShowRequest::Window,
+            INBOX => ShowRequest::Inbox,
             id => {
                 let shown = self.shown.borrow();
                 let line = shown.state.lines.iter().find(|line| line.id == id);
-                line.map_or(Wanted::Inbox, |line| Wanted::Conversation(line.conversation.to_string()))
+                line.map_or(ShowRequest::Inbox, |line| {
+                    ShowRequest::Conversation(line.conversation.to_string())
+                })
             }
         };
         self.orders.show(wanted);
@@ -195,7 +197,7 @@ mod tests {
     use super::{
         super::{
             orders::{Wishes, orders},
-            state::State,
+            state::TrayState,
         },
         *,
     };
@@ -205,8 +207,8 @@ mod tests {
     const CONVERSATION: ConversationId = ConversationId(Uuid::from_u128(7));
 
     fn menu() -> (Menu, Wishes) {
-        let line = Line { id: 1042, conversation: CONVERSATION, label: "a_b".to_owned() };
-        let state = State { is_live: true, working: 0, waiting: 1, lines: vec![line] };
+        let line = WaitingItem { id: 1042, conversation: CONVERSATION, label: "a_b".to_owned() };
+        let state = TrayState { is_live: true, working: 0, waiting: 1, lines: vec![line] };
         let (_, shown) = watch::channel(Shown { state, ..Shown::default() });
         let (orders, wishes) = orders();
         (Menu::new(shown, orders), wishes)
@@ -214,10 +216,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_click_means_what_the_entry_says_or_the_inbox() {
-        let shown = Wanted::Conversation(CONVERSATION.to_string());
-        for (id, wanted) in
-            [(OPEN, Wanted::Window), (INBOX, Wanted::Inbox), (1042, shown), (1043, Wanted::Inbox)]
-        {
+        let shown = ShowRequest::Conversation(CONVERSATION.to_string());
+        for (id, wanted) in [
+            (OPEN, ShowRequest::Window),
+            (INBOX, ShowRequest::Inbox),
+            (1042, shown),
+            (1043, ShowRequest::Inbox),
+        ] {
             let (menu, mut wishes) = menu();
             menu.event(id, "hovered", Variant::from(0), 0);
             menu.event(BELOW, "clicked", Variant::from(0), 0);
@@ -241,9 +246,9 @@ mod tests {
         let (menu, mut wishes) = menu();
         menu.orders.allow("token".to_owned());
         menu.event(INBOX, "clicked", Variant::from(0), 0);
-        assert_eq!(wishes.next().await, Some((Wanted::Inbox, Some("token".to_owned()))));
+        assert_eq!(wishes.next().await, Some((ShowRequest::Inbox, Some("token".to_owned()))));
         menu.event(INBOX, "clicked", Variant::from(0), 0);
-        assert_eq!(wishes.next().await, Some((Wanted::Inbox, None)));
+        assert_eq!(wishes.next().await, Some((ShowRequest::Inbox, None)));
     }
 
     #[test]

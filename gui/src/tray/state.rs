@@ -21,18 +21,18 @@ const MAX_PART: usize = 48;
 
 /// What works and what waits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct TrayState {
     /// Whether the daemon is connected; if it is not, nothing is known.
     pub(super) is_live: bool,
     pub(super) working: usize,
     pub(super) waiting: usize,
     /// The oldest of what waits.
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<WaitingItem>,
 }
 
 /// Something that waits for the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct WaitingItem {
     /// Names it in the menu: a click on an older menu never means another item.
     pub(super) id: i32,
     pub(super) conversation: ConversationId,
@@ -50,7 +50,7 @@ pub(super) enum Mood {
     Waiting(usize),
 }
 
-impl State {
+impl TrayState {
     pub(super) fn of(overview: &OverviewView) -> Self {
         if *overview.connection() != Connection::Live {
             return Self::default();
@@ -61,9 +61,9 @@ impl State {
         let held = overview.held().map(|task| {
             let title = overview.conversation(task.conversation_id).map_or("", |c| &c.title);
             let why = task.pause_reason.map_or("paused", PauseReason::words);
-            Line::new(task.id.0, task.conversation_id, &words::sentence(why), title)
+            WaitingItem::new(task.id.0, task.conversation_id, &words::sentence(why), title)
         });
-        let lines = overview.inbox().items().iter().map(Line::of).chain(held).take(LISTED).collect();
+        let lines = overview.inbox().items().iter().map(WaitingItem::of).chain(held).take(LISTED).collect();
         let working = overview.tasks().filter(is_at_work).count();
         Self { is_live: true, working, waiting: overview.waiting(), lines }
     }
@@ -91,7 +91,7 @@ impl State {
     }
 }
 
-impl Line {
+impl WaitingItem {
     fn of(item: &InboxItem) -> Self {
         let (id, what) = match &item.pending {
             Pending::Question(question) => (PendingId::Question(question.id), question.text.clone()),
@@ -126,7 +126,7 @@ impl Line {
 /// What is on the bus.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
-    pub(super) state: State,
+    pub(super) state: TrayState,
     pub(super) pixmaps: Vec<Pixmap>,
     /// Increased with each change.
     pub(super) revision: u32,
@@ -134,7 +134,7 @@ pub(super) struct Shown {
 
 impl Shown {
     /// Returns whether anything changed.
-    pub(super) fn change(&mut self, state: State) -> bool {
+    pub(super) fn change(&mut self, state: TrayState) -> bool {
         if self.state == state && !self.pixmaps.is_empty() {
             return false;
         }
@@ -151,14 +151,14 @@ impl Shown {
 mod tests {
     use super::*;
 
-    fn state(working: usize, waiting: usize) -> State {
-        State { is_live: true, working, waiting, lines: Vec::new() }
+    fn state(working: usize, waiting: usize) -> TrayState {
+        TrayState { is_live: true, working, waiting, lines: Vec::new() }
     }
 
     #[test]
     fn the_words_say_what_works_and_what_waits() {
         let table = [
-            (State::default(), Mood::Away, "The daemon does not run"),
+            (TrayState::default(), Mood::Away, "The daemon does not run"),
             (state(0, 0), Mood::Idle, "Nothing is at work"),
             (state(1, 0), Mood::Working, "1 task at work"),
             (state(0, 1), Mood::Waiting(1), "1 needs you"),
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_line_is_short_and_shows_what_is_hidden() {
         let conversation = ConversationId(Uuid::from_u128(1));
-        let line = Line::new(
+        let line = WaitingItem::new(
             Uuid::from_u128(2),
             conversation,
             &format!("a\u{202e}b\n{}", "long ".repeat(99)),
@@ -184,23 +184,23 @@ mod tests {
             "{}",
             line.label
         );
-        assert_eq!(Line::new(Uuid::from_u128(2), conversation, "what", "").label, "what");
+        assert_eq!(WaitingItem::new(Uuid::from_u128(2), conversation, "what", "").label, "what");
     }
 
     #[test]
     fn each_item_has_an_id_of_its_own() {
         let conversation = ConversationId(Uuid::from_u128(1));
         let ids = [u128::MAX, 0x01a2_012e_b391_7159_8253_9766_60a7_166a, 0]
-            .map(|id| Line::new(Uuid::from_u128(id), conversation, "", "").id);
-        assert!(ids.iter().all(|id| *id >= Line::FIRST), "{ids:?}");
+            .map(|id| WaitingItem::new(Uuid::from_u128(id), conversation, "", "").id);
+        assert!(ids.iter().all(|id| *id >= WaitingItem::FIRST), "{ids:?}");
         assert!(ids[0] != ids[1] && ids[1] != ids[2], "{ids:?}");
     }
 
     #[test]
     fn only_a_change_is_told() {
         let mut shown = Shown::default();
-        assert!(shown.change(State::default()), "the first picture");
-        assert!(!shown.change(State::default()));
+        assert!(shown.change(TrayState::default()), "the first picture");
+        assert!(!shown.change(TrayState::default()));
         assert!(shown.change(state(1, 0)));
         assert_eq!(shown.revision, 2);
     }

@@ -89,20 +89,20 @@ impl Elided<'_> {
 #[derive(Default)]
 struct State {
     /// The whole text, for measuring.
-    whole: Line,
+    whole: LaidOutLine,
     /// The part that fits.
-    shown: Line,
+    shown: LaidOutLine,
 }
 
 /// A laid-out line and its source.
 #[derive(Default)]
-struct Line {
+struct LaidOutLine {
     content: String,
     marks: Vec<Range<usize>>,
     paragraph: Paragraph,
 }
 
-impl Line {
+impl LaidOutLine {
     /// Lays the line out again if needed; returns whether it was.
     fn update(&mut self, of: &Elided<'_>, content: &str, width: f32) -> bool {
         let text = text::Text { bounds: Size::new(width, f32::INFINITY), ..of.text(()) };
@@ -230,7 +230,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Elided<'_> {
         let size = limits.resolve(self.width, Shrink, Size::new(needed, height));
         let room = size.width;
         if needed <= room + 0.5 {
-            state.shown = Line::default();
+            state.shown = LaidOutLine::default();
         } else if is_new || state.shown.paragraph.bounds().width != room {
             let part = self.part(&state.whole.paragraph, room);
             state.shown.update(self, &part, room);

@@ -2,7 +2,7 @@
 
 use crate::widget::{
     Element,
-    told::is_focused,
+    report::is_focused,
     wrap::{Inner, Wrap, wrapped},
 };
 use iced::{

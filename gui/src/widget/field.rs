@@ -7,11 +7,11 @@ use crate::{
     undo::Undo,
     widget::{
         Element,
-        calm::calm,
         elide::elided,
         nothing,
-        told::is_focused,
-        topped::topped,
+        report::is_focused,
+        resting_caret::resting_caret,
+        words_over::with_words_over,
         wrap::{Inner, Wrap, wrapped},
     },
 };
@@ -41,7 +41,7 @@ pub fn field<'a, Message: Clone + 'a>(
     } else {
         nothing()
     };
-    topped(wrapped(calm(input), Field { value, on_input }), hint)
+    with_words_over(wrapped(resting_caret(input), Field { value, on_input }), hint)
 }
 
 /// Whether a key undoes (true) or redoes (false); `None` for another key.

@@ -13,7 +13,7 @@ mod mark;
 mod scroll;
 mod select;
 
-pub use mark::{Marking, Place as Marked, Wanted};
+pub use mark::{CurrentMatch, Marking, WhichMatch};
 pub use scroll::View;
 pub use select::{End, Selection, TABLE};
 
@@ -28,7 +28,7 @@ use iced::{
     window,
 };
 use mark::{Marker, Shown, Sideways};
-use scroll::{Place, Scroll};
+use scroll::{BuiltRow, Scroll};
 use select::{Reader, Selecting};
 use std::{cell::Cell, collections::HashMap, hash::Hash, ops::Range};
 use uuid::Uuid;
@@ -350,7 +350,7 @@ impl<Key: Copy + Eq + Hash + 'static, Message> List<'_, Key, Message> {
         let Some(at) = marking.wanted.among(of) else { return };
         let mut marker = Marker::new(&*marking.find, Some(at));
         operate(marking.row, &mut marker);
-        marked.place = Some((mark::Place { row: marking.row, at, of }, marking.act));
+        marked.place = Some((mark::CurrentMatch { row: marking.row, at, of }, marking.act));
         if let Some(bounds) = marker.bounds.filter(|_| marked.act != Some(marking.act)) {
             marked.act = Some(marking.act);
             operate(marking.row, &mut Sideways(bounds));
@@ -373,7 +373,7 @@ where
 
     fn state(&self) -> tree::State {
         let scroll = Scroll::<Key> {
-            places: self.keys.iter().map(|&key| Place { key, top: 0.0, height: 0.0 }).collect(),
+            places: self.keys.iter().map(|&key| BuiltRow { key, top: 0.0, height: 0.0 }).collect(),
             of: self.of,
             ..Scroll::default()
         };
@@ -412,8 +412,9 @@ where
             })
             .collect();
         // The layout computes their places; the keys must be known to the next diff.
-        let known: HashMap<Key, Place<Key>> = scroll.places.iter().map(|place| (place.key, *place)).collect();
-        let place = |&key| known.get(&key).copied().unwrap_or(Place { key, top: 0.0, height: 0.0 });
+        let known: HashMap<Key, BuiltRow<Key>> =
+            scroll.places.iter().map(|place| (place.key, *place)).collect();
+        let place = |&key| known.get(&key).copied().unwrap_or(BuiltRow { key, top: 0.0, height: 0.0 });
         scroll.places = self.keys.iter().map(place).collect();
     }
 
@@ -430,7 +431,7 @@ where
             let node = row.as_widget_mut().layout(state, renderer, &limits(most));
             // Rows begin at whole pixels.
             let height = node.size().height.ceil();
-            places.push(Place { key, top, height });
+            places.push(BuiltRow { key, top, height });
             nodes.push(node);
             top += height;
         }

@@ -129,7 +129,7 @@ impl<'a, Message> Passage<'a, Message> {
 
 /// The laid-out text, for selecting in it.
 #[derive(Default)]
-pub struct State {
+pub struct PassageState {
     /// The paragraph's source, unless it was made from spans.
     source: Option<String>,
     stamp: u64,
@@ -147,13 +147,13 @@ pub struct State {
     text: OnceCell<String>,
     hovered: Option<usize>,
     pressed: Option<usize>,
-    /// The part that is drawn as selected, in bytes of [`State::text`].
+    /// The part that is drawn as selected, in bytes of [`PassageState::text`].
     pub(super) selected: Option<Range<usize>>,
-    /// The matches of a search, in bytes of [`State::text`], and the number of the current one.
+    /// The matches of a search, in bytes of [`PassageState::text`], and the number of the current one.
     marked: (Vec<Range<usize>>, Option<usize>),
 }
 
-impl State {
+impl PassageState {
     /// The shown text: the lines of the paragraph, with a line break between two of them.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -227,7 +227,7 @@ impl State {
 
 impl<Message> Passage<'_, Message> {
     /// The size of a text that is not laid out yet, if it can wait until it comes into view.
-    fn defer(&self, state: &mut State) -> Option<Size> {
+    fn defer(&self, state: &mut PassageState) -> Option<Size> {
         let (text, stamp) = match &self.source {
             Source::Plain(text) => (text, state.stamp),
             Source::Drawn { source, stamp, .. } => (source, *stamp),
@@ -250,7 +250,7 @@ impl<Message> Passage<'_, Message> {
         Some(extent(text, height))
     }
 
-    fn lay_out(&self, state: &mut State, bounds: Size) {
+    fn lay_out(&self, state: &mut PassageState, bounds: Size) {
         let wanted = text::Text {
             content: (),
             bounds,
@@ -311,11 +311,11 @@ impl<Message> Passage<'_, Message> {
 
 impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
     fn tag(&self) -> tree::Tag {
-        tree::Tag::of::<State>()
+        tree::Tag::of::<PassageState>()
     }
 
     fn state(&self) -> tree::State {
-        tree::State::new(State::default())
+        tree::State::new(PassageState::default())
     }
 
     fn size(&self) -> Size<Length> {
@@ -323,7 +323,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
     }
 
     fn layout(&mut self, tree: &mut Tree, _renderer: &Renderer, limits: &layout::Limits) -> layout::Node {
-        let state: &mut State = tree.state.downcast_mut();
+        let state: &mut PassageState = tree.state.downcast_mut();
         layout::sized(limits, self.width, Length::Shrink, |limits| {
             if let Some(size) = self.defer(state) {
                 return size;
@@ -340,7 +340,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
         _renderer: &Renderer,
         operation: &mut dyn Operation,
     ) {
-        let state: &mut State = tree.state.downcast_mut();
+        let state: &mut PassageState = tree.state.downcast_mut();
         match &self.source {
             Source::Plain(text) => operation.text(None, layout.bounds(), text),
             Source::Spans(_) | Source::Drawn { .. } => {
@@ -366,7 +366,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
         shell: &mut Shell<'_, Message>,
         _viewport: &Rectangle,
     ) {
-        let state: &mut State = tree.state.downcast_mut();
+        let state: &mut PassageState = tree.state.downcast_mut();
         let is_drawn = matches!(event, Event::Window(window::Event::RedrawRequested(_)));
         if is_drawn && std::mem::take(&mut state.is_wanted) {
             (state.due, state.source) = (None, None);
@@ -400,7 +400,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
         _viewport: &Rectangle,
         _renderer: &Renderer,
     ) -> mouse::Interaction {
-        let state: &State = tree.state.downcast_ref();
+        let state: &PassageState = tree.state.downcast_ref();
         match (cursor.is_over(layout.bounds()), state.hovered) {
             (false, _) => mouse::Interaction::None,
             (true, Some(_)) => mouse::Interaction::Pointer,
@@ -422,7 +422,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
         if !bounds.intersects(viewport) {
             return;
         }
-        let state: &State = tree.state.downcast_ref();
+        let state: &PassageState = tree.state.downcast_ref();
         let ink = (self.ink)(theme);
         let from = bounds.position() - Point::ORIGIN;
         grounds(state, renderer, from);
@@ -453,7 +453,7 @@ fn extent(text: &str, height: f32) -> Size {
 }
 
 /// Draws the backgrounds of spans.
-fn grounds(state: &State, renderer: &mut Renderer, from: Vector) {
+fn grounds(state: &PassageState, renderer: &mut Renderer, from: Vector) {
     for (at, span) in state.spans.iter().enumerate() {
         let Some(highlight) = span.highlight else { continue };
         let neighbour = |at: Option<usize>| at.and_then(|at| state.spans.get(at)).map(|span| &*span.text);
@@ -481,7 +481,7 @@ fn grounds(state: &State, renderer: &mut Renderer, from: Vector) {
 }
 
 /// Draws the underlines and strike-throughs of spans.
-fn strokes(state: &State, renderer: &mut Renderer, from: Vector, ink: Color, size: f32) {
+fn strokes(state: &PassageState, renderer: &mut Renderer, from: Vector, ink: Color, size: f32) {
     let line = size * size::LINE_HEIGHT;
     let base = size + (line - size) / 2.0;
     for (at, span) in state.spans.iter().enumerate() {

@@ -6,7 +6,7 @@
 use crate::{
     font,
     theme::{size, space, style},
-    widget::{Element, elide::elided, topped::topped},
+    widget::{Element, elide::elided, words_over::with_words_over},
 };
 use iced::{
     Fill,
@@ -29,5 +29,5 @@ where
         list.text_size(size::SECONDARY).padding([4.0, 8.0]).style(style::pill).menu_style(style::choices);
     let shown = elided(shown, size::SECONDARY, font::PROSE).style(style::muted);
     let shown = container(shown).padding(iced::padding::left(8).right(space::ARROW)).center_y(Fill);
-    topped(list, shown)
+    with_words_over(list, shown)
 }

@@ -4,6 +4,7 @@ use crate::{
     beginning::models,
     person::Person,
     preset::{self, CONVERSATION, NOW},
+    replies::is_done,
 };
 use abide_client::{
     Update,
@@ -22,9 +23,9 @@ use abide_client::{
 use abide_gui::{
     Message,
     app::Page,
-    request::{Answer, Request},
+    request::{self, Reply, Request},
 };
-use iced_test::core::keyboard::{Key, Modifiers, key::Named};
+use iced_test::core::keyboard::key::Named;
 
 fn ended(reason: EndReason) -> Person {
     let (overview, mut conversation) = preset::waits(reason.status(), &[], preset::history());
@@ -53,7 +54,7 @@ fn after_a_stop_or_an_error_a_new_task_goes_on() {
                 person.clicks(label);
             }
             let asked = person.asked();
-            let [Request::Start(params)] = &asked[..] else { panic!("{reason:?}: {asked:?}") };
+            let [Request::StartTask(params)] = &asked[..] else { panic!("{reason:?}: {asked:?}") };
             assert_eq!((params.conversation_id, &*params.message), (Some(CONVERSATION), prompt));
             assert_eq!(params.mode, Some(Mode::Agent), "that of the task");
             person.control("r");
@@ -61,7 +62,7 @@ fn after_a_stop_or_an_error_a_new_task_goes_on() {
         }
     }
     let mut person = ended(EndReason::Stopped);
-    person.press(Key::Character("S".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("S");
     person.writes("mode plan");
     person.named(Named::Enter);
     person.wait(1000);
@@ -69,7 +70,7 @@ fn after_a_stop_or_an_error_a_new_task_goes_on() {
     assert!(picked.is_some_and(|mode| mode != Mode::Agent), "{picked:?}");
     person.control("r");
     let asked = person.asked();
-    let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::StartTask(params)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!(params.mode, picked, "a picked mode counts more");
     let mut person = ended(EndReason::Completed);
     person.control("r");
@@ -83,17 +84,17 @@ fn a_task_that_fails_at_once_is_not_tried_again_by_the_same_hand() {
     let mut person = ended(EndReason::Error);
     person.control("r");
     let asked = person.asked();
-    let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::StartTask(params)] = &asked[..] else { panic!("{asked:?}") };
     let id = TaskId(preset::id(777));
     let started = StartTaskReply { task_id: id, conversation_id: CONVERSATION, beside: None };
-    person.tell(Message::Answered(Request::Start(params.clone()), Ok(Answer::Started(started))));
+    person.tell(Message::Answered(Request::StartTask(params.clone()), Ok(Reply::StartTask(started))));
     let (_, mut conversation) = preset::waits(Status::Error, &[], preset::history());
     let first = conversation.tasks[0].clone();
     let ended =
         |id| AgentTask { id, end_reason: Some(EndReason::Error), ended_at: Some(NOW), ..first.clone() };
     conversation.tasks = vec![ended(first.id), ended(id)];
     conversation.messages.push(Said { task_id: Some(id), ..preset::said(95, Role::User, "Try again.") });
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(conversation))]));
+    person.conversation(conversation);
     assert!(person.finds("Try again").is_some());
     person.control("r");
     assert_eq!(person.asked(), [], "within a moment");
@@ -138,7 +139,7 @@ fn a_stopped_task_has_one_line_and_one_go_on_button() {
     person.tell(Message::Overview(update(Snapshot { tasks: Vec::new(), ..overview })));
     let conversation = Snapshot { tasks: ended(conversation.tasks.clone()), ..conversation };
     person.tell(Message::Conversation(CONVERSATION, update(conversation)));
-    person.tell(Message::Answered(Request::Stop(preset::TASK), Ok(Answer::Done)));
+    person.tell(is_done(Request::StopTask(preset::TASK.into())));
     person.wait(1000);
     let said: Vec<_> =
         person.texts().into_iter().filter(|text| text.to_lowercase().contains("stop")).collect();
@@ -158,12 +159,12 @@ fn an_answer_cannot_be_edited_as_a_prompt() {
     person.open(CONVERSATION, conversation);
     let buttons = person.finds_all("Edit and send again").len();
     assert_eq!(buttons, 1, "only the prompt has the button");
-    person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("E");
     assert!(person.finds("16–19 March").is_some(), "the prompt is edited, not the answer");
     person.wait(1000);
     person.asked();
     person.named(Named::Enter);
-    assert!(matches!(&person.asked()[..], [Request::Start(_)]));
+    assert!(matches!(&person.asked()[..], [Request::StartTask(_)]));
 }
 
 #[test]
@@ -202,7 +203,7 @@ fn twice() -> Person {
     let (overview, conversation) =
         preset::waits(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
     let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(listed()))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(listed()))));
     person.open(CONVERSATION, conversation);
     person.wait(1000);
     person
@@ -231,7 +232,7 @@ fn a_prompt_is_edited_in_its_place_and_begins_a_branch_that_knows_what_came_befo
         person.asked();
         person.named(Named::Enter);
         let asked = person.asked();
-        let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+        let [Request::StartTask(params)] = &asked[..] else { panic!("{asked:?}") };
         assert_eq!((&*params.message, params.conversation_id), (sent, None));
         assert_eq!(params.workspace.as_deref(), Some("/home/me/src/web"));
         let all = [("user", "Which is the largest?"), ("assistant", "The third one.")];
@@ -245,7 +246,7 @@ fn a_prompt_is_edited_in_its_place_and_begins_a_branch_that_knows_what_came_befo
 fn an_edit_is_cancelled_by_its_button_and_by_escape() {
     for by_key in [false, true] {
         let mut person = twice();
-        person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("E");
         person.writes(" No.");
         if by_key {
             person.named(Named::Escape);
@@ -264,7 +265,7 @@ fn the_last_prompt_goes_to_another_model_with_what_came_before() {
     person.clicks("Retry with another model");
     person.clicks("local/other");
     let asked = person.asked();
-    let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::StartTask(params)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!((&*params.message, params.model.as_deref()), ("Which is the largest?", Some("local/other")));
 }
 
@@ -277,11 +278,11 @@ fn a_prompt_that_only_tried_again_is_not_the_one_that_is_edited() {
         let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
         person.open(CONVERSATION, conversation);
         person.wait(1000);
-        person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("E");
         person.asked();
         person.named(Named::Enter);
         let asked = person.asked();
-        let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+        let [Request::StartTask(params)] = &asked[..] else { panic!("{asked:?}") };
         assert_eq!(params.message, "login_test fails one time in ten on CI. Find out why and mend it.");
     }
 }
@@ -291,10 +292,7 @@ fn questions_and_images_are_drawn_without_markdown_marks() {
     let question = Question { text: "Which **week**, see https://a.org?".into(), ..preset::question() };
     let said = preset::said(10, Role::Agent, "Look:\n\n![a cat](https://b.org/cat.png)");
     let history = Snapshot { messages: vec![said], ..preset::empty() };
-    let (overview, conversation) =
-        preset::waits(Status::WaitingUser, &[Pending::Question(question)], history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::WaitingUser, &[Pending::Question(question)], history);
     assert!(person.finds("Which week, see https://a.org?").is_some());
     assert!(person.finds("image: a cat").is_some());
 }

@@ -4,6 +4,7 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION, NOW},
 };
+use abide_client::protocol::method::conversation::ListConversationsParams;
 use abide_client::{
     Update,
     protocol::{
@@ -18,7 +19,7 @@ use abide_client::{
 use abide_gui::{
     Message,
     daemon::Failure,
-    request::{Answer, Request},
+    request::{self, Reply, Request},
 };
 use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
@@ -44,10 +45,14 @@ fn before(conversations: Vec<Conversation>) -> Person {
     person
 }
 
+fn asks(cursor: Option<String>, limit: u32) -> Request {
+    Request::ListConversations(ListConversationsParams { archived: true, cursor, limit: Some(limit) })
+}
+
 /// The pages that were asked for since the last call: the cursor, and the most conversations.
 fn asked_for(person: &Person) -> Vec<(Option<String>, u32)> {
     let pages = person.sent().into_iter().filter_map(|request| match request {
-        Request::Archived { cursor, limit } => Some((cursor, limit)),
+        Request::ListConversations(asked) => Some((asked.cursor, asked.limit?)),
         _ => None,
     });
     pages.collect()
@@ -62,8 +67,8 @@ fn gives(
     next: Option<&str>,
 ) {
     let page = ListConversationsReply { conversations, next_cursor: next.map(str::to_owned) };
-    let request = Request::Archived { cursor: cursor.map(str::to_owned), limit };
-    person.tell(Message::Answered(request, Ok(Answer::Archived(page))));
+    let request = asks(cursor.map(str::to_owned), limit);
+    person.tell(Message::Answered(request, Ok(Reply::ListConversations(page))));
 }
 
 fn becomes(person: &mut Person, conversation_id: ConversationId, conversation: Option<Conversation>) {
@@ -72,7 +77,7 @@ fn becomes(person: &mut Person, conversation_id: ConversationId, conversation: O
 }
 
 fn folds_by_key(person: &mut Person) {
-    person.press(Key::Character("B".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    person.control_shift("B");
 }
 
 /// The overview has none of them: it would grow with each conversation that was ever archived.
@@ -125,7 +130,7 @@ fn one_is_brought_back_or_deleted_from_the_group() {
     person.clicks_right("number 2");
     person.wait(1000);
     person.clicks("Unarchive");
-    assert_eq!(person.asked(), [Request::Archive(archived(2).id, false)]);
+    assert_eq!(person.asked(), [request::archive(archived(2).id, false)]);
     becomes(&mut person, archived(2).id, Some(ended(2, 2)));
     let group = person.finds("Archived −").unwrap();
     assert!(person.finds("number 2").unwrap().y < group.y);
@@ -160,10 +165,7 @@ fn what_works_or_waits_is_in_its_group_though_it_is_archived() {
         let mut task = preset::task(Status::Completed);
         task.end_reason = Some(EndReason::Completed);
         let rests = Conversation { archived: true, ..preset::conversation(&task) };
-        person.tell(Message::Overview(vec![Update::Snapshot(Box::new(Snapshot {
-            conversations: vec![rests],
-            ..preset::empty()
-        }))]));
+        person.overview(Snapshot { conversations: vec![rests], ..preset::empty() });
         assert!(person.finds(group).is_none(), "{group}");
         person.clicks("Archived +");
         assert!(person.finds("Fix flaky login test").is_some(), "{group}");
@@ -237,7 +239,7 @@ fn all_that_are_shown_are_fetched_again_when_the_daemon_is_back() {
 fn a_page_that_does_not_come_is_an_error_only_for_who_waits_for_it() {
     let mut person = Person::before(preset::empty());
     let fails = |person: &mut Person, limit| {
-        let request = Request::Archived { cursor: None, limit };
+        let request = asks(None, limit);
         let failure = Failure { message: "The disk is slow.".into(), kind: None };
         person.tell(Message::Answered(request, Err(failure)));
         person.finds("The disk is slow.").is_some()
@@ -261,7 +263,9 @@ fn one_that_is_opened_has_its_title_and_becomes_read() {
     assert_eq!(person.app.title(), "number 1 – Abide");
     let sent = person.sent();
     assert!(
-        sent.iter().any(|asked| matches!(asked, Request::MarkRead(id, _) if *id == unread.id)),
+        sent.iter().any(
+            |asked| matches!(asked, Request::MarkRead(asked) if asked.conversation_id == unread.id.to_string())
+        ),
         "{sent:?}"
     );
 }

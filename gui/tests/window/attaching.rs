@@ -7,7 +7,7 @@ use crate::{
 use abide_client::protocol::method::task::StartTaskReply;
 use abide_gui::{
     Message,
-    request::{Answer, Request},
+    request::{Reply, Request},
     screen::composer::attached::look_at,
 };
 use iced_test::core::keyboard::key::Named;
@@ -38,7 +38,7 @@ impl Desk {
 
     fn started(&mut self) -> (Request, String) {
         match self.person.asked().pop() {
-            Some(Request::Start(params)) => (Request::Start(params.clone()), params.message),
+            Some(Request::StartTask(params)) => (Request::StartTask(params.clone()), params.message),
             other => unreachable!("{other:?}"),
         }
     }
@@ -54,7 +54,7 @@ fn a_dropped_text_file_becomes_a_named_block_of_the_prompt() {
     let (request, message) = desk.started();
     assert_eq!(message, "Read this\n\nFile `notes.md`:\n```\none\ntwo\n```");
     let reply = StartTaskReply { task_id: TASK, conversation_id: CONVERSATION, beside: None };
-    desk.person.tell(Message::Answered(request, Ok(Answer::Started(reply))));
+    desk.person.tell(Message::Answered(request, Ok(Reply::StartTask(reply))));
     desk.person.control("n");
     assert!(desk.person.finds("notes.md (8 bytes)").is_none(), "the file was sent with that prompt");
 }
@@ -88,7 +88,7 @@ fn a_dropped_folder_becomes_the_workspace() {
     desk.person.writes("Go");
     desk.person.named(Named::Enter);
     match desk.person.asked().pop() {
-        Some(Request::Start(params)) => assert_eq!(params.workspace, Some(folder)),
+        Some(Request::StartTask(params)) => assert_eq!(params.workspace, Some(folder)),
         other => unreachable!("{other:?}"),
     }
 }

@@ -8,13 +8,15 @@ use abide_client::{
     Update,
     protocol::{inbox::Decision, notification::Snapshot, task::Status},
 };
-use abide_gui::{Message, daemon::Failure, keymap::Command, request::Request};
+use abide_gui::{
+    Message,
+    daemon::Failure,
+    keymap::Command,
+    request::{self},
+};
 
 fn before(history: Snapshot) -> Person {
-    let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person
+    Person::opened(Status::Thinking, &[], history)
 }
 
 #[test]
@@ -44,7 +46,7 @@ fn what_worked_is_called_last_seen_while_the_daemon_is_away() {
 #[test]
 fn an_error_stays_on_its_page() {
     let mut person = before(preset::history());
-    let request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
+    let request = request::decide(APPROVAL, Decision::AllowOnce, None, None);
     let failure = Failure { message: "It is not there any more.".into(), kind: None };
     person.tell(Message::Answered(request, Err(failure)));
     assert!(person.finds("It is not there any more.").is_some());

@@ -1,7 +1,6 @@
 //! The page for a new conversation: its folder, mode, model and limit.
 
 use crate::{
-    display::Display,
     drawn,
     person::Person,
     preset::{self, Window},
@@ -21,10 +20,10 @@ use abide_gui::{
     App, Message,
     app::WindowEvent,
     keymap::Command,
-    request::{Answer, Asker, Request},
+    request::{self, Asker, Reply, Request},
     screen::{
         composer::{self, ModeChoice, ModelChoice, Permission},
-        fresh,
+        new_conversation,
     },
     settings,
 };
@@ -64,7 +63,7 @@ fn finds(app: &App, text: &str) -> bool {
 
 fn beginning() -> Window {
     let mut window = preset::nothing();
-    window.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    window.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
     window
 }
 
@@ -72,7 +71,7 @@ fn beginning() -> Window {
 fn choosing(words: &str) -> Person {
     let mut person = Person::before(preset::empty());
     person.control("n");
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
     person.press(Key::Character("S".into()), Modifiers::CTRL | Modifiers::SHIFT);
     person.writes(words);
     person
@@ -104,25 +103,24 @@ fn a_permission_says_what_it_means_in_the_folder_and_goes_with_the_task() {
         commands_ask: true,
         can_allow: true,
     };
-    person.tell(Message::Answered(
-        Request::Workspace("/srv".into()),
-        Ok(Answer::Workspace("/srv".into(), here)),
-    ));
+    person.tell(Message::Answered(request::workspace("/srv".into()), Ok(Reply::GetWorkspace(here))));
     assert!(person.finds("on topic").is_some());
     let asks = "Asks before each command and each change of a file. No undo here: it is too large.";
     assert!(person.finds(asks).is_some());
     let picked = composer::Message::PermissionPicked(Permission(Approvals::AllowEdits));
-    person.tell(Message::Fresh(fresh::Message::Composer(picked)));
+    person.tell(Message::NewConversation(new_conversation::Message::Composer(picked)));
     assert!(
         person.finds("Changes files. Asks before each command. No undo here: it is too large.").is_some()
     );
-    person.tell(Message::Fresh(fresh::Message::Composer(composer::Message::WorktreePicked(true))));
+    person.tell(Message::NewConversation(new_conversation::Message::Composer(
+        composer::Message::WorktreePicked(true),
+    )));
     assert!(person.finds("new worktree").is_some());
     person.control("l");
     person.writes("Tidy up");
     person.named(Named::Enter);
     let asked = person.asked();
-    let [Request::Start(task)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::StartTask(task)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!((task.approvals, task.worktree.is_some()), (Approvals::AllowEdits, true));
 }
 
@@ -132,7 +130,7 @@ fn unavailable_providers_are_listed_on_demand() {
     let problem = "openai: connection refused (os error 111)";
     assert!(finds(&window.app, "Model: local/smollm2 (set in config.toml)"));
     assert!(finds(&window.app, "2 unavailable +") && !finds(&window.app, problem));
-    window.tell(Message::Fresh(fresh::Message::ProblemsToggled));
+    window.tell(Message::NewConversation(new_conversation::Message::ProblemsToggled));
     assert!(finds(&window.app, problem));
 }
 
@@ -141,7 +139,7 @@ fn unavailable_providers_are_listed_on_demand() {
 fn the_model_and_the_count_of_unavailable_ones_are_on_one_line() {
     let mut person = Person::before(preset::empty());
     person.control("n");
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
     for height in [800.0, 801.0, 802.0, 803.0] {
         person.resizes(1280.0, height);
         let (model, count) = ("Model: local/smollm2 (set in config.toml)", "2 unavailable +");
@@ -157,7 +155,7 @@ fn models_are_listed_again_when_a_person_is_about_to_choose_one() {
     let asked = Arc::new(Mutex::new(0));
     let count = asked.clone();
     let asker = Asker::new(move |request| {
-        *count.lock().unwrap() += u32::from(request == Request::Models);
+        *count.lock().unwrap() += u32::from(request == request::models());
         Box::pin(future::pending())
     });
     let mut app = App::with(&Home::at(home.path()), || preset::NOW, asker);
@@ -193,7 +191,9 @@ fn a_new_conversation_is_set_up_like_the_last_one_also_after_a_restart() {
         drop(app.update(Message::Overview(vec![Update::Snapshot(Box::new(preset::empty()))])));
         app
     };
-    let tell = |app: &mut App, message| drop(app.update(Message::Fresh(fresh::Message::Composer(message))));
+    let tell = |app: &mut App, message| {
+        drop(app.update(Message::NewConversation(new_conversation::Message::Composer(message))))
+    };
     let mut app = open();
     for chosen in [
         composer::Message::WorkspaceChanged("/srv/web".to_owned()),
@@ -208,7 +208,7 @@ fn a_new_conversation_is_set_up_like_the_last_one_also_after_a_restart() {
     tell(&mut app, composer::Message::Edited(text_editor::Action::Edit(words)));
     tell(&mut app, composer::Message::Submitted);
     let asked = asked.lock().unwrap();
-    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
+    let Some(Request::StartTask(task)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!(task.workspace.as_deref(), Some("/srv/web"));
     assert_eq!((task.model.as_deref(), task.mode), (Some("local/smollm2"), Some(Mode::Chat)));
 }
@@ -216,7 +216,7 @@ fn a_new_conversation_is_set_up_like_the_last_one_also_after_a_restart() {
 #[test]
 fn the_settings_of_a_new_conversation_fit_on_one_line_in_a_wide_window() {
     let mut person = Person::before(preset::empty());
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
     let mut place = |words: &str| person.finds(words).unwrap().center_y();
     let (first, last) = (place("Folder: a scratch one"), place("+ More"));
     assert!((first - last).abs() < 4.0, "{first} and {last}");
@@ -227,7 +227,7 @@ fn nothing_moves_while_a_folder_is_typed() {
     let long = |n| format!("/srv/a-folder-with-a-name-that-is-rather-long/{n}");
     for height in [1440.0, 800.0, 390.0] {
         let mut person = Person::before(preset::empty());
-        person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+        person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
         person.resizes(1280.0, height);
         let before = person.finds("+ More");
         let is_in_the_middle = before.is_some_and(|at| (height / 2.0..height / 2.0 + 150.0).contains(&at.y));
@@ -235,7 +235,7 @@ fn nothing_moves_while_a_folder_is_typed() {
         person.clicks("Folder: a scratch one");
         person.writes("/srv");
         let found = (0..6).map(long).collect();
-        person.tell(Message::Fresh(fresh::Message::FoldersFound("/srv".into(), found)));
+        person.tell(Message::NewConversation(new_conversation::Message::FoldersFound("/srv".into(), found)));
         assert!(person.finds(&long(0)).is_some(), "{height}");
         assert_eq!(person.finds("+ More"), before, "{height}");
         person.writes("/x");
@@ -250,13 +250,16 @@ fn a_tab_before_the_folders_are_found_completes_when_they_are() {
     person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
     person.writes("/sr");
     person.named(Named::Tab);
-    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec!["/srv".into()])));
+    person.tell(Message::NewConversation(new_conversation::Message::FoldersFound(
+        "/sr".into(),
+        vec!["/srv".into()],
+    )));
     person.writes("web");
     person.named(Named::Enter);
     person.writes("Go.");
     person.named(Named::Enter);
     let asked = person.asked();
-    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
+    let Some(Request::StartTask(task)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!(task.workspace.as_deref(), Some("/srv/web"));
 }
 
@@ -265,14 +268,17 @@ fn a_tab_where_there_is_no_such_folder_leaves_the_field() {
     let mut person = Person::before(preset::empty());
     person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
     person.writes("/sr");
-    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec![])));
+    person.tell(Message::NewConversation(new_conversation::Message::FoldersFound("/sr".into(), vec![])));
     person.named(Named::Tab);
-    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec!["/srv".into()])));
+    person.tell(Message::NewConversation(new_conversation::Message::FoldersFound(
+        "/sr".into(),
+        vec!["/srv".into()],
+    )));
     person.control("l");
     person.writes("Go on.");
     person.named(Named::Enter);
     let asked = person.asked();
-    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
+    let Some(Request::StartTask(task)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!((task.message.as_str(), task.workspace.as_deref()), ("Go on.", Some("/sr")));
 }
 
@@ -281,14 +287,17 @@ fn typing_goes_on_after_a_completed_folder() {
     let mut person = Person::before(preset::empty());
     person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
     person.writes("/sr");
-    person.tell(Message::Fresh(fresh::Message::FoldersFound("/sr".into(), vec!["/srv".into()])));
+    person.tell(Message::NewConversation(new_conversation::Message::FoldersFound(
+        "/sr".into(),
+        vec!["/srv".into()],
+    )));
     person.named(Named::Tab);
     person.writes("web");
     person.named(Named::Enter);
     person.writes("Go.");
     person.named(Named::Enter);
     let asked = person.asked();
-    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
+    let Some(Request::StartTask(task)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!(task.workspace.as_deref(), Some("/srv/web"));
 }
 
@@ -296,7 +305,7 @@ fn typing_goes_on_after_a_completed_folder() {
 #[test]
 fn a_click_on_a_field_takes_the_keyboard_from_all_others() {
     let mut person = Person::before(preset::empty());
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
     let composer = person.finds_all("What shall the agent do?")[1];
     let [folder, search] = ["Folder: a scratch one", "Search"].map(|hint| person.finds(hint).unwrap());
     let fields = [composer, folder, search];
@@ -336,7 +345,7 @@ fn the_palette_marks_the_default_mode() {
             .collect::<Vec<_>>()
     };
     assert_eq!(marked(&mut person, "default"), ["Auto: answers, or works with tools (default)"]);
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
     assert_eq!(marked(&mut person, "default"), ["Agent: uses tools until it is done (default)"]);
 }
 
@@ -351,28 +360,9 @@ fn each_mode_can_be_found_in_the_palette_by_what_it_does() {
         person.writes("Go.");
         person.named(Named::Enter);
         let asked = person.asked();
-        let Some(Request::Start(task)) = asked.last() else { panic!("{line}: {asked:?}") };
+        let Some(Request::StartTask(task)) = asked.last() else { panic!("{line}: {asked:?}") };
         assert_eq!(task.mode, Some(mode), "{line}");
         person = Person::before(preset::empty());
-    }
-}
-
-/// Writes pictures of the page with each mode just chosen, for a person to look at.
-#[test]
-#[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
-fn gallery() {
-    let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
-    for (width, height) in [(640_u16, 420_u16), (800, 600), (2560, 1440)] {
-        for (theme, is_dark) in [("dark", true), ("light", false)] {
-            let mut person = Person::before(preset::empty());
-            person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
-            person.tell(Message::SystemTheme(is_dark));
-            person.resizes(width.into(), height.into());
-            person.picks("chat: one answer");
-            let mut display = Display::new(width.into(), height.into());
-            display.present(&mut person);
-            display.save(&folder.join(format!("mode-{theme}-{width}x{height}.png")));
-        }
     }
 }
 
@@ -386,17 +376,17 @@ fn the_demo_is_offered_while_there_is_no_model_and_plays_in_the_chosen_mode() {
     ] {
         let mut person = Person::before(preset::empty());
         let listed = ListModelsReply { default, ..models() };
-        person.tell(Message::Answered(Request::Models, Ok(Answer::Models(listed))));
+        person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(listed))));
         if let Some(mode) = chosen {
             let picked = composer::Message::ModePicked(ModeChoice(mode));
-            person.tell(Message::Fresh(fresh::Message::Composer(picked)));
+            person.tell(Message::NewConversation(new_conversation::Message::Composer(picked)));
         }
         assert_eq!(person.finds("Try a scripted demo").is_some(), offered.is_some());
         person.asked();
         person.press(Key::Character("D".into()), Modifiers::CTRL | Modifiers::SHIFT);
         let asked = person.asked();
         let played = asked.iter().find_map(|asked| match asked {
-            Request::Start(task) => Some((task.mode, task.model.as_deref())),
+            Request::StartTask(task) => Some((task.mode, task.model.as_deref())),
             _ => None,
         });
         assert_eq!(played, offered.map(|mode| (Some(mode), Some("demo/demo"))), "{asked:?}");
@@ -407,7 +397,7 @@ fn the_demo_is_offered_while_there_is_no_model_and_plays_in_the_chosen_mode() {
 fn a_folder_that_is_typed_takes_the_place_of_the_one_that_is_there() {
     let mut person = Person::before(preset::empty());
     let typed = composer::Message::WorkspaceChanged("/srv/web".to_owned());
-    person.tell(Message::Fresh(fresh::Message::Composer(typed)));
+    person.tell(Message::NewConversation(new_conversation::Message::Composer(typed)));
     for (by_mouse, folder) in [(false, "/srv/api"), (true, "/srv/docs")] {
         if by_mouse {
             person.clicks("/srv/api");
@@ -425,7 +415,7 @@ fn a_long_folder_shows_its_end_while_it_is_not_edited() {
     let mut person = Person::before(preset::empty());
     let folder = "/home/me/src/a-client-of-ours/billing";
     let typed = composer::Message::WorkspaceChanged(folder.to_owned());
-    person.tell(Message::Fresh(fresh::Message::Composer(typed)));
+    person.tell(Message::NewConversation(new_conversation::Message::Composer(typed)));
     let ends = |person: &mut Person| drawn::words(person).iter().any(|words| words == "…/billing");
     assert!(ends(&mut person), "{:?}", drawn::words(&mut person));
     person.press(Key::Character("F".into()), Modifiers::CTRL | Modifiers::SHIFT);
@@ -448,7 +438,7 @@ fn enter_in_the_field_of_the_folder_goes_to_the_prompt() {
     person.writes("Tidy up");
     person.named(Named::Enter);
     let asked = person.asked();
-    let [Request::Start(task)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::StartTask(task)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!((&*task.message, task.workspace.as_deref()), ("Tidy up", Some("/srv")));
 }
 
@@ -468,7 +458,7 @@ fn the_caret_comes_back_when_nothing_covers_the_page() {
         person.named(Named::Enter);
         let asked = person.asked();
         let sent = asked.iter().find_map(|asked| match asked {
-            Request::Start(task) => Some(&*task.message),
+            Request::StartTask(task) => Some(&*task.message),
             _ => None,
         });
         assert_eq!(sent, Some("one two"), "{key}: {asked:?}");
@@ -486,7 +476,7 @@ fn the_prompt_has_the_caret_after_the_inbox_and_the_settings() {
     person.named(Named::Enter);
     let asked = person.asked();
     let sent = asked.iter().find_map(|asked| match asked {
-        Request::Start(task) => Some(&*task.message),
+        Request::StartTask(task) => Some(&*task.message),
         _ => None,
     });
     assert_eq!(sent, Some("one two three"), "{asked:?}");

@@ -5,17 +5,14 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION},
 };
-use abide_client::{
-    Update,
-    protocol::{
-        JsonText,
-        inbox::{Changed, Pending, Preview},
-        message::{CallOutcome, CallView},
-        notification::Snapshot,
-        record::Permission,
-        task::{ActiveCall, CallState, Status},
-        transcript::ToolResult,
-    },
+use abide_client::protocol::{
+    JsonText,
+    inbox::{Changed, Preview},
+    message::{CallOutcome, CallView},
+    notification::Snapshot,
+    record::Permission,
+    task::{ActiveCall, CallState, Status},
+    transcript::ToolResult,
 };
 use abide_gui::{Message, screen::conversation, theme::style};
 use iced::{Theme, widget::container};
@@ -23,10 +20,7 @@ use iced_test::core::keyboard::key::Named;
 use std::time::Duration;
 
 fn before(history: Snapshot) -> Person {
-    let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person
+    Person::opened(Status::Thinking, &[], history)
 }
 
 /// A conversation with this call alone, opened.
@@ -119,16 +113,13 @@ fn a_program_without_output_is_described_as_such() {
 
 #[test]
 fn a_waiting_edit_names_its_file_beside_its_buttons() {
-    let mut wanted = preset::approval();
-    if let Pending::Approval(approval) = &mut wanted {
+    let wanted = preset::approval_with(|approval| {
         let path = "services/ledger/src/postings/balances/mod.rs".into();
         let diff = "@@ -7,2 +7,2 @@\n same\n-old\n+new".into();
         approval.preview =
             Some(Box::new(Preview { path, diff, changed: Some(Changed { added: 1, removed: 1 }) }));
-    }
-    let (overview, snapshot) = preset::waits(Status::WaitingApproval, &[wanted], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, snapshot);
+    });
+    let mut person = Person::opened(Status::WaitingApproval, &[wanted], preset::history());
     let allow = person.finds("Allow once").unwrap();
     let path = person.finds("…/ledger/src/postings/balances/mod.rs").unwrap();
     // In a narrow column the file is on the next line.
@@ -168,10 +159,7 @@ fn a_queued_call_says_what_it_waits_for() {
 fn an_edit_without_line_counts_shows_its_time_without_a_dot() {
     let mut call = preset::call(3, "write", "write empty.txt");
     call.preview = Some(Box::new(Preview { path: "empty.txt".into(), diff: String::new(), changed: None }));
-    let (overview, conversation) =
-        preset::waits(Status::Thinking, &[], Snapshot { calls: vec![call], ..preset::empty() });
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::Thinking, &[], Snapshot { calls: vec![call], ..preset::empty() });
     assert!(person.finds("41.0 s").is_some());
     assert!(person.finds("·").is_none());
 }
@@ -207,7 +195,7 @@ fn seconds_are_counted_for_a_call_that_runs_beside_an_approval() {
         started_at: Some(preset::NOW),
         attempt: 1,
     }];
-    person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+    person.overview(overview);
     person.open(CONVERSATION, conversation);
     assert_eq!(person.app.beat(), Some(Duration::from_secs(1)));
 }
@@ -223,9 +211,7 @@ fn the_last_lines_of_a_call_that_was_cut_off_stay_in_view() {
         call.outcome = Some(outcome);
         call.result = Some(ToolResult { data, ..ToolResult::failure("It was killed.") });
         let snapshot = Snapshot { calls: vec![call.clone()], ..preset::empty() };
-        let (overview, conversation) = preset::waits(Status::Thinking, &[], snapshot);
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let mut person = Person::opened(Status::Thinking, &[], snapshot);
         let texts = person.texts().join("\n");
         assert!(
             texts.contains("building part 39") && texts.contains("building part 30"),
@@ -235,9 +221,7 @@ fn the_last_lines_of_a_call_that_was_cut_off_stay_in_view() {
         // A call that never ran has no lines.
         call.started_at = None;
         let snapshot = Snapshot { calls: vec![call], ..preset::empty() };
-        let (overview, conversation) = preset::waits(Status::Thinking, &[], snapshot);
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let mut person = Person::opened(Status::Thinking, &[], snapshot);
         assert!(!person.texts().join("\n").contains("building part 39"), "{outcome:?}");
     }
 }

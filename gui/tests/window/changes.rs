@@ -4,6 +4,7 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION, TASK},
 };
+use abide_client::protocol::method::task::TaskChangesReply;
 use abide_client::protocol::{
     TaskId,
     checkpoint::UndoFrom,
@@ -15,7 +16,7 @@ use abide_client::protocol::{
 };
 use abide_gui::{
     Message,
-    request::{Answer, Request},
+    request::{self, Reply},
 };
 
 fn edit(seq: u64, path: &str, diff: &str) -> CallView {
@@ -25,11 +26,7 @@ fn edit(seq: u64, path: &str, diff: &str) -> CallView {
 }
 
 fn before(calls: Vec<CallView>) -> Person {
-    let (overview, conversation) =
-        preset::waits(Status::Thinking, &[], Snapshot { calls, ..preset::empty() });
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person
+    Person::opened(Status::Thinking, &[], Snapshot { calls, ..preset::empty() })
 }
 
 /// The `words` that are shown on the same line as `text`.
@@ -54,7 +51,7 @@ fn a_task_that_ran_commands_says_that_the_edits_are_not_all() {
     let mut person = before(vec![file(), command]);
     assert!(person.finds(REST).is_some());
     person.clicks("Review");
-    assert!(matches!(&person.sent()[..], [.., Request::Changes(TASK, UndoFrom::Start)]));
+    assert_eq!(person.sent().last(), Some(&request::changes(TASK, UndoFrom::Start)));
 }
 
 /// Commands and sub-tasks may have changed files although no edit is recorded. The tokens are those of all of them.
@@ -80,7 +77,7 @@ fn the_end_of_a_task_without_edits_leads_to_all_changes() {
         assert!(texts.iter().any(|text| text.contains(tokens)), "{texts:?}");
         if leads {
             person.clicks("Review");
-            assert!(matches!(&person.sent()[..], [.., Request::Changes(TASK, UndoFrom::Start)]));
+            assert_eq!(person.sent().last(), Some(&request::changes(TASK, UndoFrom::Start)));
         }
     }
 }
@@ -102,9 +99,10 @@ fn the_changes_of_an_earlier_task_can_be_shown_and_are_named_so() {
     person.open(CONVERSATION, conversation);
     person.clicks("Review");
     let sent = person.sent();
-    let Some(asked @ Request::Changes(TASK, UndoFrom::Start)) = sent.last() else { panic!("{sent:?}") };
-    let none = Answer::Changes(Box::default());
-    person.tell(Message::Answered(asked.clone(), Ok(none)));
+    let asked = request::changes(TASK, UndoFrom::Start);
+    assert_eq!(sent.last(), Some(&asked));
+    let none = Reply::TaskChanges(TaskChangesReply::default());
+    person.tell(Message::Answered(asked, Ok(none)));
     let said = "No file is changed by that earlier task, or all are what they were.";
     assert!(person.finds(said).is_some());
 }

@@ -12,7 +12,7 @@ use abide_gui::{
     Message,
     app::WindowEvent,
     daemon::Failure,
-    request::{Answer, Request},
+    request::{self, Reply},
 };
 use iced_test::core::window;
 
@@ -20,13 +20,13 @@ const WHY: &str = "/home/me/.config/abide/config.toml, line 3: `task.max_step`: 
 const SHOWN: &str = "The configuration is refused: /home/me/.config/abide/config.toml, line 3: `task.max_step`: \
                      there is no such key; correct it, or remove it. What was read before stays in force.";
 
-fn reply(refused: bool) -> Answer {
+fn reply(refused: bool) -> Reply {
     let refused = refused.then(|| RefusedConfig {
         message: WHY.to_owned(),
         line: Some(3),
         key: Some("task.max_step".to_owned()),
     });
-    Answer::Config(ConfigReply {
+    Reply::GetConfig(ConfigReply {
         model: ModelChoice::Automatic,
         default: DefaultModel { model: "demo/demo".into(), why: "built in".into() },
         notifications: true,
@@ -48,9 +48,9 @@ fn a_refused_configuration_is_shown_on_every_page_until_it_is_mended() {
     let (overview, conversation) =
         preset::waits(abide_client::protocol::task::Status::Thinking, &[], preset::history());
     let mut person = Person::before(overview);
-    assert!(person.sent().contains(&Request::Config), "asked once connected");
+    assert!(person.sent().contains(&request::config()), "asked once connected");
     assert!(person.finds(SHOWN).is_none());
-    person.tell(Message::Answered(Request::Config, Ok(reply(true))));
+    person.tell(Message::Answered(request::config(), Ok(reply(true))));
     assert!(person.finds_whole(SHOWN), "on the first page");
     person.open(preset::CONVERSATION, conversation);
     assert!(person.finds_whole(SHOWN), "in a conversation");
@@ -60,8 +60,8 @@ fn a_refused_configuration_is_shown_on_every_page_until_it_is_mended() {
     }
     // The person edits the file in another window and comes back.
     focused(&mut person);
-    assert!(person.sent().contains(&Request::Config), "asked when the window has the keyboard again");
-    person.tell(Message::Answered(Request::Config, Ok(reply(false))));
+    assert!(person.sent().contains(&request::config()), "asked when the window has the keyboard again");
+    person.tell(Message::Answered(request::config(), Ok(reply(false))));
     assert!(person.finds(SHOWN).is_none());
 }
 
@@ -74,7 +74,7 @@ fn a_refused_configuration_leaves_the_room_to_a_card() {
     let mut person = Person::before(overview);
     person.resizes(640.0, 420.0);
     person.open(preset::CONVERSATION, conversation);
-    person.tell(Message::Answered(Request::Config, Ok(reply(true))));
+    person.tell(Message::Answered(request::config(), Ok(reply(true))));
     let banner = person.finds(SHOWN).unwrap();
     assert!(banner.height < 39.0, "{banner:?}");
     person.wait(1000);
@@ -84,8 +84,8 @@ fn a_refused_configuration_leaves_the_room_to_a_card() {
     );
     person.sent();
     person.tell(Message::Ticked);
-    assert_eq!(person.sent(), [Request::Config], "it may have been mended");
-    person.tell(Message::Answered(Request::Config, Ok(reply(false))));
+    assert_eq!(person.sent(), [request::config()], "it may have been mended");
+    person.tell(Message::Answered(request::config(), Ok(reply(false))));
     person.tell(Message::Ticked);
     assert_eq!(person.sent(), []);
 }
@@ -94,6 +94,6 @@ fn a_refused_configuration_leaves_the_room_to_a_card() {
 fn a_failed_request_for_the_configuration_disturbs_nobody() {
     let mut person = Person::before(preset::empty());
     let failure = Failure { message: "there is no such method".into(), kind: None };
-    person.tell(Message::Answered(Request::Config, Err(failure)));
+    person.tell(Message::Answered(request::config(), Err(failure)));
     assert!(person.finds("there is no such method").is_none());
 }

@@ -3,16 +3,13 @@
 use crate::{
     person::Person,
     preset::{self, CONVERSATION},
+    replies::is_done,
 };
 use abide_client::{
     Update,
     protocol::{message::Role, notification::Snapshot, task::Status},
 };
-use abide_gui::{
-    Message,
-    keymap::Command,
-    request::{Answer, Request},
-};
+use abide_gui::{Message, keymap::Command, request::Request};
 use iced_tiny_skia::graphics::text::Text;
 
 fn before(history: Snapshot) -> Person {
@@ -29,7 +26,7 @@ fn a_notice_confirms_copying_and_deleting() {
     assert!(person.finds("Copied.").is_some());
     person.wait(2000);
     assert!(person.finds("Copied.").is_none());
-    person.tell(Message::Answered(Request::Delete(CONVERSATION), Ok(Answer::Done)));
+    person.tell(is_done(Request::DeleteConversation(CONVERSATION.into())));
     assert!(person.finds("Deleted.").is_some());
     person.wait(5000);
     assert!(person.finds("Deleted.").is_none());

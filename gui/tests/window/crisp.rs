@@ -1,16 +1,8 @@
 //! Borders are at whole pixels. The software renderer spreads one at a fraction of a pixel over two pixels, at half strength.
 
-use crate::{
-    drawn,
-    person::Person,
-    preset::{self, CONVERSATION},
-    sub_tasks::three_at_work,
-};
+use crate::{drawn, person::Person, preset, sub_tasks::three_at_work};
 use abide_client::protocol::{inbox::Pending, message::Role, task::Status};
-use iced_test::core::{
-    Rectangle,
-    keyboard::{Key, Modifiers},
-};
+use iced_test::core::Rectangle;
 
 /// Of any remainder when they are halved or divided.
 const WINDOWS: [(f32, f32); 5] =
@@ -23,10 +15,7 @@ fn page(status: Status, pending: &[Pending]) -> Person {
         Role::Agent,
         "Some `code`, then:\n\n```rust\nlet a = 1;\n```\n\n> quoted",
     ));
-    let (overview, conversation) = preset::waits(status, pending, history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person
+    Person::opened(status, pending, history)
 }
 
 fn pressed(mut person: Person, key: &str) -> Person {
@@ -47,7 +36,7 @@ const PAGES: [(&str, Page); 9] = [
     ("a search", || pressed(page(Status::Thinking, &[]), "k")),
     ("the palette", || {
         let mut person = page(Status::Thinking, &[]);
-        person.press(Key::Character("P".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("P");
         person
     }),
 ];

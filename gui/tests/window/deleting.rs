@@ -13,7 +13,7 @@ use abide_client::protocol::{
 };
 use abide_gui::{
     Message,
-    request::{Answer, Request},
+    request::{self, Reply},
 };
 use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
@@ -62,9 +62,9 @@ fn deleting_says_what_stays_remembered() {
     {
         let rule = RememberedRule { id: "ab".repeat(32), allow: true, origin: Some(origin), text: None };
         let told = |person: &mut Person| {
-            assert!(person.sent().contains(&Request::Rules(None)));
+            assert!(person.sent().contains(&request::rules(None)));
             let page = ListRulesReply { rules: vec![rule.clone()], before: None, policy: Vec::new() };
-            person.tell(Message::Answered(Request::Rules(None), Ok(Answer::Rules(page))));
+            person.tell(Message::Answered(request::rules(None), Ok(Reply::ListRules(page))));
         };
         let mut person = before(Status::Completed);
         person.named(Named::Escape);

@@ -49,11 +49,6 @@ impl Display {
         person.renderer.draw(&mut self.pixels.as_mut(), &mut self.mask, &view, &damage, ground);
         damage
     }
-
-    /// Writes the picture.
-    pub(crate) fn save(&self, file: &std::path::Path) {
-        save(&self.pixels, file);
-    }
 }
 
 /// Writes a picture of the window, whose pixels have red and blue exchanged.

@@ -5,20 +5,17 @@ use crate::{
     person::Person,
     preset::{self, APPROVAL, CONVERSATION},
 };
-use abide_client::{
-    Update,
-    protocol::{
-        Seq,
-        inbox::Decision,
-        message::{Message as Said, MessageKind, Role},
-        method::search::{Excerpt, MessageHit, SearchReply},
-        notification::Snapshot,
-        task::Status,
-    },
+use abide_client::protocol::{
+    Seq,
+    inbox::Decision,
+    message::{Message as Said, MessageKind, Role},
+    method::search::{Excerpt, MessageHit, SearchReply},
+    notification::Snapshot,
+    task::Status,
 };
 use abide_gui::{
     Message,
-    request::{Answer, Request},
+    request::{self, Reply, Request},
 };
 use iced_test::core::{
     Point, Rectangle, Size,
@@ -62,13 +59,13 @@ fn hit(seq: u64) -> MessageHit {
 }
 
 fn asks(query: &str) -> Request {
-    Request::Find(CONVERSATION, query.into())
+    request::find(CONVERSATION, query)
 }
 
 pub(crate) fn answers(person: &mut Person, query: &str, seqs: &[u64]) {
     let messages = seqs.iter().copied().map(hit).collect();
     let reply = SearchReply { titles: Vec::new(), messages, before: None, searched_to: Seq(90) };
-    person.tell(Message::Answered(asks(query), Ok(Answer::Found(reply))));
+    person.tell(Message::Answered(asks(query), Ok(Reply::Search(reply))));
 }
 
 #[test]
@@ -103,7 +100,7 @@ fn control_f_goes_through_the_matching_messages() {
         person.named(Named::Escape);
         assert!(person.finds("3 of 3").is_none() && person.finds("Older").is_none());
         person.writes("next");
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), "next");
+        assert_eq!(person.draft(), "next");
         assert_eq!(person.asked(), []);
     }
 }
@@ -131,7 +128,7 @@ fn control_f_without_a_conversation_searches_all_conversations() {
     person.control("n");
     person.control("f");
     person.writes("needle");
-    assert_eq!(person.asked(), [Request::Search("ne".into())]);
+    assert_eq!(person.asked(), [request::search("ne".into())]);
 }
 
 /// A message of 300 paragraphs, or lines, three of which have the needle.
@@ -196,9 +193,9 @@ fn each_match_in_a_long_message_is_scrolled_into_view() {
 /// Only what is near the view is laid out.
 #[test]
 fn each_match_in_a_very_long_reply_is_scrolled_into_view() {
-    let sizes = [Size::new(1280.0, 800.0), Size::new(320.0, 210.0)];
-    for (size, (name, text)) in sizes.into_iter().flat_map(|size| giant::with_needles().map(|it| (size, it)))
-    {
+    // Each kind of text in one of the sizes: all of it is laid out anew for each match.
+    let sizes = [Size::new(1280.0, 800.0), Size::new(320.0, 210.0)].into_iter().cycle();
+    for ((name, text), size) in giant::with_needles().into_iter().zip(sizes) {
         let messages = vec![
             preset::said(1, Role::User, "Where is the needle?"),
             preset::said(2, Role::Agent, &text),
@@ -255,34 +252,29 @@ fn a_match_far_right_in_code_is_scrolled_into_view() {
 
 #[test]
 fn a_card_has_its_keys_back_when_the_search_is_closed() {
-    let (overview, conversation) =
-        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::WaitingApproval, &[preset::approval()], preset::history());
     person.control("f");
     person.named(Named::Escape);
     person.wait(1000);
     person.letter("a");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowOnce, None)]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::AllowOnce, None, None)]);
 }
 
 /// One key allows a call of low risk, so a letter that the person writes must not reach the card.
 #[test]
 fn a_person_who_was_writing_goes_on_to_write_when_the_search_is_closed() {
-    let (overview, conversation) = preset::waits(Status::Thinking, &[], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::Thinking, &[], preset::history());
     person.control("l");
     let (overview, conversation) =
         preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
-    person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(conversation))]));
+    person.overview(overview);
+    person.conversation(conversation);
     person.wait(1000);
     person.control("f");
     person.named(Named::Escape);
     person.wait(1000);
     person.writes("all");
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "all");
+    assert_eq!(person.draft(), "all");
     assert_eq!(person.asked(), []);
 }

@@ -1,10 +1,6 @@
 //! A question that the agent asks for input lights up softly when it comes, once.
 
-use crate::{
-    drawn,
-    person::Person,
-    preset::{self, CONVERSATION},
-};
+use crate::{drawn, person::Person, preset};
 use abide_client::protocol::{
     Timestamp,
     inbox::{Pending, Question},
@@ -19,10 +15,7 @@ fn before(tool: &str, ago: i64) -> Person {
         Question { call_id: Some(call.call_id), at: Timestamp(preset::NOW.0 - ago), ..preset::question() };
     let mut history = preset::history();
     history.calls.push(call);
-    let (overview, snapshot) = preset::waits(Status::WaitingUser, &[Pending::Question(question)], history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, snapshot);
-    person
+    Person::opened(Status::WaitingUser, &[Pending::Question(question)], history)
 }
 
 /// How strong the light is in frames so many milliseconds from now. It began with the first frame, which may be a while ago on a busy machine.

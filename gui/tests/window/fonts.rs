@@ -64,10 +64,7 @@ fn bold_words_are_drawn_in_the_programs_own_faces() {
 /// The width in pixels of each character's picture in this text.
 fn pictures(role: Role, said: &str) -> Vec<(String, u32)> {
     let said = vec![preset::said(1, role, said)];
-    let (overview, snapshot) =
-        preset::waits(Status::Thinking, &[], Snapshot { messages: said, ..preset::empty() });
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, snapshot);
+    let mut person = Person::opened(Status::Thinking, &[], Snapshot { messages: said, ..preset::empty() });
     let mut pictures = Vec::new();
     let mut cache = SwashCache::new();
     for text in person.renderer.layers().iter().flat_map(|layer| &layer.text).flat_map(|text| text.as_slice())

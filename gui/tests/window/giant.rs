@@ -1,9 +1,6 @@
 //! A reply of 300 KB costs no more than what is in view of it.
 
-use crate::{
-    person::Person,
-    preset::{self, CONVERSATION},
-};
+use crate::{person::Person, preset};
 use abide_client::protocol::{
     Seq,
     message::{Message, MessageKind, Role},
@@ -45,11 +42,7 @@ fn before(text: &str) -> Person {
 fn of(reply: Message) -> Person {
     let messages =
         vec![preset::said(1, Role::User, "Tell me all."), reply, preset::said(3, Role::User, "Thanks.")];
-    let (overview, conversation) =
-        preset::waits(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person
+    Person::opened(Status::Completed, &[], Snapshot { messages, ..preset::empty() })
 }
 
 #[test]
@@ -72,10 +65,7 @@ fn of_many_long_messages_few_are_built() {
     for role in [Role::User, Role::Agent] {
         let text = "All of it is said once more, and nothing is new. ".repeat(150);
         let messages = (1..=60).map(|n| preset::said(n, role, &text)).collect();
-        let (overview, conversation) =
-            preset::waits(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let mut person = Person::opened(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
         let shown: usize = person.texts().iter().map(String::len).sum();
         assert!((text.len()..40_000).contains(&shown), "{role:?}: {shown} bytes are built");
     }

@@ -1,6 +1,7 @@
 //! Another version of the daemon's program is installed while the window is open.
 
 use crate::{person::Person, preset};
+use abide_client::protocol::method::daemon::UpdateDaemonParams;
 use abide_client::protocol::{
     notification::{DaemonUpdate, Snapshot},
     update::UpdateStage,
@@ -18,7 +19,7 @@ fn with(stage: UpdateStage) -> Person {
 fn it_takes_over_at_a_click_where_a_person_decides() {
     let mut person = with(UpdateStage::Ready);
     person.clicks("Let it take over");
-    assert_eq!(person.sent(), [Request::TakeOver]);
+    assert_eq!(person.sent(), [Request::UpdateDaemon(UpdateDaemonParams::default())]);
 }
 
 #[test]

@@ -18,7 +18,7 @@ use abide_gui::{
     Message,
     app::Page,
     keymap::MAP,
-    request::{Answer, Request},
+    request::{self, Reply, Request},
     screen::sidebar,
 };
 use iced_test::core::{
@@ -139,7 +139,8 @@ fn tab_skips_the_buttons_that_decide() {
         person.named(Named::Space);
         person.wait(1000);
         let asked = person.asked();
-        let decides = |request: &Request| matches!(request, Request::Decide(..) | Request::Stop(_));
+        let decides =
+            |request: &Request| matches!(request, Request::DecideApproval(_) | Request::StopTask(_));
         assert!(!asked.iter().any(decides), "{asked:?}");
         // Closes whatever the button has opened.
         person.named(Named::Escape);
@@ -242,7 +243,7 @@ fn the_mode_the_limit_and_the_model_are_set_by_keyboard() {
         mode: Mode::Auto,
         steps: Vec::new(),
     };
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models))));
     let (key, modifiers) = with_shift("M");
     person.press(key, modifiers);
     person.writes("two");
@@ -256,7 +257,7 @@ fn the_mode_the_limit_and_the_model_are_set_by_keyboard() {
     person.writes("Do it.");
     person.named(Named::Enter);
     let asked = person.asked();
-    let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::StartTask(params)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!(params.model.as_deref(), Some("a/two"));
     assert_eq!((params.limits.max_steps, params.mode), (Some(25), Some(Mode::Chat)));
 }
@@ -337,8 +338,9 @@ fn the_keyboard_begins_with_the_first_card_of_the_inbox() {
     person.letter("1");
     person.named(Named::Enter);
     let asked = person.asked();
-    let [Request::Answer(_, id, Some(_))] = &asked[..] else { panic!("{asked:?}") };
-    assert_eq!(*id, QuestionId(preset::id(61)));
+    let [Request::UserResponse(answer)] = &asked[..] else { panic!("{asked:?}") };
+    assert!(answer.response.is_some());
+    assert_eq!(answer.question_id, Some(QuestionId(preset::id(61)).to_string()));
 }
 
 #[test]
@@ -428,7 +430,7 @@ fn the_page_for_a_new_conversation_names_the_model_in_use() {
         mode: Mode::Auto,
         steps: Vec::new(),
     };
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models))));
     assert!(person.finds("Model: a/one (configured)").is_some());
     person.press(Key::Character("M".into()), Modifiers::CTRL | Modifiers::SHIFT);
     assert!(person.finds("a/one (default)").is_some(), "the name comes first");
@@ -492,7 +494,7 @@ fn an_action_that_decides_leads_from_the_palette_to_its_card() {
     person.wait(1000);
     person.letter("a");
     person.named(Named::Enter);
-    assert!(matches!(&person.asked()[..], [Request::Decide(..)]));
+    assert!(matches!(&person.asked()[..], [Request::DecideApproval(_)]));
 }
 
 #[test]
@@ -504,7 +506,7 @@ fn a_task_is_stopped_from_the_palette() {
     person.wait(1000);
     person.writes("stop the task");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Stop(preset::TASK)]);
+    assert_eq!(person.asked(), [Request::StopTask(preset::TASK.into())]);
 }
 
 #[test]

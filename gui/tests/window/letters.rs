@@ -5,7 +5,10 @@ use crate::{
     preset::{self, CONVERSATION, QUESTION, TASK},
 };
 use abide_client::protocol::{inbox::Pending, task::Status, transcript::Risk};
-use abide_gui::{app::Page, request::Request};
+use abide_gui::{
+    app::Page,
+    request::{self, Request},
+};
 use iced_test::core::keyboard::{
     Modifiers,
     key::{Code, Named},
@@ -84,18 +87,18 @@ fn in_an_empty_field_they_show_something_and_change_nothing() {
             person.asked();
         }
         person.control("n");
-        assert_eq!(person.app.page(), Page::Fresh, "{status:?}");
+        assert_eq!(person.app.page(), Page::NewConversation, "{status:?}");
     }
     // Without a caret they do.
     let mut person = before(Status::Completed, &[]);
     person.named(Named::Escape);
     person.control("e");
-    assert_eq!(person.asked(), [Request::Archive(CONVERSATION, true)]);
+    assert_eq!(person.asked(), [request::archive(CONVERSATION, true)]);
 }
 
 #[test]
 fn a_question_is_declined_by_the_same_key_twice_with_a_pause() {
-    let declined = [Request::Answer(TASK, QUESTION, None)];
+    let declined = [request::answer(TASK, QUESTION, None)];
     for has_caret in [true, false] {
         for in_inbox in [false, true] {
             let mut person = before(Status::WaitingUser, &question());
@@ -153,7 +156,7 @@ fn quick_escapes_stop_nothing() {
         }
         person.wait(600);
         person.named(Named::Escape);
-        assert_eq!(person.asked(), [Request::Stop(TASK)], "with a pause: {has_caret}");
+        assert_eq!(person.asked(), [Request::StopTask(TASK.into())], "with a pause: {has_caret}");
     }
 }
 
@@ -168,14 +171,14 @@ fn keys_work_on_a_keyboard_of_another_script() {
             person.press_at(z, Code::KeyZ, Modifiers::CTRL);
         }
         person.press_at(letter, Code::KeyN, Modifiers::CTRL);
-        assert_eq!(person.app.page(), Page::Fresh, "{letter}");
+        assert_eq!(person.app.page(), Page::NewConversation, "{letter}");
         let mut wanted = preset::approval();
         if let Pending::Approval(approval) = &mut wanted {
             approval.risk = Risk::Low;
         }
         let mut person = before(Status::WaitingApproval, &[wanted]);
         person.press_at(a, Code::KeyA, Modifiers::empty());
-        assert!(matches!(&person.asked()[..], [Request::Decide(..)]), "{a}");
+        assert!(matches!(&person.asked()[..], [Request::DecideApproval(_)]), "{a}");
         // What it writes in a field is its own letter.
         let mut person = before(Status::Completed, &[]);
         person.press_at(a, Code::KeyA, Modifiers::empty());

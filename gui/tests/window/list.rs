@@ -20,13 +20,9 @@ use abide_client::{
 use abide_gui::{
     Message,
     app::WindowEvent,
-    request::{Answer, Request},
+    request::{self, Reply, Request},
 };
-use iced_test::core::{
-    Point, Rectangle,
-    keyboard::{Key, Modifiers, key::Named},
-    window,
-};
+use iced_test::core::{Point, Rectangle, keyboard::key::Named, window};
 use std::time::Duration;
 
 /// A conversation that was last used this many hours ago.
@@ -50,9 +46,7 @@ fn with(conversations: Vec<Conversation>) -> Person {
 }
 
 fn working() -> Person {
-    let (overview, conversation) = preset::waits(Status::Thinking, &[], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::Thinking, &[], preset::history());
     person.wait(1000);
     person.asked();
     person
@@ -81,7 +75,7 @@ fn what_came_while_another_page_was_open_is_read_on_the_way_back() {
     person.sent();
     person.named(Named::Escape);
     assert!(person.finds("7").is_none());
-    assert!(person.sent().iter().any(|sent| matches!(sent, Request::MarkRead(CONVERSATION, _))));
+    assert!(person.sent().iter().any(|sent| matches!(sent, Request::MarkRead(_))));
 }
 
 #[test]
@@ -114,7 +108,7 @@ fn a_window_that_opens_behind_another_one_counts_as_not_seen() {
     let (overview, conversation) =
         preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
     let mut person = Person::opens();
-    person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+    person.overview(overview);
     person.open(CONVERSATION, conversation);
     assert_eq!(shown(&mut person), Some((None, false)));
     person.tell(Message::Window(window::Id::unique(), WindowEvent::Focused));
@@ -178,7 +172,7 @@ fn a_conversation_that_has_begun_is_in_view_in_the_list() {
         person.writes("Look");
         person.named(Named::Enter);
         let asked = person.asked();
-        let [.., Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+        let [.., Request::StartTask(params)] = &asked[..] else { panic!("{asked:?}") };
         let params = params.clone();
         person.wheels_over(Point::new(100.0, 300.0), -40.0);
         let task = preset::task(Status::Thinking);
@@ -187,7 +181,7 @@ fn a_conversation_that_has_begun_is_in_view_in_the_list() {
         let listed = Message::Overview(vec![Update::Notification(Notification::ConversationUpdate(begun))]);
         let started =
             StartTaskReply { task_id: task.id, conversation_id: task.conversation_id, beside: None };
-        let replied = Message::Answered(Request::Start(params), Ok(Answer::Started(started)));
+        let replied = Message::Answered(Request::StartTask(params), Ok(Reply::StartTask(started)));
         let told = if is_listed_first { [listed, replied] } else { [replied, listed] };
         for message in told {
             person.tell(message);
@@ -242,7 +236,7 @@ fn hiding_and_resizing_the_list_leaves_the_page_unchanged() {
     person.picks("show or hide the list");
     assert!(person.finds("WORKING").is_none());
     person.writes(", and the rest");
-    let draft = person.app.conversation().unwrap().composer.draft();
+    let draft = person.draft();
     assert_eq!(draft, "half a thought, and the rest", "the caret has stayed");
     person.clicks("Conversations");
     assert_eq!(person.finds("WORKING"), Some(before));
@@ -300,11 +294,11 @@ fn while_the_list_lies_over_the_page_no_field_of_the_page_has_the_caret() {
         assert!(person.finds("WORKING").is_some());
         assert_eq!(person.focused(), 0, "the composer is covered");
         person.writes("unseen");
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), "now");
+        assert_eq!(person.draft(), "now");
         person.clicks("Search");
         assert_eq!(person.focused(), 1, "one caret is drawn");
         person.writes("flaky");
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), "now");
+        assert_eq!(person.draft(), "now");
         // The first Escape leaves the field, the second one clears it.
         person.named(Named::Escape);
         person.named(Named::Escape);
@@ -319,7 +313,7 @@ fn while_the_list_lies_over_the_page_no_field_of_the_page_has_the_caret() {
         assert_eq!(person.focused(), 1, "{closed_by}");
         person.wait(1000);
         person.writes(" then");
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), "now then", "{closed_by}");
+        assert_eq!(person.draft(), "now then", "{closed_by}");
     }
 }
 
@@ -348,7 +342,7 @@ fn what_covers_the_page_takes_the_caret_and_gives_it_back() {
             assert_eq!(person.focused(), 1, "{name}");
             person.wait(1000);
             person.writes(" then");
-            assert_eq!(person.app.conversation().unwrap().composer.draft(), "now then", "{name}");
+            assert_eq!(person.draft(), "now then", "{name}");
         }
     }
 }
@@ -366,15 +360,12 @@ fn a_window_that_grows_gives_the_caret_back() {
     assert_eq!(person.focused(), 1);
     person.wait(1000);
     person.writes(" then");
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "now then");
+    assert_eq!(person.draft(), "now then");
 }
 
 #[test]
 fn no_frame_requests_another_one_at_rest() {
-    let (overview, conversation) =
-        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::WaitingApproval, &[preset::approval()], preset::history());
     for (name, width) in [("beside", 1280.0), ("away", 500.0), ("over", 500.0), ("over the inbox", 500.0)] {
         if name == "over the inbox" {
             person.control("i");
@@ -404,7 +395,7 @@ fn a_conversation_is_renamed_pinned_archived_and_deleted_from_the_list() {
     person.writes(" still");
     person.named(Named::Enter);
     let asked = person.asked();
-    let [Request::Update(update)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::UpdateConversation(update)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!(update.title.as_deref(), Some("the old one still"), "after End it is kept");
 
     person.clicks_right("the new one");
@@ -416,7 +407,7 @@ fn a_conversation_is_renamed_pinned_archived_and_deleted_from_the_list() {
     person.wait(600);
     assert!(person.finds("↵").is_some() && person.finds("Esc").is_some(), "its keys are named");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Delete(ConversationId(preset::id(102)))]);
+    assert_eq!(person.asked(), [Request::DeleteConversation(ConversationId(preset::id(102)).into())]);
 
     person.clicks_right("the new one");
     person.clicks("Delete…");
@@ -428,18 +419,18 @@ fn a_conversation_is_renamed_pinned_archived_and_deleted_from_the_list() {
     person.clicks("Delete…");
     person.wait(1000);
     person.clicks("Delete");
-    assert_eq!(person.asked(), [Request::Delete(ConversationId(preset::id(102)))]);
+    assert_eq!(person.asked(), [Request::DeleteConversation(ConversationId(preset::id(102)).into())]);
 
     person.clicks_right("the new one");
     person.wait(1000);
     person.clicks("Archive");
-    assert_eq!(person.asked(), [Request::Archive(ConversationId(preset::id(102)), true)]);
+    assert_eq!(person.asked(), [request::archive(ConversationId(preset::id(102)), true)]);
 
     person.clicks_right("the new one");
     person.wait(1000);
     person.clicks("Mute");
     let asked = person.asked();
-    let [Request::Update(params)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::UpdateConversation(params)] = &asked[..] else { panic!("{asked:?}") };
     let id = ConversationId(preset::id(102)).to_string();
     assert_eq!((&params.conversation_id, &params.title, params.muted), (&id, &None, Some(true)));
 }
@@ -456,7 +447,7 @@ fn a_conversation_is_renamed_from_the_list_by_the_pointer_alone() {
             .asked()
             .into_iter()
             .filter_map(|asked| match asked {
-                Request::Update(update) => update.title,
+                Request::UpdateConversation(update) => update.title,
                 _ => None,
             })
             .collect();
@@ -477,7 +468,7 @@ fn one_escape_ends_a_renaming() {
     assert!(person.finds("Cancel").is_some());
     person.named(Named::Escape);
     assert!(person.finds("Cancel").is_none());
-    assert!(!person.asked().iter().any(|asked| matches!(asked, Request::Update(_))));
+    assert!(!person.asked().iter().any(|asked| matches!(asked, Request::UpdateConversation(_))));
 }
 
 #[test]
@@ -494,9 +485,7 @@ fn a_search_is_left_by_the_pointer_alone() {
 
 #[test]
 fn a_paused_task_is_not_counted_as_working() {
-    let (overview, conversation) = preset::waits(Status::Paused, &[], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::Paused, &[], preset::history());
     assert!(person.finds("WORKING").is_none());
     assert!(person.finds("PAUSED").is_some());
 }
@@ -508,14 +497,12 @@ fn a_pin_is_visible_in_every_group() {
         [(Status::WaitingApproval, "NEEDS YOU"), (Status::Thinking, "WORKING"), (Status::Paused, "PAUSED")]
     {
         let pending = if status == Status::WaitingApproval { vec![preset::approval()] } else { Vec::new() };
-        let (overview, conversation) = preset::waits(status, &pending, preset::history());
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let mut person = Person::opened(status, &pending, preset::history());
         assert!(person.finds(group).is_some());
         assert!(person.finds("pinned").is_none(), "{group}");
-        person.press(Key::Character("K".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("K");
         assert!(person.finds("pinned").is_some(), "{group}");
-        person.press(Key::Character("K".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.control_shift("K");
         assert!(person.finds("pinned").is_none(), "{group}");
     }
 }
@@ -554,13 +541,8 @@ fn the_newest_ended_conversation_comes_first() {
 #[test]
 fn waiting_times_are_shown_without_seconds() {
     for (asked, in_list, in_head) in [(25, "now", "under a minute"), (180, "3 min", "3 min")] {
-        let mut approval = preset::approval();
-        if let Pending::Approval(approval) = &mut approval {
-            approval.at = Timestamp(NOW.0 - asked * 1000);
-        }
-        let (overview, conversation) = preset::waits(Status::WaitingApproval, &[approval], preset::history());
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let approval = preset::approval_with(|approval| approval.at = Timestamp(NOW.0 - asked * 1000));
+        let mut person = Person::opened(Status::WaitingApproval, &[approval], preset::history());
         person.wait(20_000);
         let texts = person.texts();
         assert!(texts.contains(&in_list.to_owned()), "{texts:?}");
@@ -579,10 +561,7 @@ fn a_question_is_shown_in_the_list_without_markdown_marks() {
     let (overview, _) = preset::waits(Status::WaitingUser, &[Pending::Question(question)], preset::empty());
     let mut person = Person::before(overview);
     assert!(person.finds("asks: Which colour shall the door in hall.rs have?").is_some());
-    let mut approval = preset::approval();
-    if let Pending::Approval(approval) = &mut approval {
-        approval.summary = "ls **/*.rs `pwd` `id`".into();
-    }
+    let approval = preset::approval_with(|approval| approval.summary = "ls **/*.rs `pwd` `id`".into());
     let (overview, _) = preset::waits(Status::WaitingApproval, &[approval], preset::empty());
     let mut person = Person::before(overview);
     assert!(person.finds("approve: ls **/*.rs `pwd` `id`").is_some(), "a command is not Markdown");
@@ -602,10 +581,7 @@ fn the_time_of_a_task_is_that_of_its_work() {
 /// The number beside the group is that of the inbox and of the window's title.
 #[test]
 fn each_waiting_thing_of_a_conversation_is_counted() {
-    let mut other = preset::approval();
-    if let Pending::Approval(approval) = &mut other {
-        approval.id = preset::OTHER_APPROVAL;
-    }
+    let other = preset::approval_with(|approval| approval.id = preset::OTHER_APPROVAL);
     let (overview, _) =
         preset::waits(Status::WaitingApproval, &[preset::approval(), other], preset::history());
     let mut person = Person::before(overview);

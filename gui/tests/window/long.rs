@@ -14,7 +14,7 @@ use abide_gui::{
     Message,
     daemon::Failure,
     effect::{Effect, Scroll},
-    request::{Answer, PAGE, Request},
+    request::{self, PAGE, Reply, Request, Timeline},
     screen::conversation::{self, Conversation, Row},
     settings,
     widget::list::View,
@@ -23,7 +23,6 @@ use iced_test::{
     Simulator,
     core::keyboard::{Key, Modifiers, key::Named},
 };
-use std::time::Instant;
 
 #[test]
 fn only_the_last_of_ten_thousand_messages_are_built() {
@@ -48,7 +47,7 @@ fn older_messages_are_fetched_once_when_their_edge_is_near() {
     assert_eq!(open.rows().first(), Some(&Row::Older));
     let view = View { first: Row::Entry(Seq(905)), last: Row::Entry(Seq(915)), at_end: false };
     let asked = open.update(conversation::Message::Looked(view));
-    let request = Request::Older(CONVERSATION.into(), Seq(901), PAGE);
+    let request = Timeline::from(CONVERSATION).older(Seq(901), PAGE);
     assert_eq!(asked, [Effect::Ask(request.clone())]);
     assert_eq!(open.update(conversation::Message::Looked(view)), [], "the request is under way");
     let older = (801..=900).map(|n| preset::said(n, Role::User, "before"));
@@ -59,7 +58,7 @@ fn older_messages_are_fetched_once_when_their_edge_is_near() {
         before: None,
         after: None,
     };
-    open.answered(&request, &Answer::Page(CONVERSATION.into(), page));
+    open.answered(&request, &Reply::ListMessages(page));
     assert_eq!(open.rows().len(), 200);
     assert_eq!(open.rows().first(), Some(&Row::Entry(Seq(801))));
 }
@@ -88,7 +87,7 @@ fn long() -> Person {
 }
 
 fn answers(person: &mut Person, request: Request, page: ListMessagesReply) {
-    person.tell(Message::Answered(request, Ok(Answer::Page(CONVERSATION.into(), page))));
+    person.tell(Message::Answered(request, Ok(Reply::ListMessages(page))));
 }
 
 #[test]
@@ -96,11 +95,9 @@ fn control_home_fetches_the_beginning_and_nothing_between() {
     let mut person = long();
     person.sent();
     person.press(Key::Named(Named::Home), Modifiers::CTRL);
-    let request = Request::Between(CONVERSATION.into(), Seq(0), Seq(2901));
+    let request = Timeline::from(CONVERSATION).between(Seq(0), Seq(2901));
     let pages = |sent: Vec<Request>| {
-        sent.into_iter()
-            .filter(|sent| matches!(sent, Request::Older(..) | Request::Between(..)))
-            .collect::<Vec<_>>()
+        sent.into_iter().filter(|sent| matches!(sent, Request::ListMessages(_))).collect::<Vec<_>>()
     };
     assert_eq!(pages(person.sent()), std::slice::from_ref(&request));
     assert!(person.finds("message 1").is_none());
@@ -119,9 +116,9 @@ fn control_home_fetches_the_beginning_and_nothing_between() {
 fn with_gap() -> Conversation {
     let mut open = with_tail();
     let asked = open.update(conversation::Message::Scrolled(Scroll::ToStart));
-    let request = Request::Between(CONVERSATION.into(), Seq(0), Seq(2901));
+    let request = Timeline::from(CONVERSATION).between(Seq(0), Seq(2901));
     assert_eq!(asked.first(), Some(&Effect::Ask(request.clone())));
-    open.answered(&request, &Answer::Page(CONVERSATION.into(), page_after(1, 200, 2901)));
+    open.answered(&request, &Reply::ListMessages(page_after(1, 200, 2901)));
     assert_eq!(looks(&mut open, 1, 10), [], "the gap is far away");
     open
 }
@@ -149,16 +146,16 @@ fn seqs(open: &Conversation) -> Vec<u64> {
 #[test]
 fn a_gap_is_filled_from_the_side_that_is_read() {
     let mut open = with_gap();
-    let down = Request::Between(CONVERSATION.into(), Seq(200), Seq(2901));
+    let down = Timeline::from(CONVERSATION).between(Seq(200), Seq(2901));
     assert_eq!(looks(&mut open, 185, 195), [Effect::Ask(down.clone())]);
     assert_eq!(looks(&mut open, 186, 196), [], "the request is under way");
-    open.answered(&down, &Answer::Page(CONVERSATION.into(), page_after(201, 400, 2901)));
+    open.answered(&down, &Reply::ListMessages(page_after(201, 400, 2901)));
     assert_eq!(looks(&mut open, 186, 196), []);
     let expected: Vec<u64> = (1..=400).chain([0]).chain(2901..=3000).collect();
     assert_eq!(seqs(&open), expected);
-    let up = Request::Older(CONVERSATION.into(), Seq(2901), PAGE);
+    let up = Timeline::from(CONVERSATION).older(Seq(2901), PAGE);
     assert_eq!(looks(&mut open, 2905, 2915), [Effect::Ask(up.clone())]);
-    open.answered(&up, &Answer::Page(CONVERSATION.into(), page(2701, 2900)));
+    open.answered(&up, &Reply::ListMessages(page(2701, 2900)));
     let expected: Vec<u64> = (1..=400).chain([0]).chain(2701..=3000).collect();
     assert_eq!(seqs(&open), expected);
 }
@@ -169,13 +166,13 @@ fn a_gap_is_closed_where_its_sides_meet() {
         let mut open = with_gap();
         let (request, page) = if from_above {
             looks(&mut open, 185, 195);
-            (Request::Between(CONVERSATION.into(), Seq(200), Seq(2901)), page_after(201, 2900, 2901))
+            (Timeline::from(CONVERSATION).between(Seq(200), Seq(2901)), page_after(201, 2900, 2901))
         } else {
             looks(&mut open, 2905, 2915);
             // The page reaches beyond the gap.
-            (Request::Older(CONVERSATION.into(), Seq(2901), PAGE), page(101, 2900))
+            (Timeline::from(CONVERSATION).older(Seq(2901), PAGE), page(101, 2900))
         };
-        open.answered(&request, &Answer::Page(CONVERSATION.into(), page));
+        open.answered(&request, &Reply::ListMessages(page));
         assert_eq!(seqs(&open), (1..=3000).collect::<Vec<u64>>(), "from above: {from_above}");
         assert_eq!(looks(&mut open, 185, 195), []);
     }
@@ -184,8 +181,8 @@ fn a_gap_is_closed_where_its_sides_meet() {
 #[test]
 fn a_page_of_an_earlier_gap_is_not_used() {
     let mut open = with_gap();
-    let request = Request::Older(CONVERSATION.into(), Seq(901), PAGE);
-    open.answered(&request, &Answer::Page(CONVERSATION.into(), page(701, 900)));
+    let request = Timeline::from(CONVERSATION).older(Seq(901), PAGE);
+    open.answered(&request, &Reply::ListMessages(page(701, 900)));
     assert_eq!(seqs(&open).len(), 301, "its other end is not known to be loaded");
 }
 
@@ -194,16 +191,13 @@ fn following_the_end_forgets_the_beginning_before_the_gap() {
     let mut open = with_gap();
     let many = page_after(201, 2300, 2901);
     looks(&mut open, 185, 195);
-    open.answered(
-        &Request::Between(CONVERSATION.into(), Seq(200), Seq(2901)),
-        &Answer::Page(CONVERSATION.into(), many),
-    );
+    open.answered(&Timeline::from(CONVERSATION).between(Seq(200), Seq(2901)), &Reply::ListMessages(many));
     looks(&mut open, 2990, 3000);
     let said = |n| Update::Notification(preset::message(preset::said(n, Role::Agent, "new")));
     open.follow((100_001..=101_700).map(said).collect(), None);
     let expected: Vec<u64> = [0].into_iter().chain(2901..=3000).chain(100_001..=101_700).collect();
     assert!(seqs(&open) == expected, "{:?}: no part of it is left above the gap", &seqs(&open)[..3]);
-    let up = Request::Older(CONVERSATION.into(), Seq(2901), PAGE);
+    let up = Timeline::from(CONVERSATION).older(Seq(2901), PAGE);
     let view = View { first: Row::Entry(Seq(2905)), last: Row::Entry(Seq(2915)), at_end: false };
     assert_eq!(open.update(conversation::Message::Looked(view)), [Effect::Ask(up)]);
 }
@@ -214,7 +208,7 @@ fn a_page_that_failed_to_load_is_requested_again() {
     let view = View { first: Row::Entry(Seq(905)), last: Row::Entry(Seq(915)), at_end: false };
     let asked = open.update(conversation::Message::Looked(view));
     let failure = Failure { message: "the daemon is away".to_owned(), kind: None };
-    open.failed(&Request::Older(CONVERSATION.into(), Seq(901), PAGE), &failure);
+    open.failed(&Timeline::from(CONVERSATION).older(Seq(901), PAGE), &failure);
     assert_eq!(open.update(conversation::Message::Looked(view)), asked);
 }
 
@@ -224,37 +218,7 @@ fn visible_messages_are_marked_as_read() {
     let new = preset::message(preset::said(100_001, Role::Agent, "new"));
     let unseen = open.follow(vec![Update::Notification(new)], None);
     assert_eq!(unseen, []);
-    assert_eq!(open.read(0), Some(Effect::Ask(Request::MarkRead(CONVERSATION, Seq(100_001)))));
+    assert_eq!(open.read(0), Some(Effect::Ask(request::mark_read(CONVERSATION, Seq(100_001)))));
     assert_eq!(open.read(0), None, "once");
     assert!(open.read(3).is_some(), "the daemon knows of more");
-}
-
-/// Prints measurements: `cargo test -p abide-gui --release --test window figures -- --ignored --nocapture`.
-#[test]
-#[ignore = "measures, and asserts nothing"]
-fn figures() {
-    for messages in [100, 1_000, 10_000, 100_000] {
-        let begun = Instant::now();
-        let window = preset::long(messages);
-        let folded = begun.elapsed();
-        let begun = Instant::now();
-        let mut screen = Simulator::with_size(settings(), (1280.0, 800.0), window.app.view());
-        let laid_out = begun.elapsed();
-        let begun = Instant::now();
-        drop(screen.snapshot(&window.app.theme()));
-        println!(
-            "{messages} messages: folded in {folded:?}, built and laid out in {laid_out:?}, drawn at scale 2 in {:?}",
-            begun.elapsed()
-        );
-    }
-    let mut window = preset::streaming();
-    let begun = Instant::now();
-    let mut offset = 23;
-    for _ in 0..300 {
-        let word = "words and `code`, ";
-        window.notify(preset::delta(offset, word));
-        offset += word.len() as u64;
-        drop(Simulator::with_size(settings(), (1280.0, 800.0), window.app.view()));
-    }
-    println!("streaming: {:?} to fold, build and lay out a frame from nothing", begun.elapsed() / 300);
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod accidental_input;
 mod afresh;
 mod archived;
 mod attaching;
@@ -19,8 +20,6 @@ mod finding;
 mod flashing;
 mod fonts;
 mod giant;
-mod hands;
-mod held;
 mod installed;
 mod keyboard;
 mod letters;
@@ -31,6 +30,7 @@ mod narrow;
 mod opening;
 mod painting;
 mod pasting;
+mod paused_by_daemon;
 mod pausing;
 mod person;
 mod phases;
@@ -38,12 +38,14 @@ mod preset;
 mod provider;
 mod reading;
 mod rejecting;
+mod replies;
 mod replying;
 mod screens;
 mod searching;
 mod selecting;
 mod settings;
 mod setup;
+mod show_request;
 mod small;
 mod steps;
 mod streaming;
@@ -52,5 +54,4 @@ mod typing;
 mod undo;
 mod unread;
 mod updates;
-mod wanted;
 mod worked;

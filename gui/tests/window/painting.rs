@@ -5,22 +5,15 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION, REPLY, TASK},
 };
-use abide_client::{
-    Update,
-    protocol::{
-        QuestionId, Seq, Timestamp,
-        event::{Event, EventKind, StepEvent},
-        inbox::{Pending, Question},
-        message::Role,
-        notification::{DeltaItem, DeltaKind, Partial, Snapshot},
-        task::{CallState, EndReason, Status},
-    },
+use abide_client::protocol::{
+    QuestionId, Seq, Timestamp,
+    event::{Event, EventKind, StepEvent},
+    inbox::{Pending, Question},
+    message::Role,
+    notification::{DeltaItem, DeltaKind, Partial, Snapshot},
+    task::{CallState, EndReason, Status},
 };
-use abide_gui::Message;
-use iced_test::core::{
-    Rectangle,
-    keyboard::{Key, Modifiers},
-};
+use iced_test::core::Rectangle;
 use iced_tiny_skia::{Layer, graphics::damage};
 use std::time::{Duration, Instant};
 
@@ -51,7 +44,7 @@ struct Run {
 impl Run {
     fn step(&mut self, what: &str) {
         let snapshot = self.snapshot.clone();
-        self.person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+        self.person.conversation(snapshot);
         self.look(what);
     }
 
@@ -108,7 +101,7 @@ fn after_each_step_of_a_long_run_the_window_is_fully_painted() {
         seq += 1;
         seq
     };
-    for n in 0..6_u32 {
+    for n in 0..4_u32 {
         run.snapshot.tasks[0].step_count = n + 2;
         run.snapshot.tasks[0].usage.input += 1000;
         let step = EventKind::StepBegan(StepEvent { step: n + 2 });
@@ -171,7 +164,7 @@ fn a_blinking_caret_repaints_only_its_line() {
         ("the composer, with a draft", |person| person.writes("half a thought")),
         ("the search", |person| person.control("k")),
         ("the palette", |person| {
-            person.press(Key::Character("P".into()), Modifiers::CTRL | Modifiers::SHIFT);
+            person.control_shift("P");
         }),
     ];
     for (name, open) in places {
@@ -191,41 +184,39 @@ fn a_blinking_caret_repaints_only_its_line() {
 /// What the daemon sends while a question waits, after it was answered, and when another one comes.
 #[test]
 fn after_a_question_was_declined_the_window_is_fully_painted() {
-    for (is_inbox, scale) in [false, true].into_iter().flat_map(|i| [1.0, 1.5].map(|scale| (i, scale))) {
-        for lines in 1..3 {
-            let text = "Some words before what is asked.\n\n".repeat(lines);
-            let question = |id: u128| {
-                let id = QuestionId(preset::id(id));
-                Pending::Question(Question { id, text: text.clone(), ..preset::question() })
-            };
-            let waits = |pending: &[Pending]| {
-                let status = if pending.is_empty() { Status::Thinking } else { Status::WaitingUser };
-                preset::waits(status, pending, preset::history())
-            };
-            let mut run = run_at(Status::Thinking, scale);
-            let step = |run: &mut Run, pending: &[Pending], what: &str| {
-                let (overview, snapshot) = waits(pending);
-                run.person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
-                run.snapshot = snapshot;
-                run.step(what);
-                run.person.wait(1000);
-                run.look("a second later");
-            };
-            step(&mut run, &[question(61)], "a question");
-            if is_inbox {
-                run.person.control("i");
-                run.person.wait(1000);
-                run.look("the inbox");
-            }
-            run.person.clicks("Decline");
-            run.look("it is declined");
-            step(&mut run, &[], "the daemon knows");
-            step(&mut run, &[question(62), question(63)], "two questions");
-            run.person.clicks("Decline");
-            run.look("one is declined");
-            step(&mut run, &[question(63)], "one is left");
-            assert!(run.wrong.is_empty(), "{} of them: {:#?}", run.wrong.len(), run.wrong);
+    for (is_inbox, scale, lines) in [(false, 1.0, 1), (false, 1.5, 2), (true, 1.0, 2), (true, 1.5, 1)] {
+        let text = "Some words before what is asked.\n\n".repeat(lines);
+        let question = |id: u128| {
+            let id = QuestionId(preset::id(id));
+            Pending::Question(Question { id, text: text.clone(), ..preset::question() })
+        };
+        let waits = |pending: &[Pending]| {
+            let status = if pending.is_empty() { Status::Thinking } else { Status::WaitingUser };
+            preset::waits(status, pending, preset::history())
+        };
+        let mut run = run_at(Status::Thinking, scale);
+        let step = |run: &mut Run, pending: &[Pending], what: &str| {
+            let (overview, snapshot) = waits(pending);
+            run.person.overview(overview);
+            run.snapshot = snapshot;
+            run.step(what);
+            run.person.wait(1000);
+            run.look("a second later");
+        };
+        step(&mut run, &[question(61)], "a question");
+        if is_inbox {
+            run.person.control("i");
+            run.person.wait(1000);
+            run.look("the inbox");
         }
+        run.person.clicks("Decline");
+        run.look("it is declined");
+        step(&mut run, &[], "the daemon knows");
+        step(&mut run, &[question(62), question(63)], "two questions");
+        run.person.clicks("Decline");
+        run.look("one is declined");
+        step(&mut run, &[question(63)], "one is left");
+        assert!(run.wrong.is_empty(), "{} of them: {:#?}", run.wrong.len(), run.wrong);
     }
 }
 

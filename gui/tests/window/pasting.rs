@@ -3,11 +3,12 @@
 use crate::{
     person::Person,
     preset::{self, CONVERSATION, TASK},
+    replies::done,
 };
 use abide_client::protocol::{inbox::Pending, method::task::StartTaskReply, task::Status};
 use abide_gui::{
     Message,
-    request::{Answer, Intervention, Request},
+    request::{Reply, Request},
 };
 use iced_test::core::keyboard::key::Named;
 
@@ -25,11 +26,7 @@ fn draft(person: &Person) -> String {
 
 /// A person at a field for this.
 fn before(status: Status, pending: &[Pending]) -> Person {
-    let (overview, conversation) = preset::waits(status, pending, preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person.wait(60_000);
-    person.asked();
+    let mut person = Person::reading(status, pending);
     person.control("l");
     person
 }
@@ -56,17 +53,19 @@ fn a_long_paste_is_folded_and_sent_whole_where_it_was_pasted() {
         person.named(Named::Enter);
         assert_eq!(person.asked(), [], "{n}");
         let said = match &asked[..] {
-            [Request::Intervene(TASK, Intervention::Comment(words))] if n == 0 => words.clone(),
-            [Request::Answer(TASK, _, Some(words))] if n == 1 => words.clone(),
-            [Request::Start(params)] if n == 2 => params.message.clone(),
+            [Request::Intervene(params)] if n == 0 => params.comment.clone(),
+            [Request::UserResponse(params)] if n == 1 => params.response.clone().unwrap(),
+            [Request::StartTask(params)] if n == 2 => params.message.clone(),
             other => unreachable!("{n}: {other:?}"),
         };
         assert_eq!(said, format!("Why {}is that", log()));
         let reply = match n {
-            2 => {
-                Answer::Started(StartTaskReply { task_id: TASK, conversation_id: CONVERSATION, beside: None })
-            }
-            _ => Answer::Done,
+            2 => Reply::StartTask(StartTaskReply {
+                task_id: TASK,
+                conversation_id: CONVERSATION,
+                beside: None,
+            }),
+            _ => done(&asked[0]),
         };
         person.tell(Message::Answered(asked.remove(0), Ok(reply)));
         if n == 2 {
@@ -88,7 +87,7 @@ fn it_is_still_folded_in_the_next_window() {
     assert!(person.finds(CHIP).is_some());
     person.named(Named::Enter);
     match &person.asked()[..] {
-        [Request::Start(params)] => assert_eq!(params.message, format!("Why {}", log()).trim_end()),
+        [Request::StartTask(params)] => assert_eq!(params.message, format!("Why {}", log()).trim_end()),
         other => unreachable!("{other:?}"),
     }
 }

@@ -4,18 +4,15 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION, NOW, TASK},
 };
-use abide_client::{
-    Update,
-    protocol::{
-        Seq, Timestamp,
-        event::{Event, EventKind, ModelFailedEvent, StepEvent},
-        message::{CallView, Message as Said, MessageKind, Role},
-        notification::Snapshot,
-        record::ModelErrorKind,
-        task::{ActiveCall, AgentTask, CallState, EndReason, Mode, PauseReason, Status},
-    },
+use abide_client::protocol::{
+    Seq, Timestamp,
+    event::{Event, EventKind, ModelFailedEvent, StepEvent},
+    message::{CallView, Message as Said, MessageKind, Role},
+    notification::Snapshot,
+    record::ModelErrorKind,
+    task::{ActiveCall, AgentTask, CallState, EndReason, Mode, PauseReason, Status},
 };
-use abide_gui::{Message, request::Request};
+use abide_gui::request::Request;
 use iced_test::core::keyboard::key::Named;
 
 /// A task with this status for which a person has pressed *Pause*.
@@ -51,7 +48,7 @@ fn a_pending_pause_is_shown_and_can_be_withdrawn() {
             } else {
                 person.clicks("Go on");
             }
-            assert_eq!(person.asked(), [Request::Resume(TASK)], "{status:?}");
+            assert_eq!(person.asked(), [Request::ResumeTask(TASK.into())], "{status:?}");
         }
     }
 }
@@ -136,7 +133,7 @@ fn the_timeline_shows_no_pending_pause() {
         let pause_reason = (!status.has_ended()).then_some(PauseReason::User);
         let task = AgentTask { pause_reason, end_reason, ..preset::task(status) };
         let snapshot = Snapshot { tasks: vec![task], events: vec![pause], ..preset::history() };
-        person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+        person.conversation(snapshot);
         // The list also shows the task's activity.
         let told = person.finds_all("paused").into_iter().any(|at| at.x > 400.0);
         assert_eq!(told, is_told, "{status:?}");
@@ -160,9 +157,7 @@ fn a_withdrawn_pause_leaves_no_lines_in_the_timeline() {
     let told = |calls: Vec<CallView>, messages: Vec<Said>, events: Vec<Event>, status| {
         let events = [paused.clone(), resumed.clone()].into_iter().chain(events).collect();
         let snapshot = Snapshot { calls, messages, events, ..preset::empty() };
-        let (overview, conversation) = preset::waits(status, &[], snapshot);
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let person = Person::opened(status, &[], snapshot);
         let text = person.app.conversation().unwrap().as_text();
         (text.contains("paused"), text.contains("goes on"))
     };

@@ -2,17 +2,21 @@
 //! if no widget takes them, to the window's own keys. Focus, scroll positions and pictures are kept between events. The clock is
 //! simulated.
 
-use crate::preset::{NOW, TASK};
+use crate::preset::{self, CONVERSATION, NOW, TASK};
 use abide_client::{
     Home, Update,
     protocol::{
-        ConversationId, Timestamp, method::daemon::ListModelsReply, notification::Snapshot, task::Mode,
+        ConversationId, Timestamp,
+        inbox::Pending,
+        method::daemon::ListModelsReply,
+        notification::Snapshot,
+        task::{self, Mode},
     },
 };
 use abide_gui::{
     App, Message,
     app::{WindowEvent, heard},
-    request::{Answer, Asker, Request},
+    request::{self, Asker, Reply, Request},
     screen::sidebar,
     theme::size,
 };
@@ -23,7 +27,7 @@ use iced_test::{
         keyboard::{self, Key, Modifiers, key::Named},
         mouse, renderer as style, widget, window,
     },
-    futures::futures::{StreamExt as _, executor::block_on, future},
+    futures::futures::{FutureExt as _, StreamExt as _, executor::block_on, future},
     renderer::Renderer,
     runtime::{
         Action, UserInterface, clipboard,
@@ -78,6 +82,9 @@ impl desk::Clipboard for Desk {
     }
 }
 
+/// Replies to the next requests of their methods.
+type Replies = Arc<Mutex<Vec<Reply>>>;
+
 pub(crate) struct Person {
     pub(crate) app: App,
     pub(crate) renderer: Renderer,
@@ -85,6 +92,7 @@ pub(crate) struct Person {
     cache: Option<Cache>,
     pointer: mouse::Cursor,
     asked: Arc<Mutex<Vec<Request>>>,
+    replies: Replies,
     /// The content of the clipboard.
     pub(crate) copied: Option<String>,
     /// The size of the screen, if it is known.
@@ -95,12 +103,15 @@ pub(crate) struct Person {
     home: tempfile::TempDir,
 }
 
-/// A window whose requests are collected and never answered.
-fn opens(home: &tempfile::TempDir, asked: &Arc<Mutex<Vec<Request>>>) -> App {
-    let log = asked.clone();
+/// A window whose requests are collected. Those are answered for which there is a reply, the others never.
+fn opens(home: &tempfile::TempDir, asked: &Arc<Mutex<Vec<Request>>>, replies: &Replies) -> App {
+    let (log, replies) = (asked.clone(), replies.clone());
     let asker = Asker::new(move |request| {
+        let mut replies = replies.lock().unwrap();
+        let ready = replies.iter().position(|reply| reply.name() == request.name());
+        let ready = ready.map(|at| replies.remove(at));
         log.lock().unwrap().push(request);
-        Box::pin(future::pending())
+        ready.map_or_else(|| future::pending().boxed(), |reply| future::ready(Ok(reply)).boxed())
     });
     App::with(&Home::at(home.path()), clock, asker)
 }
@@ -114,11 +125,46 @@ impl Person {
         person
     }
 
+    /// A person who has had time to read the open conversation of a task with these pending items.
+    pub(crate) fn reading(status: task::Status, waiting: &[Pending]) -> Self {
+        Self::reading_of(status, waiting, preset::history())
+    }
+
+    pub(crate) fn reading_of(status: task::Status, waiting: &[Pending], history: Snapshot) -> Self {
+        let mut person = Self::opened(status, waiting, history);
+        person.wait(60_000);
+        person.asked();
+        person
+    }
+
+    /// A person who has just opened the conversation of a task with these pending items.
+    pub(crate) fn opened(status: task::Status, waiting: &[Pending], history: Snapshot) -> Self {
+        let (overview, conversation) = preset::waits(status, waiting, history);
+        let mut person = Self::before(overview);
+        person.open(CONVERSATION, conversation);
+        person
+    }
+
+    /// The daemon sends the overview anew.
+    pub(crate) fn overview(&mut self, snapshot: Snapshot) {
+        self.tell(Message::Overview(vec![Update::Snapshot(Box::new(snapshot))]));
+    }
+
+    /// The daemon sends the open conversation anew.
+    pub(crate) fn conversation(&mut self, snapshot: Snapshot) {
+        self.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+    }
+
+    /// What stands in the field of the open conversation.
+    pub(crate) fn draft(&self) -> String {
+        self.app.conversation().unwrap().composer.draft()
+    }
+
     /// Before a daemon that has not listed its models yet.
     pub(crate) fn before_unknown_models(overview: Snapshot) -> Self {
         let mut person = Self::opens();
         person.comes_to_front();
-        person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+        person.overview(overview);
         person
     }
 
@@ -126,7 +172,7 @@ impl Person {
     pub(crate) fn opens() -> Self {
         CLOCK.set(NOW.0 - OPENING_MS);
         let home = tempfile::tempdir().unwrap();
-        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (asked, replies) = (Arc::default(), Replies::default());
         let settings = abide_gui::settings();
         for font in settings.fonts {
             iced_tiny_skia::graphics::text::font_system().write().unwrap().load_font(font);
@@ -134,12 +180,13 @@ impl Person {
         let renderer =
             block_on(<Renderer as style::Headless>::new(settings.default_font, Pixels(size::PROSE), None));
         Self {
-            app: opens(&home, &asked),
+            app: opens(&home, &asked, &replies),
             renderer: renderer.unwrap(),
             size: Size::new(1280.0, 800.0),
             cache: Some(Cache::default()),
             pointer: mouse::Cursor::Unavailable,
             asked,
+            replies,
             copied: None,
             monitor: None,
             resized: None,
@@ -157,17 +204,17 @@ impl Person {
     /// Closes the window and opens it again; the daemon then has this overview.
     pub(crate) fn opens_again(&mut self, overview: Snapshot) {
         // The first has to be gone before the other opens.
-        self.app = opens(&tempfile::tempdir().unwrap(), &self.asked);
-        self.app = opens(&self.home, &self.asked);
+        self.app = opens(&tempfile::tempdir().unwrap(), &self.asked, &self.replies);
+        self.app = opens(&self.home, &self.asked, &self.replies);
         self.cache = Some(Cache::default());
         self.comes_to_front();
-        self.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+        self.overview(overview);
         self.knows_models();
     }
 
     fn knows_models(&mut self) {
         let models = ListModelsReply { mode: Mode::Auto, ..crate::beginning::models() };
-        self.tell(Message::Answered(Request::Models, Ok(Answer::Models(models))));
+        self.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models))));
     }
 
     /// Selects the conversation in the list; the daemon answers with this snapshot.
@@ -176,24 +223,31 @@ impl Person {
         self.tell(Message::Conversation(id, vec![Update::Snapshot(Box::new(snapshot))]));
     }
 
+    /// The daemon will answer the next request of this method at once.
+    pub(crate) fn will_hear(&self, reply: Reply) {
+        self.replies.lock().unwrap().push(reply);
+    }
+
     /// The requests to the daemon since the last call, except those that only read.
     pub(crate) fn asked(&self) -> Vec<Request> {
         let reads = |request: &Request| {
             matches!(
                 request,
-                Request::Models
-                    | Request::Presets
-                    | Request::Workspace(_)
-                    | Request::Config
-                    | Request::Rules(_)
+                Request::ListModels(_)
+                    | Request::ListPersonas(_)
+                    | Request::ListTemplates(_)
+                    | Request::ListTools(_)
+                    | Request::GetWorkspace(_)
+                    | Request::GetConfig(_)
+                    | Request::ListRules(_)
                     | Request::Focus(_)
-                    | Request::Tasks(_)
-                    | Request::SubTasks(_)
-                    | Request::Older(..)
-                    | Request::Between(..)
-                    | Request::MarkRead(..)
-                    | Request::Changes(..)
-                    | Request::Archived { .. }
+                    | Request::ListTasks(_)
+                    | Request::AgentTree(_)
+                    | Request::ListMessages(_)
+                    | Request::MarkRead(_)
+                    | Request::TaskChanges(_)
+                    | Request::ListConversations(_)
+                    | Request::Status(_)
             )
         };
         self.asked.lock().unwrap().drain(..).filter(|request| !reads(request)).collect()
@@ -398,6 +452,10 @@ impl Person {
 
     pub(crate) fn control(&mut self, letter: &str) {
         self.press(Key::Character(letter.into()), Modifiers::CTRL);
+    }
+
+    pub(crate) fn control_shift(&mut self, letter: &str) {
+        self.press(Key::Character(letter.into()), Modifiers::CTRL | Modifiers::SHIFT);
     }
 
     /// Pastes a text that was copied elsewhere.

@@ -1,21 +1,17 @@
 //! The phases of a step in the timeline.
 
 use crate::{
-    display::Display,
     drawn, finding,
     person::Person,
     preset::{self, CONVERSATION, TASK},
 };
-use abide_client::{
-    Update,
-    protocol::{
-        Seq,
-        event::{EndedEvent, Event, EventKind, PhaseEvent, StartedEvent},
-        message::{CallView, Message as Said, Role},
-        notification::Snapshot,
-        record::InstructionFile,
-        task::{EndReason, Mode, Phase, Status},
-    },
+use abide_client::protocol::{
+    Seq,
+    event::{EndedEvent, Event, EventKind, PhaseEvent, StartedEvent},
+    message::{CallView, Message as Said, Role},
+    notification::Snapshot,
+    record::InstructionFile,
+    task::{EndReason, Mode, Phase, Status},
 };
 use abide_gui::{Message, keymap::Command, theme};
 
@@ -226,29 +222,9 @@ fn a_phase_whose_call_is_tried_again_has_no_head_yet() {
     assert_eq!(heads(&person), ["reason", "act", "observe"]);
     let mut later = answered();
     later.events.push(event(9, EventKind::Restarted));
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(later))]));
+    person.conversation(later);
     person.unfolds();
     assert_eq!(person.finds_all("STEP 2").len(), 1);
-}
-
-/// Writes pictures of both steps and the answer, for a person to look at.
-#[test]
-#[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
-fn gallery() {
-    let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
-    for (width, height) in [(640_u16, 420_u16), (800, 600), (2560, 1440)] {
-        for (theme, is_dark) in [("dark", true), ("light", false)] {
-            let works = before(Status::Thinking, Some(Phase::Observe), two_steps());
-            let ended = before(Status::Completed, None, answered());
-            for (name, mut person) in [("phases", works), ("answer", ended)] {
-                person.tell(Message::SystemTheme(is_dark));
-                person.resizes(width.into(), height.into());
-                let mut display = Display::new(width.into(), height.into());
-                display.present(&mut person);
-                display.save(&folder.join(format!("{name}-{theme}-{width}x{height}.png")));
-            }
-        }
-    }
 }
 
 #[test]

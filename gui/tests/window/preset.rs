@@ -377,6 +377,17 @@ pub(crate) fn approval() -> Pending {
     })
 }
 
+pub(crate) fn approval_with(change: impl FnOnce(&mut Approval)) -> Pending {
+    let Pending::Approval(mut approval) = approval() else { unreachable!() };
+    change(&mut approval);
+    Pending::Approval(approval)
+}
+
+/// An approval that one key allows.
+pub(crate) fn low(id: ApprovalId) -> Pending {
+    approval_with(|approval| (approval.id, approval.risk) = (id, Risk::Low))
+}
+
 pub(crate) fn waiting_approval() -> Window {
     let mut wanted = call(7, "shell", "git push origin upgrade");
     wanted.state = CallState::WaitingApproval;

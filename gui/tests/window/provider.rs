@@ -1,6 +1,7 @@
 //! A window without a model: a provider is set up in it, and the prompt that was written before goes.
 
 use crate::{drawn, person::Person, preset};
+use abide_client::protocol::method::{config::ProviderChange, daemon::SetKeyReply};
 use abide_client::protocol::{
     method::{
         config::{ConfigReply, ModelChoice},
@@ -14,12 +15,12 @@ use abide_client::protocol::{
 use abide_gui::{
     Message,
     app::Page,
-    request::{Answer, Request},
+    request::{self, Reply, Request},
 };
-use iced_test::core::keyboard::key::Named;
+use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
-fn listed(default: &str, providers: Vec<ProviderInfo>) -> Answer {
-    Answer::Models(ListModelsReply {
+fn listed(default: &str, providers: Vec<ProviderInfo>) -> Reply {
+    Reply::ListModels(ListModelsReply {
         providers,
         default: DefaultModel { model: default.to_owned(), why: "no other model".to_owned() },
         limits: Limits::default(),
@@ -40,8 +41,8 @@ fn found(name: &str) -> ProviderInfo {
     }
 }
 
-fn config(default: &str) -> Answer {
-    Answer::Config(ConfigReply {
+fn config(default: &str) -> Reply {
+    Reply::GetConfig(ConfigReply {
         model: ModelChoice::Named(default.to_owned()),
         default: DefaultModel { model: default.to_owned(), why: "set in config.toml".to_owned() },
         notifications: true,
@@ -52,7 +53,7 @@ fn config(default: &str) -> Answer {
 /// A window whose daemon has no model.
 fn without_a_model(providers: Vec<ProviderInfo>) -> Person {
     let mut person = Person::before(preset::empty());
-    person.tell(Message::Answered(Request::Models, Ok(listed("demo/demo", providers))));
+    person.tell(Message::Answered(request::models(), Ok(listed("demo/demo", providers))));
     person.sent();
     person
 }
@@ -61,12 +62,12 @@ fn without_a_model(providers: Vec<ProviderInfo>) -> Person {
 fn check(person: &Person) -> CheckProviderParams {
     let asked = person.asked();
     let [Request::CheckProvider(params)] = &asked[..] else { unreachable!("{asked:?}") };
-    (**params).clone()
+    params.clone()
 }
 
 fn answers(person: &mut Person, params: CheckProviderParams, reply: CheckProviderReply) {
-    let request = Request::CheckProvider(Box::new(params));
-    person.tell(Message::Answered(request, Ok(Answer::ProviderChecked(reply))));
+    let request = Request::CheckProvider(params);
+    person.tell(Message::Answered(request, Ok(Reply::CheckProvider(reply))));
 }
 
 fn lists(models: &[&str]) -> CheckProviderReply {
@@ -114,15 +115,20 @@ fn a_prompt_waits_until_a_provider_is_set_up_in_the_window() {
     person.named(Named::Enter);
     let params = check(&person);
     assert_eq!(params.model.as_deref(), Some("anthropic/claude-sonnet-5"));
+    person.will_hear(Reply::SetKey(SetKeyReply { stored_in: "the key ring".into(), had_key: false }));
     answers(&mut person, params, lists(&[]));
     let asked = person.asked();
-    let [stored @ Request::SetUp(draft)] = &asked[..] else { panic!("{asked:?}") };
-    assert!(!format!("{stored:?}").contains("wron"), "a key is in no log");
-    assert_eq!((draft.key.as_deref(), draft.is_default), (Some("sk-wron"), true));
-    assert_eq!(draft.entry.base_url, "https://api.anthropic.com");
+    let [Request::SetKey(key), stored @ Request::UpdateConfig(change)] = &asked[..] else {
+        panic!("{asked:?}")
+    };
+    assert!(!format!("{asked:?}").contains("wron"), "a key is in no log");
+    assert_eq!(key.key.as_deref(), Some("sk-wron"));
+    assert_eq!(change.model, Some(ModelChoice::Named("anthropic/claude-sonnet-5".into())));
+    let Some(ProviderChange::Set(entry)) = &change.provider else { panic!("{change:?}") };
+    assert_eq!(entry.base_url, "https://api.anthropic.com");
     person.tell(Message::Answered(stored.clone(), Ok(config("anthropic/claude-sonnet-5"))));
     let asked = person.asked();
-    let [Request::Start(task)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::StartTask(task)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!((&*task.message, task.model.as_deref()), ("Tidy up", None));
     let words = person.texts();
     assert!(!words.iter().any(|words| words.contains("demo")), "{words:?}");
@@ -143,10 +149,10 @@ fn a_prompt_that_waits_goes_once_and_only_if_it_was_sent() {
             person.named(Named::Backspace);
         }
         for _ in 0..2 {
-            person.tell(Message::Answered(Request::Models, Ok(listed("ollama/qwen3", Vec::new()))));
+            person.tell(Message::Answered(request::models(), Ok(listed("ollama/qwen3", Vec::new()))));
         }
         let asked = person.asked();
-        let goes = asked.iter().filter(|asked| matches!(asked, Request::Start(_))).count();
+        let goes = asked.iter().filter(|asked| matches!(asked, Request::StartTask(_))).count();
         assert_eq!(goes, usize::from(is_sent && !is_emptied), "{asked:?}");
     }
 }
@@ -159,10 +165,10 @@ fn a_prompt_that_is_sent_before_the_models_are_known_waits_for_them() {
         person.writes("Go");
         person.named(Named::Enter);
         assert_eq!(person.asked(), [], "the demo may be all there is");
-        person.tell(Message::Answered(Request::Models, Ok(listed(default, Vec::new()))));
+        person.tell(Message::Answered(request::models(), Ok(listed(default, Vec::new()))));
         let asked = person.asked();
         assert_eq!(
-            asked.iter().filter(|asked| matches!(asked, Request::Start(_))).count(),
+            asked.iter().filter(|asked| matches!(asked, Request::StartTask(_))).count(),
             starts,
             "{asked:?}"
         );
@@ -214,7 +220,45 @@ fn what_was_typed_since_a_test_is_tested_again() {
     answers(&mut person, params, fails(ModelErrorKind::Auth, "openrouter: no", None));
     assert_eq!(person.asked(), [], "nothing is stored");
     person.clicks("Use it all the same");
-    assert!(matches!(&person.asked()[..], [Request::SetUp(_)]));
+    assert!(matches!(&person.asked()[..], [Request::SetKey(_)]));
+}
+
+/// Of a page that is longer than the window, Tab reaches the last field, and a key that names a field shows it.
+#[test]
+fn the_page_scrolls_to_the_field_that_gets_the_keyboard() {
+    let mut person = without_a_model(Vec::new());
+    person.resizes(640.0, 420.0);
+    person.clicks("Another URL");
+    person.resizes(640.0, 260.0);
+    assert!(!person.finds_whole("+ More"), "the window is low");
+    person.press(Key::Character("f".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    assert!(person.finds_whole("+ More"), "the folder's field is beside it");
+    assert!(!person.finds_whole("Known by name:"));
+    let reached = (0..40).any(|_| {
+        person.named(Named::Tab);
+        person.finds_whole("Known by name:")
+    });
+    assert!(reached, "back to the form by Tab");
+}
+
+/// The field says: a part of its name. A model that the server does not list can be named too.
+#[test]
+fn a_part_of_a_name_that_fits_one_model_names_it() {
+    for (typed, named) in [("GLM", "glm-5"), ("qwen3", "qwen3"), ("qwen", "qwen"), ("other", "other")] {
+        let mut person = without_a_model(Vec::new());
+        person.clicks("Another URL");
+        person.writes("https://llm.example/v1");
+        person.named(Named::Enter);
+        let params = check(&person);
+        answers(
+            &mut person,
+            params,
+            lists(&["llm.example/glm-5", "llm.example/qwen3", "llm.example/qwen3-mini"]),
+        );
+        person.writes(typed);
+        person.named(Named::Enter);
+        assert_eq!(check(&person).model, Some(format!("llm.example/{named}")), "{typed}");
+    }
 }
 
 #[test]
@@ -252,7 +296,7 @@ fn a_task_that_ended_for_want_of_a_key_leads_to_the_form() {
     let conversation = Snapshot { conversations: about.clone(), tasks: vec![task], ..preset::history() };
     let mut person = Person::before(Snapshot { conversations: about, ..preset::empty() });
     let there = found("anthropic");
-    person.tell(Message::Answered(Request::Models, Ok(listed("anthropic/some", vec![there]))));
+    person.tell(Message::Answered(request::models(), Ok(listed("anthropic/some", vec![there]))));
     person.open(preset::CONVERSATION, conversation);
     assert!(
         person.finds("anthropic: it does not accept the key (401: no)").is_some(),

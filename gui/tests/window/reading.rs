@@ -3,7 +3,7 @@
 use crate::{
     drawn,
     person::Person,
-    preset::{self, APPROVAL, CONVERSATION},
+    preset::{self, APPROVAL},
 };
 use abide_client::protocol::{
     inbox::Decision, message::Role, notification::Snapshot, task::Status, transcript::ToolResult,
@@ -12,17 +12,14 @@ use abide_gui::{
     Message,
     effect::{Form, Reading},
     keymap::Command,
-    request::Request,
+    request::{self},
     screen::{conversation, pending},
     theme,
 };
 use iced_test::core::keyboard::key::Named;
 
 fn before(history: Snapshot) -> Person {
-    let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person
+    Person::opened(Status::Thinking, &[], history)
 }
 
 fn counted(lines: usize) -> String {
@@ -98,10 +95,7 @@ fn opens(person: &mut Person, help: bool) {
 
 #[test]
 fn keys_do_not_reach_a_card_below_an_open_text() {
-    let (overview, snapshot) =
-        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, snapshot);
+    let mut person = Person::opened(Status::WaitingApproval, &[preset::approval()], preset::history());
     person.wait(1000);
     for help in [true, false] {
         opens(&mut person, help);
@@ -121,7 +115,7 @@ fn keys_do_not_reach_a_card_below_an_open_text() {
     person.wait(1000);
     person.letter("a");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowOnce, None)]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::AllowOnce, None, None)]);
 }
 
 #[test]

@@ -15,7 +15,10 @@ use abide_client::{
         task::Status,
     },
 };
-use abide_gui::{Message, request::Request};
+use abide_gui::{
+    Message,
+    request::{self},
+};
 use iced_test::core::{Color, keyboard::key::Named};
 
 const REASON: &str = "my long reason";
@@ -49,7 +52,7 @@ fn leaves_and_comes_back(person: &mut Person, conversation: Snapshot) {
     person.tell(Message::Conversation(other().id, vec![Update::Snapshot(Box::new(there))]));
     assert!(person.finds(REASON).is_none());
     person.clicks("Fix flaky login test");
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(conversation))]));
+    person.conversation(conversation);
     person.wait(1000);
 }
 
@@ -61,7 +64,7 @@ fn a_reason_is_kept_while_another_page_is_open() {
     leaves_and_comes_back(&mut person, conversation);
     assert!(person.finds(REASON).is_some());
     person.clicks("Reject");
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::RejectOnce, Some(REASON.into()))]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::RejectOnce, Some(REASON.into()), None)]);
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn a_closed_reason_field_comes_back_with_its_text() {
     person.letter("r");
     assert!(person.finds(REASON).is_some());
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::RejectOnce, Some(REASON.into()))]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::RejectOnce, Some(REASON.into()), None)]);
 }
 
 #[test]
@@ -131,7 +134,7 @@ fn the_reject_key_is_bright_only_while_it_acts() {
     person.writes(".");
     person.named(Named::Enter);
     let reason = format!("{REASON}.");
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::RejectOnce, Some(reason))]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::RejectOnce, Some(reason), None)]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::{
     person::Person,
     preset::{self, CONVERSATION, QUESTION},
+    replies::is_done,
 };
 use abide_client::{
     Update,
@@ -12,34 +13,25 @@ use abide_client::{
         task::Status,
     },
 };
-use abide_gui::{
-    Message,
-    daemon::Failure,
-    request::{Answer, Request},
-};
+use abide_gui::{Message, daemon::Failure, request::Request};
 use iced_test::core::keyboard::key::Named;
 
 #[test]
 fn a_typed_choice_is_dropped_with_its_question() {
     for (draft, left) in [("2", ""), ("16–19 March", ""), ("use 2 workers", "use 2 workers")] {
-        let pending = [Pending::Question(preset::question())];
-        let (overview, conversation) = preset::waits(Status::WaitingUser, &pending, preset::history());
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
-        person.wait(60_000);
-        person.asked();
+        let mut person = Person::reading(Status::WaitingUser, &[Pending::Question(preset::question())]);
         person.writes(draft);
         person.wait(1000);
         person.clicks("9–12 March");
         let asked = person.asked();
         assert!(
-            matches!(&asked[..], [Request::Answer(_, QUESTION, Some(choice))] if choice == "9–12 March"),
+            matches!(&asked[..], [Request::UserResponse(said)] if said.response.as_deref() == Some("9–12 March")),
             "{asked:?}"
         );
         let gone = InboxUpdate { added: Vec::new(), removed: vec![PendingId::Question(QUESTION)], count: 0 };
         let update = Update::Notification(Notification::InboxUpdate(gone));
         person.tell(Message::Conversation(CONVERSATION, vec![update]));
-        assert_eq!(person.app.conversation().unwrap().composer.draft(), left);
+        assert_eq!(person.draft(), left);
     }
 }
 
@@ -57,7 +49,7 @@ fn sends(answer: &str) -> (Person, Request, Snapshot) {
     assert_eq!(kept(&person), answer);
     person.named(Named::Enter);
     let mut asked = person.asked();
-    assert!(matches!(&asked[..], [Request::Answer(..)]), "{asked:?}");
+    assert!(matches!(&asked[..], [Request::UserResponse(_)]), "{asked:?}");
     (person, asked.remove(0), conversation)
 }
 
@@ -67,21 +59,17 @@ fn kept(person: &Person) -> String {
     std::fs::read_to_string(file).unwrap_or_default()
 }
 
-fn shown(person: &Person) -> String {
-    person.app.conversation().unwrap().composer.draft()
-}
-
 /// It would be the answer to the next question.
 #[test]
 fn an_answer_that_was_sent_does_not_come_back_as_a_draft() {
     for answer in ["2", "in words"] {
         let (mut person, request, conversation) = sends(answer);
-        person.tell(Message::Answered(request, Ok(Answer::Done)));
+        person.tell(is_done(request));
         person.tell(Message::DraftDue);
         assert_eq!(kept(&person), "");
         person.control("n");
         person.open(CONVERSATION, conversation);
-        assert_eq!(shown(&person), "");
+        assert_eq!(person.draft(), "");
     }
 }
 
@@ -93,13 +81,13 @@ fn nor_does_it_if_the_person_leaves_before_the_daemon_has_taken_it() {
         if is_back_before {
             person.open(CONVERSATION, conversation.clone());
         }
-        person.tell(Message::Answered(request, Ok(Answer::Done)));
+        person.tell(is_done(request));
         person.tell(Message::DraftDue);
         assert_eq!(kept(&person), "", "{is_back_before}");
         if !is_back_before {
             person.open(CONVERSATION, conversation);
         }
-        assert_eq!(shown(&person), "", "{is_back_before}");
+        assert_eq!(person.draft(), "", "{is_back_before}");
     }
 }
 
@@ -110,5 +98,5 @@ fn an_answer_that_could_not_be_sent_stays_a_draft() {
     let failure = Failure { message: "The daemon is away.".to_owned(), kind: None };
     person.tell(Message::Answered(request, Err(failure)));
     person.open(CONVERSATION, conversation);
-    assert_eq!((kept(&person), shown(&person)), ("in words".to_owned(), "in words".to_owned()));
+    assert_eq!((kept(&person), person.draft()), ("in words".to_owned(), "in words".to_owned()));
 }

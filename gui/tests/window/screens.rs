@@ -6,8 +6,8 @@ use abide_gui::{
     Message,
     effect::Effect,
     keymap::Command,
-    request::Request,
-    screen::{composer, conversation, fresh, pending},
+    request::{self},
+    screen::{composer, conversation, new_conversation, pending},
     settings,
 };
 use iced_test::Simulator;
@@ -93,7 +93,8 @@ fn a_rejection_takes_a_reason() {
     cards.update(pending::Message::RejectPressed(preset::APPROVAL, Decision::RejectOnce));
     cards.update(pending::Message::ReasonChanged(preset::APPROVAL, " not on a Friday ".into()));
     let sent = cards.update(pending::Message::Rejected(preset::APPROVAL));
-    let request = Request::Decide(preset::APPROVAL, Decision::RejectOnce, Some("not on a Friday".into()));
+    let request =
+        request::decide(preset::APPROVAL, Decision::RejectOnce, Some("not on a Friday".into()), None);
     assert_eq!(sent, [Effect::Ask(request)]);
     assert_eq!(
         cards.update(pending::Message::Allowed(preset::APPROVAL, Decision::AllowOnce)),
@@ -106,7 +107,7 @@ fn a_rejection_takes_a_reason() {
 fn a_rejection_can_be_for_good() {
     let mut cards = pending::Cards::default();
     cards.update(pending::Message::RejectPressed(preset::APPROVAL, Decision::RejectAlways));
-    let request = Request::Decide(preset::APPROVAL, Decision::RejectAlways, None);
+    let request = request::decide(preset::APPROVAL, Decision::RejectAlways, None, None);
     assert_eq!(cards.update(pending::Message::Rejected(preset::APPROVAL)), [Effect::Ask(request)]);
 }
 
@@ -266,16 +267,19 @@ fn a_new_conversation_offers_folders() {
     window.tell(Message::Key(Command::New));
     shows(&window, &["Work in", "/home/me/src/web"]);
     let typed = |text: &str| {
-        Message::Fresh(fresh::Message::Composer(composer::Message::WorkspaceChanged(text.to_owned())))
+        Message::NewConversation(new_conversation::Message::Composer(composer::Message::WorkspaceChanged(
+            text.to_owned(),
+        )))
     };
     window.tell(typed("/srv/"));
     lacks(&window, &["Work in"]);
-    let found = |typed: &str| fresh::Message::FoldersFound(typed.to_owned(), vec!["/srv/api".to_owned()]);
-    window.tell(Message::Fresh(found("/sr")));
+    let found =
+        |typed: &str| new_conversation::Message::FoldersFound(typed.to_owned(), vec!["/srv/api".to_owned()]);
+    window.tell(Message::NewConversation(found("/sr")));
     lacks(&window, &["/srv/api"]);
-    window.tell(Message::Fresh(found("/srv/")));
+    window.tell(Message::NewConversation(found("/srv/")));
     shows(&window, &["Work in", "/srv/api"]);
-    window.tell(Message::Fresh(fresh::Message::FolderCompleted));
+    window.tell(Message::NewConversation(new_conversation::Message::FolderCompleted));
     lacks(&window, &["Work in"]);
     let mut screen = simulate(&window);
     assert!(screen.find("/srv/api/").is_ok(), "the folder is in the field");

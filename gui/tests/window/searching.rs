@@ -19,7 +19,7 @@ use abide_client::{
 };
 use abide_gui::{
     Message,
-    request::{Answer, Request},
+    request::{self, Reply},
     theme,
 };
 use iced_test::core::{Point, keyboard::key::Named};
@@ -61,9 +61,9 @@ fn found(line: &str) -> Person {
     person.control("k");
     person.writes("flaky");
     for query in ["fl", "flaky"] {
-        let request = Request::Search(query.to_owned());
+        let request = request::search(query.to_owned());
         assert_eq!(person.asked(), std::slice::from_ref(&request));
-        person.tell(Message::Answered(request, Ok(Answer::Found(reply(line)))));
+        person.tell(Message::Answered(request, Ok(Reply::Search(reply(line)))));
     }
     assert_eq!(person.asked(), []);
     person
@@ -90,12 +90,12 @@ fn enter_waits_for_what_is_found_by_all_that_is_typed() {
     let mut person = Person::before(preset::empty());
     person.control("k");
     person.writes("fl");
-    person.tell(Message::Answered(Request::Search("fl".into()), Ok(Answer::Found(reply("so flaky")))));
+    person.tell(Message::Answered(request::search("fl".into()), Ok(Reply::Search(reply("so flaky")))));
     person.writes("aky");
     person.named(Named::Enter);
     assert!(person.app.conversation().is_none(), "that was found by another query");
     for query in ["fla", "flaky"] {
-        person.tell(Message::Answered(Request::Search(query.into()), Ok(Answer::Found(reply("so flaky")))));
+        person.tell(Message::Answered(request::search(query.into()), Ok(Reply::Search(reply("so flaky")))));
     }
     assert_eq!(person.app.conversation().unwrap().id(), CONVERSATION);
 }
@@ -116,7 +116,7 @@ fn the_arrows_pick_what_enter_opens() {
     person.control("k");
     let mut reply = reply("so flaky");
     reply.messages[0].conversation_id = OTHER;
-    person.tell(Message::Answered(Request::Search("flaky".into()), Ok(Answer::Found(reply))));
+    person.tell(Message::Answered(request::search("flaky".into()), Ok(Reply::Search(reply))));
     let accent = theme::tokens(&person.app.theme()).accent;
     let picked = |person: &mut Person| {
         let rows = person.finds_all(TITLE);
@@ -159,7 +159,7 @@ fn returning_to_a_search_runs_it_again() {
     person.clicks("so flaky");
     person.asked();
     person.control("k");
-    assert_eq!(person.asked(), [Request::Search("flaky".to_owned())]);
+    assert_eq!(person.asked(), [request::search("flaky".to_owned())]);
     assert!(person.finds("so flaky").is_some(), "until the new result comes, the earlier one is shown");
 }
 
@@ -198,7 +198,7 @@ fn a_match_within_a_word_is_bold_and_what_is_beside_it_is_not() {
     let mut reply = reply("so flaky");
     let marks = line.match_indices("ZQ").map(|(at, _)| at as u32).map(|start| Span { start, end: start + 2 });
     reply.messages[0].line = Excerpt { text: line.to_owned(), marks: marks.collect() };
-    person.tell(Message::Answered(Request::Search("flaky".into()), Ok(Answer::Found(reply))));
+    person.tell(Message::Answered(request::search("flaky".into()), Ok(Reply::Search(reply))));
     let faces = narrow::faces(&mut person, "Z");
     let of = |letter: &str| faces.iter().find(|(known, _)| known == letter).map(|(_, face)| face).unwrap();
     assert_ne!(of("Z"), of("'"));
@@ -216,7 +216,7 @@ fn what_was_found_is_marked_until_the_search_is_cleared() {
         person.named(Named::Enter);
         let messages = vec![preset::said(2, Role::Agent, "The test is so flaky.")];
         let snapshot = Snapshot { conversations: vec![known()], messages, ..preset::empty() };
-        person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+        person.conversation(snapshot);
         assert_eq!(drawn::marks(&mut person).len(), 1);
         if by_key {
             person.named(Named::Escape);
@@ -237,7 +237,7 @@ fn the_list_stays_where_a_found_message_was_picked() {
     let mut found = reply("so flaky");
     found.messages = (0..40).flat_map(|_| found.messages.clone()).collect();
     for query in ["fl", "flaky"] {
-        person.tell(Message::Answered(Request::Search(query.into()), Ok(Answer::Found(found.clone()))));
+        person.tell(Message::Answered(request::search(query.into()), Ok(Reply::Search(found.clone()))));
     }
     assert!(person.finds("MESSAGES").is_some());
     person.wheels_over(Point::new(100.0, 400.0), -10.0);
@@ -252,9 +252,7 @@ fn the_list_stays_where_a_found_message_was_picked() {
 #[test]
 fn the_keyboard_comes_back_when_a_search_is_cleared() {
     let question = Pending::Question(preset::question());
-    let (overview, conversation) = preset::waits(Status::WaitingUser, &[question], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person = Person::opened(Status::WaitingUser, &[question], preset::history());
     person.control("k");
     person.writes("fl");
     person.named(Named::Escape);
@@ -263,5 +261,5 @@ fn the_keyboard_comes_back_when_a_search_is_cleared() {
     person.writes("in May");
     person.wait(1000);
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some("in May".into()))]);
+    assert_eq!(person.asked(), [request::answer(TASK, QUESTION, Some("in May".into()))]);
 }

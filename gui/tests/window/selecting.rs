@@ -19,10 +19,7 @@ use iced_test::core::{
 };
 
 fn before(status: Status, history: Snapshot) -> Person {
-    let (overview, conversation) = preset::waits(status, &[], history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person
+    Person::opened(status, &[], history)
 }
 
 fn talk(messages: u64) -> Snapshot {
@@ -118,7 +115,7 @@ fn a_field_with_a_caret_has_control_c() {
     person.drags(left(place), right(place));
     person.control("l");
     person.writes("mine");
-    assert_eq!(person.app.conversation().unwrap().composer.draft(), "mine");
+    assert_eq!(person.draft(), "mine");
     person.control("c");
     assert_eq!(person.copied, None);
 }

@@ -1,6 +1,11 @@
 //! The settings page: each setting is kept by the daemon or by the window.
 
-use crate::{drawn, person::Person, preset};
+use crate::{
+    drawn,
+    person::Person,
+    preset,
+    replies::{is_done, status},
+};
 use abide_client::protocol::{
     ConversationId, JsonText,
     inbox::{Rule, RuleEffect},
@@ -13,11 +18,19 @@ use abide_client::protocol::{
     sandbox::SandboxLevel,
     task::{Limits, Mode},
 };
+use abide_client::{
+    protocol::method::{
+        config::ProviderChange,
+        daemon::{CheckModelParams, SetKeyParams, SetKeyReply, StatusParams},
+        rule::ForgetRuleParams,
+    },
+    provider::removal,
+};
 use abide_gui::{
     Message,
     app::Page,
     local_state::{LocalState, ThemeChoice},
-    request::{Answer, Request},
+    request::{self, Reply, Request},
     screen::settings,
 };
 use iced_test::core::keyboard::{Key, Modifiers, key::Named};
@@ -51,13 +64,13 @@ pub(crate) fn open() -> Person {
     let mut person = Person::before(preset::empty());
     person.control(",");
     let asked = person.sent();
-    assert!(asked.contains(&Request::Config) && asked.contains(&Request::Rules(None)), "{asked:?}");
+    assert!(asked.contains(&request::config()) && asked.contains(&request::rules(None)), "{asked:?}");
     let told = [
-        (Request::Models, Answer::Models(models())),
-        (Request::Config, Answer::Config(config())),
+        (request::models(), Reply::ListModels(models())),
+        (request::config(), Reply::GetConfig(config())),
         (
-            Request::Rules(None),
-            Answer::Rules(ListRulesReply { rules: vec![rule()], before: None, policy: Vec::new() }),
+            request::rules(None),
+            Reply::ListRules(ListRulesReply { rules: vec![rule()], before: None, policy: Vec::new() }),
         ),
     ];
     for (request, answer) in told {
@@ -94,7 +107,7 @@ fn control_comma_opens_the_settings_and_escape_leaves_them() {
     assert_eq!(person.app.page(), Page::Settings);
     assert!(person.finds_bounds("Remembered decisions").is_some());
     person.named(Named::Escape);
-    assert_eq!(person.app.page(), Page::Fresh);
+    assert_eq!(person.app.page(), Page::NewConversation);
     person.clicks("Settings");
     assert_eq!(person.app.page(), Page::Settings);
 }
@@ -105,7 +118,7 @@ fn what_confines_commands_is_said() {
     let mut tell = |level, require| {
         let sandbox =
             SandboxStatus { level, why_not: vec!["no `full`: it\u{202e} failed".to_owned()], require };
-        person.tell(Message::Answered(Request::Sandbox, Ok(Answer::Sandbox(sandbox))));
+        person.tell(Message::Answered(Request::Status(StatusParams::default()), Ok(status(sandbox))));
         let lacks =
             person.finds_bounds("`[sandbox] require` is full, so nothing runs unattended here.").is_some();
         (lacks, person.finds_bounds("no `full`: it\\u{202e} failed").is_some())
@@ -121,24 +134,27 @@ fn a_key_is_saved_and_the_provider_can_be_tested() {
     person.clicks("Set key…");
     person.writes("sk-1234");
     assert!(person.finds("sk-1234").is_none(), "a key is not shown");
+    person.will_hear(Reply::SetKey(SetKeyReply { stored_in: "the key ring".into(), had_key: false }));
     person.clicks("Save");
     let asked = person.asked();
-    let [stored @ Request::SetUp(draft)] = &asked[..] else { panic!("{asked:?}") };
-    assert!(!format!("{stored:?}").contains("1234"), "a key is in no log");
-    assert_eq!((draft.key.as_deref(), &draft.model), (Some("sk-1234"), &None), "the default model stays");
+    let [Request::SetKey(key), stored @ Request::UpdateConfig(change)] = &asked[..] else {
+        panic!("{asked:?}")
+    };
+    assert!(!format!("{asked:?}").contains("1234"), "a key is in no log");
+    assert_eq!((key.key.as_deref(), &change.model), (Some("sk-1234"), &None), "the default model stays");
     person.clicks("Save");
     assert_eq!(person.asked(), [], "the request is under way");
-    person.tell(Message::Answered(stored.clone(), Ok(Answer::Config(config()))));
+    person.tell(Message::Answered(stored.clone(), Ok(Reply::GetConfig(config()))));
     assert!(person.finds("Save").is_none());
     // The keyboard is on the button that has opened the form; Test is the next one.
     person.named(Named::Tab);
     person.named(Named::Enter);
-    let check = Request::Check("anthropic".into());
+    let check = Request::CheckModel(CheckModelParams { model: "anthropic".into() });
     assert_eq!(person.asked(), std::slice::from_ref(&check));
     person.named(Named::Enter);
     assert_eq!(person.asked(), [], "the test is under way");
     let reply = CheckModelReply { model: "anthropic/some-model".into(), took_ms: 840, failure: None };
-    person.tell(Message::Answered(check.clone(), Ok(Answer::Checked(reply))));
+    person.tell(Message::Answered(check.clone(), Ok(Reply::CheckModel(reply))));
     assert!(person.finds("anthropic/some-model answers, in 840 ms.").is_some());
     person.named(Named::Enter);
     assert_eq!(person.asked(), [check], "the keyboard is still on Test");
@@ -152,15 +168,24 @@ fn a_provider_is_added_and_removed() {
     person.writes("https://llm.example/v1");
     person.clicks("Save");
     let asked = person.asked();
-    let [Request::SetUp(draft)] = &asked[..] else { panic!("{asked:?}") };
-    assert_eq!((&*draft.entry.name, &draft.key), ("llm.example", &None));
+    let [Request::UpdateConfig(UpdateConfigParams { provider: Some(ProviderChange::Set(entry)), .. })] =
+        &asked[..]
+    else {
+        panic!("without a key only this: {asked:?}")
+    };
+    assert_eq!(entry.name, "llm.example");
     let mut listed = models();
     listed.providers[0].source = "config".into();
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(listed))));
-    person.tell(Message::Answered(asked[0].clone(), Ok(Answer::Config(config()))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(listed))));
+    person.tell(Message::Answered(asked[0].clone(), Ok(Reply::GetConfig(config()))));
     person.clicks("Set key…");
+    person.will_hear(Reply::GetConfig(config()));
+    person.will_hear(Reply::UpdateConfig(config()));
+    person.asked();
     person.clicks("Remove");
-    assert_eq!(person.asked(), [Request::RemoveProvider("anthropic".into())]);
+    let change = removal("anthropic", &config().model);
+    let key = SetKeyParams { provider: "anthropic".into(), key: None };
+    assert_eq!(person.asked(), [Request::UpdateConfig(change), Request::SetKey(key)]);
 }
 
 #[test]
@@ -171,7 +196,7 @@ fn a_default_model_that_is_in_no_list_is_typed() {
     person.named(Named::Enter);
     let model = Some(ModelChoice::Named("corp/some".into()));
     let change = UpdateConfigParams { model, ..UpdateConfigParams::default() };
-    assert_eq!(person.asked(), [Request::ChangeConfig(change)]);
+    assert_eq!(person.asked(), [Request::UpdateConfig(change)]);
 }
 
 #[test]
@@ -179,7 +204,7 @@ fn what_asks_and_what_bounds_a_task_is_said() {
     let mut person = open();
     let rule = PolicyRule { text: "shell(rm *)".into(), effect: RuleEffect::Deny };
     let rules = ListRulesReply { rules: vec![], before: None, policy: vec![rule] };
-    person.tell(Message::Answered(Request::Rules(None), Ok(Answer::Rules(rules))));
+    person.tell(Message::Answered(request::rules(None), Ok(Reply::ListRules(rules))));
     for words in ["shell(rm *)", "deny", "no limit", "50 steps", "Open the configuration file"] {
         assert!(person.finds_bounds(words).is_some(), "{words}: {:?}", person.texts());
     }
@@ -210,7 +235,7 @@ fn the_limits_of_tokens_and_cost_are_set() {
         let offered = drawn::filled(&mut person);
         assert!(offers.iter().all(|offer| offered.iter().any(|words| words == offer)), "{offered:?}");
         person.tell(Message::Settings(picked));
-        assert_eq!(person.asked(), [Request::ChangeConfig(change)]);
+        assert_eq!(person.asked(), [Request::UpdateConfig(change)]);
     }
 }
 
@@ -233,7 +258,7 @@ fn the_first_escape_clears_a_typed_key_and_the_second_leaves() {
     assert_eq!(person.app.page(), Page::Settings);
     assert!(person.finds("Save").is_none());
     person.named(Named::Escape);
-    assert_eq!(person.app.page(), Page::Fresh);
+    assert_eq!(person.app.page(), Page::NewConversation);
     assert_eq!(person.asked(), []);
 }
 
@@ -257,12 +282,12 @@ fn notifications_and_rules_are_set_in_the_daemon() {
     let mut person = open();
     person.clicks("Off");
     let change = UpdateConfigParams { notifications: Some(false), ..UpdateConfigParams::default() };
-    assert_eq!(person.asked(), [Request::ChangeConfig(change)]);
+    assert_eq!(person.asked(), [Request::UpdateConfig(change)]);
     person.press(Key::Named(Named::End), Modifiers::CTRL);
     person.clicks("Forget");
-    let forget = Request::ForgetRule(rule().id);
+    let forget = Request::ForgetRule(ForgetRuleParams { rule_id: rule().id });
     assert_eq!(person.asked(), std::slice::from_ref(&forget));
-    person.tell(Message::Answered(forget, Ok(Answer::Done)));
+    person.tell(is_done(forget));
     assert!(person.finds("Forget").is_none());
 }
 
@@ -271,7 +296,7 @@ fn a_rule_of_a_deleted_conversation_is_shown_by_its_id() {
     let mut person = open();
     let rule = RememberedRule { id: "0".repeat(56) + "beef0071", allow: true, origin: None, text: None };
     let rules = ListRulesReply { rules: vec![rule], before: None, policy: Vec::new() };
-    person.tell(Message::Answered(Request::Rules(None), Ok(Answer::Rules(rules))));
+    person.tell(Message::Answered(request::rules(None), Ok(Reply::ListRules(rules))));
     let words = "A call is allowed; the conversation that it is from is deleted (beef0071).";
     assert!(person.finds_bounds(words).is_some());
 }
@@ -316,7 +341,7 @@ fn the_placeholder_of_the_key_field_ends_in_an_ellipsis_if_it_is_too_long() {
         person.resizes(width, 800.0);
         let mut listed = models();
         listed.providers[0].key = KeyState::Present;
-        person.tell(Message::Answered(Request::Models, Ok(Answer::Models(listed))));
+        person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(listed))));
         person.clicks("Edit…");
         let words = drawn::words(&mut person);
         let hint = words.iter().find(|words| words.starts_with("A k") && !words.contains("kept"));

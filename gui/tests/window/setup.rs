@@ -1,11 +1,11 @@
 //! Persona, template and tools of the next task.
 
 use crate::{
-    display::Display,
     drawn,
     person::Person,
     preset::{self, CONVERSATION, NOW},
 };
+use abide_client::protocol::method::catalog::{ListPersonasReply, ListTemplatesReply, ListToolsReply};
 use abide_client::protocol::{
     JsonText,
     method::{
@@ -22,7 +22,7 @@ use abide_gui::{
     Message,
     catalog::Presets,
     daemon::Failure,
-    request::{Answer, Request},
+    request::{self, Reply, Request},
     screen::sidebar,
 };
 use iced_test::core::{
@@ -85,8 +85,20 @@ fn models() -> ListModelsReply {
 }
 
 fn listed(person: &mut Person) {
-    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
-    person.tell(Message::Answered(Request::Presets, Ok(Answer::Presets(Box::new(presets())))));
+    person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(models()))));
+    lists(person, presets());
+}
+
+/// The daemon lists these personas, templates and tools.
+fn lists(person: &mut Person, presets: Presets) {
+    let replies = [
+        Reply::ListPersonas(ListPersonasReply { personas: presets.personas }),
+        Reply::ListTemplates(ListTemplatesReply { templates: presets.templates }),
+        Reply::ListTools(ListToolsReply { tools: presets.tools }),
+    ];
+    for (request, reply) in request::presets().into_iter().zip(replies) {
+        person.tell(Message::Answered(request, Ok(reply)));
+    }
 }
 
 /// On the page for a new conversation.
@@ -130,7 +142,7 @@ fn starts(person: &mut Person) -> StartTaskParams {
     person.writes("Go.");
     person.named(Named::Enter);
     match person.asked().pop() {
-        Some(Request::Start(params)) => *params,
+        Some(Request::StartTask(params)) => params,
         other => unreachable!("{other:?}"),
     }
 }
@@ -257,14 +269,14 @@ fn a_persona_that_is_gone_is_named_and_can_be_left() {
     let mut person = beginning();
     picks(&mut person, "persona coder");
     let gone = Presets { personas: Vec::new(), ..presets() };
-    person.tell(Message::Answered(Request::Presets, Ok(Answer::Presets(Box::new(gone)))));
+    lists(&mut person, gone);
     person.clicks("+ coder");
     assert!(person.finds("coder: not found").is_some());
     person.named(Named::Escape);
     let params = starts(&mut person);
     let words = "there is no persona \"coder\"; there are reviewer";
     let failure = Failure { message: words.to_owned(), kind: None };
-    person.tell(Message::Answered(Request::Start(Box::new(params)), Err(failure)));
+    person.tell(Message::Answered(Request::StartTask(params), Err(failure)));
     assert!(person.finds(words).is_some(), "the error is shown");
     picks(&mut person, "persona none");
     assert!(person.finds("+ More").is_some());
@@ -282,9 +294,9 @@ fn they_are_listed_again_when_a_person_is_about_to_choose() {
     let mut person = beginning();
     person.sent();
     person.clicks("+ More");
-    assert!(person.sent().contains(&Request::Presets));
+    assert_eq!(person.sent(), request::presets());
     let old = Presets { personas: Vec::new(), ..presets() };
-    person.tell(Message::Answered(Request::Presets, Ok(Answer::Presets(Box::new(old)))));
+    lists(&mut person, old);
     assert!(person.finds("coder: Careful with code").is_none(), "the open list is renewed");
 }
 
@@ -306,7 +318,7 @@ fn going_on_uses_no_template() {
     person.wait(1000);
     person.control("r");
     let asked = person.asked();
-    let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+    let [Request::StartTask(params)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!((&*params.message, &params.template), ("Go on.", &None));
 }
 
@@ -326,7 +338,7 @@ fn an_edited_prompt_goes_into_no_template_again() {
     person.wait(1000);
     person.named(Named::Enter);
     let asked = person.asked();
-    let [.., Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+    let [.., Request::StartTask(params)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!((params.persona.as_deref(), &params.template), (Some("coder"), &None));
 }
 
@@ -341,30 +353,5 @@ fn it_can_be_chosen_in_a_small_window() {
         person.clicks("+ coder · no tools");
         assert!(person.finds("coder: Careful with code").is_some(), "{width}x{height}");
         person.points(Point::new(width / 2.0, height / 2.0));
-    }
-}
-
-/// Writes pictures of the choice, for a person to look at.
-#[test]
-#[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
-fn gallery() {
-    let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
-    for (width, height) in [(640_u16, 420_u16), (800, 600), (1280, 800)] {
-        for (theme, is_dark) in [("dark", true), ("light", false)] {
-            let mut person = beginning();
-            person.tell(Message::SystemTheme(is_dark));
-            person.resizes(width.into(), height.into());
-            let mut display = Display::new(width.into(), height.into());
-            let mut save = |person: &mut Person, name: &str| {
-                display.present(person);
-                display.save(&folder.join(format!("setup-{name}-{theme}-{width}x{height}.png")));
-            };
-            save(&mut person, "none");
-            picks(&mut person, "reviewer");
-            picks(&mut person, "tools shell");
-            save(&mut person, "chosen");
-            person.press(Key::Character("S".into()), Modifiers::CTRL | Modifiers::SHIFT);
-            save(&mut person, "palette");
-        }
     }
 }

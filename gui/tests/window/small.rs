@@ -1,10 +1,10 @@
 //! Every card can be answered by keyboard alone and by mouse alone, however small the window is and however long the card.
 
 use crate::{
-    display::Display,
     drawn, narrow,
     person::Person,
     preset::{self, APPROVAL, CONVERSATION, QUESTION, TASK},
+    replies::is_done,
     settings,
 };
 use abide_client::{
@@ -18,7 +18,7 @@ use abide_client::{
 };
 use abide_gui::{
     Message,
-    request::{Answer, Request},
+    request::{self, Request},
     theme,
 };
 use iced_test::core::{
@@ -33,7 +33,9 @@ const WINDOWS: [(f32, f32); 6] =
 /// 640 by 420 at the largest scale.
 const SMALLEST: (f32, f32) = (256.0, 168.0);
 
-const ALLOWED: Request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
+fn allowed() -> Request {
+    request::decide(APPROVAL, Decision::AllowOnce, None, None)
+}
 
 /// The buttons of an approval, and the ones that confirm them.
 const DECISIONS: [(&str, Option<&str>, Decision); 4] = [
@@ -173,7 +175,7 @@ fn an_approval_is_answered_by_keyboard_alone() {
                 assert_eq!(person.asked(), [], "{name}, {what}");
                 person.named(Named::Enter);
             }
-            assert_eq!(person.asked(), [ALLOWED], "{name}, {what}");
+            assert_eq!(person.asked(), [allowed()], "{name}, {what}");
         }
     });
 }
@@ -196,7 +198,11 @@ fn an_approval_is_answered_by_mouse_alone() {
                     assert!(sees(&mut person, button).is_some(), "{name}, {what}: {button:?} is cut");
                     person.clicks(button);
                 }
-                assert_eq!(person.asked(), [Request::Decide(APPROVAL, decision, None)], "{name}, {what}");
+                assert_eq!(
+                    person.asked(),
+                    [request::decide(APPROVAL, decision, None, None)],
+                    "{name}, {what}"
+                );
             }
         }
     });
@@ -242,7 +248,7 @@ fn a_lasting_decision_shows_what_it_remembers_before_it_acts() {
 fn a_question_is_answered_by_keyboard_alone() {
     each(|name, window, is_inbox| {
         for (what, pending, second) in questions() {
-            let answered = Request::Answer(TASK, QUESTION, Some(second));
+            let answered = request::answer(TASK, QUESTION, Some(second));
             let mut person = before(&pending, window, is_inbox);
             if !is_inbox {
                 person.named(Named::Escape);
@@ -270,14 +276,14 @@ fn a_question_is_answered_by_mouse_alone() {
             looks_for(&mut person, name, &second);
             person.wait(600);
             person.clicks(&second);
-            let answered = Request::Answer(TASK, QUESTION, Some(second));
+            let answered = request::answer(TASK, QUESTION, Some(second));
             assert_eq!(person.asked(), [answered], "{name}, {what}");
         }
         let mut person = before(&questions()[1].1, window, is_inbox);
         looks_for(&mut person, name, "Decline");
         person.wait(600);
         person.clicks("Decline");
-        assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, None)], "{name}");
+        assert_eq!(person.asked(), [request::answer(TASK, QUESTION, None)], "{name}");
     });
 }
 
@@ -295,7 +301,7 @@ fn a_typed_reply_can_be_sent_by_a_visible_button() {
         person.wait(600);
         assert!(sees(&mut person, "Reply").is_some(), "{name}");
         person.clicks("Reply");
-        assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some("maybe".into()))], "{name}");
+        assert_eq!(person.asked(), [request::answer(TASK, QUESTION, Some("maybe".into()))], "{name}");
     });
 }
 
@@ -306,7 +312,7 @@ fn a_task_that_waits_is_stopped_by_mouse() {
             let mut person = before(&pending, window, false);
             assert!(sees(&mut person, "Stop").is_some(), "{window:?}");
             person.clicks("Stop");
-            assert_eq!(person.asked(), [Request::Stop(TASK)], "{window:?}");
+            assert_eq!(person.asked(), [Request::StopTask(TASK.into())], "{window:?}");
         }
     }
 }
@@ -331,7 +337,7 @@ fn a_digit_needs_enter_if_some_choices_are_hidden() {
     assert_eq!(person.asked(), [], "forgotten");
     person.letter("9");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some(long_choice(9)))]);
+    assert_eq!(person.asked(), [request::answer(TASK, QUESTION, Some(long_choice(9)))]);
 }
 
 #[test]
@@ -369,7 +375,7 @@ fn key_names_are_bright_only_while_the_keys_act() {
     person.wait(700);
     assert_eq!(key(&mut person), live);
     person.letter("a");
-    assert_eq!(person.asked(), [ALLOWED]);
+    assert_eq!(person.asked(), [allowed()]);
 }
 
 /// In an empty field a digit picks a choice, so its key is bright there, too.
@@ -398,7 +404,7 @@ fn a_new_conversation_can_be_written_and_sent_in_every_window() {
         person.wait(1000);
         assert!(sees(&mut person, "Send").is_some(), "{size:?}");
         person.clicks("Send");
-        assert!(person.asked().iter().any(|asked| matches!(asked, Request::Start(_))), "{size:?}");
+        assert!(person.asked().iter().any(|asked| matches!(asked, Request::StartTask(_))), "{size:?}");
     }
 }
 
@@ -487,7 +493,7 @@ fn an_ended_task_can_be_read_and_followed_by_another_in_every_window() {
         }
         assert!(without_room(&mut person).is_empty(), "{window:?}: {:?}", without_room(&mut person));
         person.clicks("Send");
-        assert!(matches!(&person.asked()[..], [Request::Start(_)]), "{window:?}");
+        assert!(matches!(&person.asked()[..], [Request::StartTask(_)]), "{window:?}");
     }
 }
 
@@ -524,7 +530,7 @@ fn a_working_task_can_be_read_and_stopped_in_every_window() {
 fn notices_leave_room_for_the_composer_in_every_window() {
     for window in WINDOWS {
         let mut person = with_task(Status::Cancelled, window);
-        person.tell(Message::Answered(Request::Archive(CONVERSATION, true), Ok(Answer::Done)));
+        person.tell(is_done(request::archive(CONVERSATION, true)));
         for words in ["Archived. A search finds it, too.", "Send"] {
             assert!(sees(&mut person, words).is_some(), "{window:?}: {words}");
         }
@@ -558,7 +564,7 @@ fn the_menu_of_a_conversation_can_be_used_in_every_window() {
             assert!(sees(&mut person, button).is_some(), "{window:?}: {button}");
         }
         person.clicks("Delete");
-        assert_eq!(person.asked(), [Request::Delete(CONVERSATION)], "{window:?}");
+        assert_eq!(person.asked(), [Request::DeleteConversation(CONVERSATION.into())], "{window:?}");
     }
 }
 
@@ -641,7 +647,7 @@ fn the_composer_gives_way_to_an_approval_and_comes_back() {
     assert!(sees(&mut person, "Esc again stops").is_some());
     person.wait(600);
     person.named(Named::Escape);
-    assert_eq!(person.asked(), [Request::Stop(TASK)]);
+    assert_eq!(person.asked(), [Request::StopTask(TASK.into())]);
     // A draft brings it back, a caret in an empty field does not.
     assert!(!hint(&mut writing("")));
     let mut person = writing("and then all ");
@@ -668,7 +674,7 @@ fn a_card_without_a_visible_line_takes_no_click() {
     person.clicks("Allow once");
     person.wait(600);
     person.clicks("Yes, allow");
-    assert_eq!(person.asked(), [ALLOWED]);
+    assert_eq!(person.asked(), [allowed()]);
 }
 
 /// A border at a fraction of a pixel would be blurred.
@@ -741,25 +747,6 @@ fn the_card_of_a_python_call_shows_its_code_line_by_line() {
     let whole = sees(&mut person, CODE).expect("all of the code");
     assert!(whole.height > 8.0 * 12.0, "eight lines below one another: {whole:?}");
     assert!(sees(&mut person, "timeout_secs").is_some());
-}
-
-/// Writes pictures of cards in windows of these sizes, for a person to look at.
-#[test]
-#[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
-fn gallery() {
-    let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
-    let questions = questions().into_iter().map(|(name, pending, _)| (name, pending));
-    for (name, pending) in
-        approvals().into_iter().chain([("a write", write()), ("code", code())]).chain(questions)
-    {
-        for (width, height) in [(533_u16, 400_u16), (640, 420), (1280, 800)] {
-            let mut person = before(&pending, (width.into(), height.into()), false);
-            let mut display = Display::new(width.into(), height.into());
-            display.present(&mut person);
-            let file = format!("{}-{width}x{height}.png", name.replace(' ', "-"));
-            display.save(&folder.join(file));
-        }
-    }
 }
 
 /// In two columns of a window this narrow each letter would have a line of its own.

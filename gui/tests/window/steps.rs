@@ -18,10 +18,7 @@ use abide_client::{
 use abide_gui::Message;
 
 fn before(history: Snapshot) -> Person {
-    let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person
+    Person::opened(Status::Thinking, &[], history)
 }
 
 fn failed(seq: u64, retry_in: i64) -> Event {
@@ -60,11 +57,11 @@ fn repeated_failures_of_a_model_are_one_line() {
     assert!(person.finds(under_way).is_some());
     assert_eq!(lines(&person), [] as [&str; 0], "the line at the end says why");
     snapshot.partials = vec![piece(DeltaKind::Text, "That explains it.")];
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot.clone()))]));
+    person.conversation(snapshot.clone());
     assert!(person.finds(under_way).is_none() && person.finds("Writing").is_some());
     assert_eq!(lines(&person), ["the model failed 9 times: connection refused"], "above the reply");
     snapshot.tasks[0].retry = None;
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+    person.conversation(snapshot);
     assert_eq!(lines(&person), ["the model failed 9 times: connection refused"]);
 }
 
@@ -87,7 +84,7 @@ fn the_remedy_of_a_failed_model_call_is_not_cut() {
     assert!(person.finds_whole(&format!("the model failed: {message}")), "{:?}", person.texts());
     let (kind, next_at) = (ModelErrorKind::Network, Timestamp(preset::NOW.0 + 8000));
     snapshot.tasks[0].retry = Some(Retry { attempt: 2, of: 5, kind, reason: message.repeat(2), next_at });
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+    person.conversation(snapshot);
     assert!(
         person.finds_whole(&format!("Attempt 2 of 5 in 8 s: {message}{message}")),
         "{:?}",

@@ -60,7 +60,7 @@ impl widget::Operation for Passages {
     }
 
     fn custom(&mut self, _id: Option<&widget::Id>, _bounds: Rectangle, state: &mut dyn Any) {
-        self.0 += usize::from(state.is::<passage::State>());
+        self.0 += usize::from(state.is::<passage::PassageState>());
     }
 }
 
@@ -71,9 +71,7 @@ struct Streaming {
 
 impl Streaming {
     fn after(history: Snapshot) -> Self {
-        let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let person = Person::opened(Status::Thinking, &[], history);
         Self { person, offset: 0 }
     }
 

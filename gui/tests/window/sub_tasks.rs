@@ -4,9 +4,9 @@ mod fixture;
 mod interventions;
 
 use crate::{
-    display::Display,
     person::Person,
     preset::{self, CONVERSATION, QUESTION, TASK, said},
+    replies::agents,
 };
 use abide_client::{
     Update,
@@ -21,7 +21,7 @@ use abide_client::{
 use abide_gui::{
     Message,
     app::WindowEvent,
-    request::{Answer, Intervention, Request, Timeline},
+    request::{self, Reply, Request, Timeline},
     screen::{composer::attached, sidebar},
 };
 use fixture::{Node, child, opened, overview, snapshot};
@@ -104,7 +104,7 @@ fn after_the_answer_to_the_last_card_the_end_is_followed() {
     person.wait(1000);
     person.named(Named::Enter);
     let asked = person.asked();
-    assert!(matches!(asked[..], [Request::Answer(..)]), "{asked:?}");
+    assert!(matches!(&asked[..], [Request::UserResponse(_)]), "{asked:?}");
     assert!(person.finds("Jump to latest").is_none(), "{:?}", person.texts());
 }
 
@@ -346,9 +346,9 @@ fn sub_tasks_of_an_earlier_root_task_keep_their_lines() {
     person.unfolds();
     let named = format!("sub-task {}", A.short());
     assert!(person.texts().iter().any(|text| text.starts_with(&named)), "{:?}", person.texts());
-    let wanted = Request::SubTasks(CONVERSATION);
+    let wanted = request::sub_tasks(CONVERSATION);
     assert!(person.sent().contains(&wanted));
-    person.tell(Message::Answered(wanted.clone(), Ok(Answer::Tasks(CONVERSATION, known))));
+    person.tell(Message::Answered(wanted.clone(), Ok(agents(known))));
     assert!(!person.sent().contains(&wanted), "it is requested once");
     assert!(person.finds("Option A").is_some(), "{:?}", person.texts());
     assert!(person.finds("Deeper").is_none(), "it belongs to the timeline of the sub-task");
@@ -383,9 +383,9 @@ fn a_message_of_a_sub_task_of_an_earlier_root_task_is_shown_in_its_timeline() {
     person.tell(Message::Sidebar(sidebar::Message::FoundPressed(CONVERSATION, Seq(51), Some(A))));
     person.sent();
     person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
-    let wanted = Request::SubTasks(CONVERSATION);
+    let wanted = request::sub_tasks(CONVERSATION);
     assert_eq!(person.sent().iter().filter(|sent| **sent == wanted).count(), 1);
-    person.tell(Message::Answered(wanted.clone(), Ok(Answer::Tasks(CONVERSATION, known))));
+    person.tell(Message::Answered(wanted.clone(), Ok(agents(known))));
     answers(&mut person, &nodes, A, "A word of A.");
     assert!(person.finds("A word of A.").is_some(), "{:?}", person.texts());
 }
@@ -422,7 +422,7 @@ fn a_page_of_a_sub_task_is_asked_for_and_kept_apart() {
     person.sent();
     person.named(Named::Home);
     let of = Timeline { conversation: CONVERSATION, sub_task: Some(B) };
-    let wanted = Request::Between(of, Seq(0), Seq(901));
+    let wanted = of.between(Seq(0), Seq(901));
     assert!(person.sent().contains(&wanted));
     let page = ListMessagesReply {
         messages: vec![Said { task_id: Some(B), ..said(801, Role::Agent, "the first word") }],
@@ -431,7 +431,7 @@ fn a_page_of_a_sub_task_is_asked_for_and_kept_apart() {
         before: None,
         after: None,
     };
-    person.tell(Message::Answered(wanted, Ok(Answer::Page(of, page))));
+    person.tell(Message::Answered(wanted, Ok(Reply::ListMessages(page))));
     assert!(person.finds("the first word").is_some());
     person.named(Named::Escape);
     assert!(!person.app.conversation().unwrap().as_text().contains("the first word"));
@@ -523,7 +523,7 @@ fn a_question_of_a_sub_task_is_answered_in_its_timeline() {
     assert!(person.finds("Which week shall I book for?").is_some(), "{:?}", person.texts());
     person.wait(1000);
     person.clicks("9–12 March");
-    assert_eq!(person.asked(), [Request::Answer(A, QUESTION, Some("9–12 March".into()))]);
+    assert_eq!(person.asked(), [request::answer(A, QUESTION, Some("9–12 March".into()))]);
 }
 
 #[test]
@@ -542,7 +542,7 @@ fn the_choices_of_a_sub_task_s_question_have_their_keys_at_once() {
         }
         person.letter("1");
         person.named(Named::Enter);
-        let answer = Request::Answer(A, QUESTION, Some("9–12 March".into()));
+        let answer = request::answer(A, QUESTION, Some("9–12 March".into()));
         assert_eq!(person.asked(), [answer], "{is_new_window}");
     }
 }
@@ -577,7 +577,7 @@ fn a_key_leads_to_the_field_for_the_answer() {
         person.writes("in May");
         person.wait(1000);
         person.named(Named::Enter);
-        assert_eq!(person.asked(), [Request::Answer(A, QUESTION, Some("in May".into()))], "{page}");
+        assert_eq!(person.asked(), [request::answer(A, QUESTION, Some("in May".into()))], "{page}");
     }
 }
 
@@ -590,8 +590,7 @@ fn the_question_of_a_sub_task_is_not_answered_by_the_composer_of_the_root() {
     person.writes("not meant for it");
     person.named(Named::Enter);
     person.wait(1000);
-    let words = Intervention::Comment("not meant for it".into());
-    assert_eq!(person.asked(), [Request::Intervene(TASK, words)]);
+    assert_eq!(person.asked(), [request::note(TASK, "not meant for it".into())]);
 }
 
 /// Every eighth of them has seven sub-tasks of its own.
@@ -619,55 +618,6 @@ fn of_sixty_four_tasks_only_those_near_the_view_are_built() {
     assert!(person.finds("Part 63 of the whole").is_some(), "{:?}", person.texts());
     assert!(person.finds("Part 1 of the whole").is_none());
     assert_eq!(person.messages_of_a_frame().len(), 0, "it is at rest");
-}
-
-/// Writes pictures of trees, for a person to look at.
-#[test]
-#[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
-fn gallery() {
-    let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
-    for (width, height) in [(1280_u16, 800_u16), (800, 600), (640, 420), (2560, 1440)] {
-        for (theme, is_dark) in [("dark", true), ("light", false)] {
-            let below = || {
-                let mut person = before(&three());
-                person.clicks("working");
-                answers(&mut person, &three(), B, "I compare the two of them.");
-                person
-            };
-            let armed = || {
-                let mut person = below();
-                person.control(".");
-                person.wait(1000);
-                person
-            };
-            let inbox = || {
-                let mut person = before(&three());
-                person.control("i");
-                person
-            };
-            let forked = || {
-                let mut nodes = three();
-                nodes.iter_mut().zip(60..).skip(1).for_each(|(node, seq)| node.forked_by(seq));
-                before(&nodes)
-            };
-            let many = || before(&sixty_four());
-            let all: [(&str, &dyn Fn() -> Person); 5] = [
-                ("three", &forked),
-                ("below", &below),
-                ("armed", &armed),
-                ("inbox", &inbox),
-                ("many", &many),
-            ];
-            for (name, begin) in all {
-                let mut person = begin();
-                person.tell(Message::SystemTheme(is_dark));
-                person.resizes(width.into(), height.into());
-                let mut display = Display::new(width.into(), height.into());
-                display.present(&mut person);
-                display.save(&folder.join(format!("tree-{name}-{theme}-{width}x{height}.png")));
-            }
-        }
-    }
 }
 
 #[test]

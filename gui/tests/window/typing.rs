@@ -12,23 +12,19 @@ use abide_client::{
         task::Status,
     },
 };
-use abide_gui::{Message, request::Request};
+use abide_gui::{
+    Message,
+    request::{self, Request},
+};
 use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
 /// A person who has had time to read the open conversation, while no field has the keyboard.
 fn before(status: Status, waiting: &[Pending]) -> Person {
-    let (overview, conversation) = preset::waits(status, waiting, preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
-    person.wait(60_000);
+    let mut person = Person::reading(status, waiting);
     person.named(Named::Escape);
     person.wait(60_000);
     person.asked();
     person
-}
-
-fn draft(person: &Person) -> String {
-    person.app.conversation().unwrap().composer.draft()
 }
 
 #[test]
@@ -36,12 +32,12 @@ fn letters_that_no_field_takes_begin_a_draft() {
     for status in [Status::Completed, Status::Thinking, Status::Paused] {
         let mut person = before(status, &[]);
         person.writes("A run of 2 tests, (rust)");
-        assert_eq!(draft(&person), "A run of 2 tests, (rust)", "{status:?}");
+        assert_eq!(person.draft(), "A run of 2 tests, (rust)", "{status:?}");
         person.named(Named::Escape);
         person.wait(1000);
         person.writes("1");
         assert_eq!(
-            draft(&person),
+            person.draft(),
             "A run of 2 tests, (rust)1",
             "the text goes to the earlier position of the caret"
         );
@@ -54,7 +50,7 @@ fn letters_that_no_field_takes_begin_a_draft() {
     person.writes("and here");
     person.named(Named::Enter);
     let asked = person.asked();
-    assert!(matches!(&asked[..], [Request::Start(start)] if start.message == "and here"), "{asked:?}");
+    assert!(matches!(&asked[..], [Request::StartTask(start)] if start.message == "and here"), "{asked:?}");
 }
 
 #[test]
@@ -67,10 +63,10 @@ fn keys_other_than_letters_begin_no_draft() {
     }
     person.press(Key::Character("x".into()), Modifiers::ALT);
     person.press(Key::Character("j".into()), Modifiers::CTRL);
-    assert_eq!(draft(&person), "");
+    assert_eq!(person.draft(), "");
     person.letter("?");
     person.writes("over the keys");
-    assert_eq!(draft(&person), "");
+    assert_eq!(person.draft(), "");
 }
 
 /// The keys of a card are letters.
@@ -81,13 +77,13 @@ fn letters_begin_no_draft_while_a_card_waits() {
         person.writes("some words");
         person.wait(1000);
         person.writes("more");
-        assert_eq!(draft(&person), "");
+        assert_eq!(person.draft(), "");
         assert_eq!(person.asked(), []);
         // Nor while the card is out of view.
         person.control("i");
         person.writes("words");
         person.control("i");
-        assert_eq!(draft(&person), "");
+        assert_eq!(person.draft(), "");
     }
 }
 
@@ -97,7 +93,7 @@ fn letters_begin_no_draft_just_after_a_decision() {
     let mut person = before(Status::WaitingApproval, &[preset::approval()]);
     person.letter("a");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowOnce, None)]);
+    assert_eq!(person.asked(), [request::decide(APPROVAL, Decision::AllowOnce, None, None)]);
     let removed = vec![PendingId::Approval(APPROVAL)];
     let gone = InboxUpdate { added: Vec::new(), removed, count: 0 };
     let update = Update::Notification(Notification::InboxUpdate(gone));
@@ -107,10 +103,10 @@ fn letters_begin_no_draft_just_after_a_decision() {
     person.letter("a");
     person.wait(200);
     person.writes("ll of it");
-    assert_eq!(draft(&person), "", "the beginning of the sentence was dropped");
+    assert_eq!(person.draft(), "", "the beginning of the sentence was dropped");
     person.wait(1000);
     person.writes("all of it");
-    assert_eq!(draft(&person), "all of it");
+    assert_eq!(person.draft(), "all of it");
 }
 
 #[test]
@@ -122,11 +118,11 @@ fn letters_begin_no_draft_just_after_the_help_has_closed_or_a_question_has_come(
     person.wait(1000);
     person.named(Named::Escape);
     person.writes("no");
-    assert_eq!(draft(&person), "");
+    assert_eq!(person.draft(), "");
     // A question about the conversation has keys of its own.
     person.wait(1000);
     person.press(Key::Named(Named::Delete), Modifiers::CTRL);
     person.wait(1000);
     person.writes("no");
-    assert_eq!(draft(&person), "");
+    assert_eq!(person.draft(), "");
 }

@@ -16,9 +16,9 @@ use abide_client::{
 };
 use abide_gui::{
     Message,
-    request::{Answer, Request},
+    request::{self, Reply, Request},
 };
-use iced_test::core::keyboard::{Key, Modifiers, key::Named};
+use iced_test::core::keyboard::key::Named;
 
 fn file(path: &str, kept: bool) -> ChangedFile {
     ChangedFile {
@@ -40,7 +40,7 @@ fn before(files: Vec<ChangedFile>) -> Person {
     person.asked();
     person.clicks("⋯");
     person.clicks("File changes");
-    assert!(person.sent().contains(&Request::Changes(TASK, UndoFrom::Start)));
+    assert!(person.sent().contains(&request::changes(TASK, UndoFrom::Start)));
     let diff = "diff --git a/src/a.rs b/src/a.rs\n+let a = 2;\n".to_owned();
     told(&mut person, UndoFrom::Start, TaskChangesReply { files, diff, ..reply() });
     person
@@ -59,7 +59,7 @@ fn reply() -> TaskChangesReply {
 
 /// The daemon says what the task has changed from there on.
 fn told(person: &mut Person, from: UndoFrom, reply: TaskChangesReply) {
-    person.tell(Message::Answered(Request::Changes(TASK, from), Ok(Answer::Changes(Box::new(reply)))));
+    person.tell(Message::Answered(request::changes(TASK, from), Ok(Reply::TaskChanges(reply))));
 }
 
 #[test]
@@ -76,10 +76,10 @@ fn an_undo_names_what_it_keeps_and_asks() {
         let asked =
             "Undo what the task changed in 2 files? b\\u{202e}.rs was changed since by somebody else: kept.";
         assert!(person.finds(asked).is_some());
-        assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, None)), "it asks first");
+        assert!(!person.sent().contains(&request::undo(TASK, UndoFrom::Start, false, None)), "it asks first");
         person.wait(1000);
         confirm(&mut person);
-        assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, None)));
+        assert!(person.sent().contains(&request::undo(TASK, UndoFrom::Start, false, None)));
         assert!(person.finds(asked).is_none());
     }
 }
@@ -88,10 +88,9 @@ fn an_undo_names_what_it_keeps_and_asks() {
 fn the_keyboard_shows_asks_and_confirms() {
     let mut person = before(vec![file("a", false)]);
     person.named(Named::Escape);
-    let changes =
-        |person: &mut Person| person.press(Key::Character("u".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    let changes = |person: &mut Person| person.control_shift("u");
     changes(&mut person);
-    assert!(person.sent().contains(&Request::Changes(TASK, UndoFrom::Start)));
+    assert!(person.sent().contains(&request::changes(TASK, UndoFrom::Start)));
     changes(&mut person);
     assert!(!person.texts().iter().any(|text| text.starts_with("Undo what")), "nothing is shown yet");
     told(&mut person, UndoFrom::Start, TaskChangesReply { files: vec![file("a", false)], ..reply() });
@@ -99,7 +98,7 @@ fn the_keyboard_shows_asks_and_confirms() {
     assert!(person.finds("Undo what the task changed in 1 file?").is_some());
     person.wait(1000);
     person.named(Named::Enter);
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, None)));
+    assert!(person.sent().contains(&request::undo(TASK, UndoFrom::Start, false, None)));
 }
 
 #[test]
@@ -108,7 +107,7 @@ fn nothing_is_taken_back_that_was_not_confirmed_or_is_not_there() {
     person.clicks("Undo…");
     person.named(Named::Escape);
     assert!(!person.texts().iter().any(|text| text.starts_with("Undo what")));
-    assert!(!person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, None)));
+    assert!(!person.sent().contains(&request::undo(TASK, UndoFrom::Start, false, None)));
 
     let mut person = before(vec![file("a", true)]);
     assert!(
@@ -133,7 +132,7 @@ fn a_later_step_and_the_last_undo_are_taken_back_only_when_they_are_shown() {
     let step = UndoFrom::Step(3);
     let mut person = before(vec![file("a", false), file("b", false)]);
     person.clicks("step 3");
-    assert!(person.sent().contains(&Request::Changes(TASK, step)));
+    assert!(person.sent().contains(&request::changes(TASK, step)));
     assert!(person.finds("Undo…").is_none(), "what is shown is of another beginning");
     // An answer that came late.
     told(&mut person, UndoFrom::Start, TaskChangesReply { files: vec![file("a", false)], ..reply() });
@@ -143,7 +142,7 @@ fn a_later_step_and_the_last_undo_are_taken_back_only_when_they_are_shown() {
     assert!(person.finds("Undo what the task changed from step 3 on, in 1 file?").is_some());
     person.wait(1000);
     person.clicks("Undo");
-    assert!(person.sent().contains(&Request::Undo(TASK, step, false, None)));
+    assert!(person.sent().contains(&request::undo(TASK, step, false, None)));
 
     let mut person = before(vec![file("a", false)]);
     person.clicks("the last undo");
@@ -152,7 +151,7 @@ fn a_later_step_and_the_last_undo_are_taken_back_only_when_they_are_shown() {
     assert!(person.finds("Redo what the last undo took from 1 file?").is_some());
     person.wait(1000);
     person.named(Named::Enter);
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::LastUndo, false, None)));
+    assert!(person.sent().contains(&request::undo(TASK, UndoFrom::LastUndo, false, None)));
 }
 
 /// A person may look at what a task has changed while the next one begins.
@@ -163,7 +162,7 @@ fn what_is_shown_stays_that_of_its_task_when_another_one_begins() {
     let begun = Notification::TaskUpdate(TaskUpdate { task: next });
     person.tell(Message::Conversation(CONVERSATION, vec![Update::Notification(begun)]));
     person.clicks("the last undo");
-    assert!(person.sent().contains(&Request::Changes(TASK, UndoFrom::LastUndo)));
+    assert!(person.sent().contains(&request::changes(TASK, UndoFrom::LastUndo)));
 }
 
 #[test]
@@ -176,14 +175,14 @@ fn what_changed_while_a_command_ran_is_taken_back_by_a_button_of_its_own() {
     assert!(person.finds(asked).is_some());
     person.wait(1000);
     person.clicks("All of it");
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, true, None)));
+    assert!(person.sent().contains(&request::undo(TASK, UndoFrom::Start, true, None)));
 
     // Enter takes back what is certain, and there is nothing of that.
     let mut person = before(vec![perhaps()]);
     person.clicks("Undo…");
     person.wait(1000);
     person.named(Named::Enter);
-    assert!(!person.sent().iter().any(|request| matches!(request, Request::Undo(..))));
+    assert!(!person.sent().iter().any(|request| matches!(request, Request::UndoTask(_))));
     person.clicks("Undo");
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, true, None)));
+    assert!(person.sent().contains(&request::undo(TASK, UndoFrom::Start, true, None)));
 }

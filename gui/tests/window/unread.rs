@@ -2,7 +2,7 @@
 
 use crate::{
     person::Person,
-    preset::{self, APPROVAL, CONVERSATION},
+    preset::{self, APPROVAL},
 };
 use abide_client::protocol::{
     JsonText,
@@ -10,10 +10,12 @@ use abide_client::protocol::{
     task::Status,
     transcript::Risk,
 };
-use abide_gui::request::Request;
+use abide_gui::request::{self, Request};
 use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
-const ALLOWED: Request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
+fn allowed() -> Request {
+    request::decide(APPROVAL, Decision::AllowOnce, None, None)
+}
 const ON: &str = "Scroll to the end to allow";
 
 /// A person who has had time to read the open conversation, or the inbox, where this command waits.
@@ -21,10 +23,8 @@ fn before(command: &str, risk: Risk, in_inbox: bool) -> Person {
     let Pending::Approval(mut approval) = preset::approval() else { unreachable!("an approval") };
     let arguments = serde_json::json!({ "command": command, "outside": true }).to_string();
     (approval.arguments, approval.risk) = (JsonText::parse(&arguments).unwrap(), risk);
-    let (overview, conversation) =
-        preset::waits(Status::WaitingApproval, &[Pending::Approval(approval)], preset::history());
-    let mut person = Person::before(overview);
-    person.open(CONVERSATION, conversation);
+    let mut person =
+        Person::opened(Status::WaitingApproval, &[Pending::Approval(approval)], preset::history());
     if in_inbox {
         person.control("i");
     }
@@ -49,7 +49,7 @@ fn blanks_hide_nothing() {
         assert!(person.finds(ON).is_none(), "all of it is shown");
         person.letter("a");
         person.named(Named::Enter);
-        assert_eq!(person.asked(), [ALLOWED]);
+        assert_eq!(person.asked(), [allowed()]);
     }
 }
 
@@ -105,7 +105,7 @@ fn a_key_and_a_button_show_the_end() {
             person.wait(600);
             person.letter("a");
             person.named(Named::Enter);
-            assert_eq!(person.asked(), [ALLOWED], "{what}");
+            assert_eq!(person.asked(), [allowed()], "{what}");
         }
     }
 }

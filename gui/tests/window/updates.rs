@@ -17,7 +17,7 @@ use abide_gui::{
     app::Page,
     effect::Effect,
     keymap::Command,
-    request::{Answer, LONG_PAGE, Request},
+    request::{self, LONG_PAGE, Reply, Request, Timeline},
     screen::{
         composer::{self, Composer, Stance},
         conversation::{Conversation, Row},
@@ -83,7 +83,7 @@ fn a_stop_is_requested_only_for_a_task_at_work() {
     let task = preset::task(Status::Thinking);
     let mut composer = Composer::default();
     let stop = composer.update(composer::Message::StopPressed, Stance::Working(&task), Some(CONVERSATION));
-    assert_eq!(stop, [Effect::Ask(Request::Stop(preset::TASK))]);
+    assert_eq!(stop, [Effect::Ask(Request::StopTask(preset::TASK.into()))]);
     let nothing = composer.update(composer::Message::StopPressed, Stance::Ready, Some(CONVERSATION));
     assert_eq!(nothing, []);
 }
@@ -92,7 +92,7 @@ fn a_stop_is_requested_only_for_a_task_at_work() {
 fn a_prompt_sent_again_has_the_same_message_id() {
     let mut composer = Composer::with_draft("mend it");
     let mut send = || match &composer.update(composer::Message::Submitted, Stance::Ready, None)[..] {
-        [Effect::Ask(Request::Start(params))] => {
+        [Effect::Ask(Request::StartTask(params))] => {
             composer.failed();
             params.client_message_id.clone()
         }
@@ -110,7 +110,7 @@ fn choosing_the_default_model_names_it_in_the_request() {
         let mut composer = Composer::with_draft("mend it");
         composer.update(composer::Message::ModelPicked(default.clone()), Stance::Ready, conversation);
         let sent = composer.update(composer::Message::Submitted, Stance::Ready, conversation);
-        let [Effect::Ask(Request::Start(params))] = &sent[..] else { panic!("not sent: {sent:?}") };
+        let [Effect::Ask(Request::StartTask(params))] = &sent[..] else { panic!("not sent: {sent:?}") };
         assert_eq!(params.model, named);
     }
 }
@@ -135,7 +135,7 @@ fn an_answer_goes_to_the_question() {
     );
     assert_eq!(
         effects,
-        [Effect::Ask(Request::Answer(preset::TASK, preset::QUESTION, Some("the first".into())))]
+        [Effect::Ask(request::answer(preset::TASK, preset::QUESTION, Some("the first".into())))]
     );
 }
 
@@ -143,7 +143,7 @@ fn an_answer_goes_to_the_question() {
 fn keys_move_between_pages() {
     let mut window = preset::waiting_question();
     window.tell(Message::Key(Command::New));
-    assert_eq!(window.app.page(), Page::Fresh);
+    assert_eq!(window.app.page(), Page::NewConversation);
     window.tell(Message::Key(Command::NextThatNeedsMe));
     assert_eq!(window.app.page(), Page::Conversation);
     window.tell(Message::Key(Command::Inbox));
@@ -183,7 +183,7 @@ fn a_deleted_conversation_leaves_the_screen() {
     };
     let gone = abide_client::protocol::notification::Notification::ConversationUpdate(gone);
     window.tell(Message::Conversation(CONVERSATION, vec![Update::Notification(gone)]));
-    assert_eq!(window.app.page(), Page::Fresh);
+    assert_eq!(window.app.page(), Page::NewConversation);
 }
 
 #[test]
@@ -226,8 +226,8 @@ fn a_found_message_is_fetched_however_old_it_is() {
             before: Some(Seq(first)),
             after: None,
         };
-        let request = Request::Older(CONVERSATION.into(), Seq(before), LONG_PAGE);
-        window.tell(Message::Answered(request, Ok(Answer::Page(CONVERSATION.into(), page))));
+        let request = Timeline::from(CONVERSATION).older(Seq(before), LONG_PAGE);
+        window.tell(Message::Answered(request, Ok(Reply::ListMessages(page))));
     }
     assert!(rows(&window).contains(&Row::Entry(Seq(49_850))));
     let mut open = Conversation::new(CONVERSATION, "");
@@ -236,7 +236,7 @@ fn a_found_message_is_fetched_however_old_it_is() {
         ..preset::empty()
     };
     open.follow(vec![Update::Snapshot(Box::new(snapshot))], None);
-    let fetch = [Effect::Ask(Request::Older(CONVERSATION.into(), Seq(50_000), LONG_PAGE))];
+    let fetch = [Effect::Ask(Timeline::from(CONVERSATION).older(Seq(50_000), LONG_PAGE))];
     assert_eq!(open.go_to(Seq(49_850), ""), fetch);
     assert_eq!(open.go_to(Seq(49_850), ""), [], "the page is being fetched");
 }

@@ -19,7 +19,7 @@ use abide_client::{
 use abide_gui::{
     Message,
     daemon::Failure,
-    request::{Answer, Part, Request},
+    request::{self, Part, Reply, Request},
     screen::conversation::Row,
 };
 use iced_test::core::keyboard::key::Named;
@@ -105,9 +105,7 @@ fn enter_unfolds_the_steps() {
 fn what_only_replied_or_still_works_has_nothing_folded() {
     let talk = || Snapshot { calls: Vec::new(), ..history() };
     for (status, history) in [(Status::Completed, talk()), (Status::Thinking, history())] {
-        let (overview, conversation) = preset::waits(status, &[], history);
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let mut person = Person::opened(status, &[], history);
         assert!(!rows(&person).contains(&Row::Worked(TASK)) && person.finds("I look first.").is_some());
     }
 }
@@ -118,9 +116,7 @@ fn steps_that_are_read_stay_when_the_task_ends() {
     for scrolled in [false, true] {
         let mut long = history();
         long.messages[1].text = vec!["A line of it."; 120].join("\n\n");
-        let (overview, conversation) = preset::waits(Status::Thinking, &[], long);
-        let mut person = Person::before(overview);
-        person.open(CONVERSATION, conversation);
+        let mut person = Person::opened(Status::Thinking, &[], long);
         if scrolled {
             person.wheels(20.0);
         }
@@ -158,8 +154,8 @@ fn reply(files: Vec<ChangedFile>) -> TaskChangesReply {
 }
 
 fn told(person: &mut Person, from: UndoFrom, reply: TaskChangesReply) {
-    let asked = Request::Changes(TASK, from);
-    person.tell(Message::Answered(asked, Ok(Answer::Changes(Box::new(reply)))));
+    let asked = request::changes(TASK, from);
+    person.tell(Message::Answered(asked, Ok(Reply::TaskChanges(reply))));
 }
 
 #[test]
@@ -169,7 +165,7 @@ fn the_bar_shows_all_that_git_finds_and_undoes_it_or_a_file_of_it() {
         (Some("src/b.rs"), "Undo what the task changed in src/b.rs?"),
     ] {
         let mut person = ended(EndReason::Completed, history());
-        assert_eq!(person.sent().iter().filter(|sent| matches!(sent, Request::Changes(..))).count(), 1);
+        assert_eq!(person.sent().iter().filter(|sent| matches!(sent, Request::TaskChanges(_))).count(), 1);
         let files = || vec![file("src/a.rs", 4, false), file("src/b.rs", 5, false), file("c.rs", 7, true)];
         told(&mut person, UndoFrom::Start, reply(files()));
         for words in ["3 files changed", "+16", "−3", "Review", "Undo"] {
@@ -189,13 +185,13 @@ fn the_bar_shows_all_that_git_finds_and_undoes_it_or_a_file_of_it() {
                 person.clicks_at(beside.unwrap().center());
             }
         }
-        assert!(person.sent().contains(&Request::Changes(TASK, UndoFrom::Start)), "as it is now");
+        assert!(person.sent().contains(&request::changes(TASK, UndoFrom::Start)), "as it is now");
         told(&mut person, UndoFrom::Start, reply(files()));
         assert!(person.finds(asked).is_some(), "{:?}", person.texts());
         person.wait(1000);
         person.named(Named::Enter);
         let part = only.map(|path| Part { file: path.to_owned(), hunk: None });
-        assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, part)));
+        assert!(person.sent().contains(&request::undo(TASK, UndoFrom::Start, false, part)));
     }
 }
 
@@ -220,17 +216,17 @@ fn one_part_of_a_file_is_undone() {
     person.wait(1000);
     person.named(Named::Enter);
     let part = Part { file: "src/b.rs".to_owned(), hunk: Some(hunks[1].to_owned()) };
-    assert!(person.sent().contains(&Request::Undo(TASK, UndoFrom::Start, false, Some(part))));
+    assert!(person.sent().contains(&request::undo(TASK, UndoFrom::Start, false, Some(part))));
 }
 
 #[test]
 fn after_an_undo_the_bar_offers_its_reverse() {
     let mut person = ended(EndReason::Completed, history());
-    assert!(person.sent().contains(&Request::Changes(TASK, UndoFrom::Start)));
+    assert!(person.sent().contains(&request::changes(TASK, UndoFrom::Start)));
     told(&mut person, UndoFrom::Start, TaskChangesReply { can_redo: true, ..reply(Vec::new()) });
     assert!(person.finds("Undone").is_some() && person.finds("Undo").is_none());
     person.clicks("Redo");
-    assert!(person.sent().contains(&Request::Changes(TASK, UndoFrom::LastUndo)));
+    assert!(person.sent().contains(&request::changes(TASK, UndoFrom::LastUndo)));
 }
 
 #[test]
@@ -238,7 +234,7 @@ fn a_folder_without_an_undo_says_so_once_and_nowhere_else() {
     let mut person = ended(EndReason::Completed, history());
     let message = "task ab12: no checkpoint of its files could be made: its files are more than 200 MiB";
     let failure = Failure { message: message.to_owned(), kind: Some(ErrorKind::IllegalState) };
-    person.tell(Message::Answered(Request::Changes(TASK, UndoFrom::Start), Err(failure)));
+    person.tell(Message::Answered(request::changes(TASK, UndoFrom::Start), Err(failure)));
     let texts = person.texts();
     let said = texts.iter().filter(|text| text.contains("200 MiB")).collect::<Vec<_>>();
     assert_eq!(said, ["No undo here: its files are more than 200 MiB"]);

@@ -8,7 +8,10 @@ use crate::{
     method::Request,
     notification::Notification,
 };
-use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
+use bincode::{
+    config::{Configuration, Fixint, Limit, LittleEndian},
+    enc::write::SizeWriter,
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 const CONFIG: Configuration<LittleEndian, Fixint, Limit<MAX_FRAME>> =
@@ -31,6 +34,12 @@ struct Envelope {
 
 pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, EncodeError> {
     Ok(bincode::serde::encode_to_vec(value, CONFIG)?)
+}
+
+pub(super) fn encoded_len<T: Serialize>(value: &T) -> Result<usize, EncodeError> {
+    let mut counted = SizeWriter::default();
+    bincode::serde::encode_into_writer(value, &mut counted, CONFIG)?;
+    Ok(counted.bytes_written)
 }
 
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError> {

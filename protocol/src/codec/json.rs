@@ -45,7 +45,7 @@ struct Failure<'a> {
 
 /// Any message; its fields tell whether it is a request, a reply or a notification.
 #[derive(Deserialize)]
-struct Line<'a> {
+struct AnyMessage<'a> {
     #[serde(borrow, default)]
     id: Option<&'a RawValue>,
     #[serde(default)]
@@ -136,7 +136,7 @@ pub fn decode_hello(bytes: &[u8]) -> (RequestId, Result<HelloParams, Error>) {
 /// # Errors
 /// Not an answer to `hello`; the inner error is the daemon's refusal.
 pub fn decode_hello_reply(bytes: &[u8]) -> Result<Result<HelloReply, Error>, DecodeError> {
-    let line: Line<'_> = serde_json::from_slice(bytes)?;
+    let line: AnyMessage<'_> = serde_json::from_slice(bytes)?;
     match (line.result, line.error) {
         (_, Some(error)) => Ok(Err(error)),
         (result, None) => Ok(Ok(serde_json::from_str(result.map_or("null", RawValue::get))?)),
@@ -159,7 +159,7 @@ pub fn no_headers() -> Error {
     Error::new(ErrorKind::Parse, words)
 }
 
-fn read_line(bytes: &[u8]) -> Result<Line<'_>, Error> {
+fn read_line(bytes: &[u8]) -> Result<AnyMessage<'_>, Error> {
     if bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'[') {
         return Err(Error::new(
             ErrorKind::InvalidRequest,
@@ -229,7 +229,7 @@ pub(super) fn decode_incoming(bytes: &[u8]) -> Incoming {
 }
 
 pub(super) fn decode_received(bytes: &[u8]) -> Result<Received, DecodeError> {
-    let line: Line<'_> = serde_json::from_slice(bytes)?;
+    let line: AnyMessage<'_> = serde_json::from_slice(bytes)?;
     if let Some(method) = line.method {
         let params = line.params.map_or("null", RawValue::get);
         return Ok(

@@ -25,6 +25,12 @@ pub struct ConversationParams {
     pub conversation_id: String,
 }
 
+impl From<ConversationId> for ConversationParams {
+    fn from(id: ConversationId) -> Self {
+        Self { conversation_id: id.to_string() }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationReply {

@@ -201,6 +201,12 @@ pub struct TaskParams {
     pub task_id: String,
 }
 
+impl From<TaskId> for TaskParams {
+    fn from(id: TaskId) -> Self {
+        Self { task_id: id.to_string() }
+    }
+}
+
 /// Which changes of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

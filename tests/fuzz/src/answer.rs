@@ -6,17 +6,17 @@ use tokio::runtime::{Builder, Runtime};
 
 /// Reads a streamed reply of OpenAI Chat Completions.
 pub fn sse_openai(body: &[u8]) {
-    answer(Api::OPENAI_CHAT, body);
+    answer(Api::OpenaiChat, body);
 }
 
 /// Reads a streamed reply of OpenAI Responses.
 pub fn sse_responses(body: &[u8]) {
-    answer(Api::OPENAI_RESPONSES, body);
+    answer(Api::OpenaiResponses, body);
 }
 
 /// Reads a streamed reply of Anthropic Messages.
 pub fn sse_anthropic(body: &[u8]) {
-    answer(Api::ANTHROPIC, body);
+    answer(Api::Anthropic, body);
 }
 
 /// Reads a streamed reply. However it is split into pieces, the result is the same, and the live events add up to it.
@@ -47,7 +47,7 @@ fn answered(api: Api, body: &[u8], piece: usize) -> Option<Reply> {
         .filter_map(|block| if let Block::Text(text) = block { Some(text.text.as_str()) } else { None })
         .collect();
     // There the end of an item repeats its text, and may correct what was shown of it.
-    if api != Api::OPENAI_RESPONSES {
+    if api != Api::OpenaiResponses {
         assert_eq!(shown, text, "what was shown is what it says");
     }
     Some(reply)

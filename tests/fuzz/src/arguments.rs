@@ -56,7 +56,7 @@ pub fn arguments(place: &Place, text: &str) {
         opaque: None,
     };
     let mut allowed = tools.specs(Some("/usr/bin"));
-    allowed.extend(abide_engine::control::specs(Mode::Agent));
+    allowed.extend(abide_engine::control_tools(Mode::Agent));
     let sandbox = SandboxSettings::default();
     for approvals in [Approvals::Ask, Approvals::Allow, Approvals::AllowAll] {
         let scope = Scope {

@@ -1,5 +1,5 @@
 use crate::meter::measured;
-use abide_engine::{History, Input, Mint, Shown, effects, handle, view, wake_at};
+use abide_engine::{Command, History, Input, Mint, effects, handle, view, wake_at};
 use abide_protocol::{
     ConversationId, RecordId, TaskId, Timestamp,
     record::{Interruption, NewRecord},
@@ -40,7 +40,7 @@ pub fn stored_record(text: &str) {
             &mut mint,
         )
         .expect("it is never refused");
-        let _ = handle(&mut history, Input::Stop { task, shown: Shown::new() }, &mut mint);
+        let _ = handle(&mut history, Command::Stop { task }, &mut mint);
         assert!(history.live().next().is_none(), "a stop ends a task");
     }
 }

@@ -9,8 +9,6 @@ use zbus::{Connection, Variant, connection::Builder, interface, wire::OwnedVaria
 pub(super) const NAME: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
 
-/// The capabilities of a server without buttons.
-pub const PLAIN: &[&str] = &["body", "body-markup", "persistence"];
 /// Those of a server with buttons.
 pub const ABLE: &[&str] = &["body", "body-markup", "actions", "persistence"];
 /// Those of a server with buttons and with a field for a reply.

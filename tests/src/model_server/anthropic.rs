@@ -2,7 +2,7 @@
 
 use super::{
     MODEL,
-    frames::{Frame, Odd, by_turns, pieces_of},
+    frames::{Frame, Odd, pieces_of},
     script::{Piece, Turn},
     view::{Item, ItemKind, Part, View, blocks},
 };
@@ -12,12 +12,7 @@ use std::collections::BTreeMap;
 
 const OVERLOADED: &str = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
 
-pub(super) const ODD: Odd = Odd {
-    broken: "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\n\n",
-    reported: OVERLOADED,
-    failed: OVERLOADED,
-    unknown: "event: surprise\ndata: {\"type\":\"surprise\"}\n\n",
-};
+pub(super) const ODD: Odd = Odd { reported: OVERLOADED, failed: OVERLOADED };
 
 #[derive(Deserialize)]
 struct Message<'a> {
@@ -168,9 +163,7 @@ pub(super) fn frames(turn: &Turn, id: &str) -> Vec<Frame> {
         event(&json!({ "type": "ping" })),
     ];
     let mut open = Open::default();
-    let total = turn.pieces.iter().filter(|p| matches!(p, Piece::Call { .. })).count();
-    let mut calls = 0;
-    let mut held_back = Vec::new();
+    let has_calls = turn.pieces.iter().any(|p| matches!(p, Piece::Call { .. }));
     for piece in &turn.pieces {
         match piece {
             Piece::Gate(gate) => frames.push(Frame::Gate(gate.clone())),
@@ -191,35 +184,23 @@ pub(super) fn frames(turn: &Turn, id: &str) -> Vec<Frame> {
             }
             Piece::Call { tool, arguments } => {
                 open.leave(id, &mut frames);
-                calls += 1;
-                let is_cut = turn.manner.is_cut_at_length && calls == total;
-                let mut block = call(id, open.next, tool, arguments, is_cut);
+                frames.extend(call(id, open.next, tool, arguments));
                 open.next += 1;
-                if turn.manner.is_interleaved { held_back.push(block) } else { frames.append(&mut block) }
             }
         }
     }
     open.leave(id, &mut frames);
-    frames.append(&mut by_turns(held_back));
-    let reason = match (turn.manner.is_cut_at_length, total) {
-        _ if turn.manner.is_refused => "refusal",
-        (true, _) => "max_tokens",
-        (false, 0) => "end_turn",
-        (false, _) => "tool_use",
-    };
+    let reason = if has_calls { "tool_use" } else { "end_turn" };
     let end = json!({ "type": "message_delta", "delta": { "stop_reason": reason, "stop_sequence": null },
         "usage": { "output_tokens": 10 } });
     frames.extend([event(&end), event(&json!({ "type": "message_stop" }))]);
     frames
 }
 
-fn call(id: &str, at: usize, tool: &str, arguments: &str, is_cut: bool) -> Vec<Frame> {
+fn call(id: &str, at: usize, tool: &str, arguments: &str) -> Vec<Frame> {
     let block = json!({ "type": "tool_use", "id": call_id(id, at), "name": tool, "input": {} });
     let start = event(&json!({ "type": "content_block_start", "index": at, "content_block": block }));
-    let mut pieces = pieces_of(arguments);
-    if is_cut {
-        pieces.truncate(pieces.len() / 2);
-    }
+    let pieces = pieces_of(arguments);
     let deltas = pieces.iter().map(|p| delta(at, &json!({ "type": "input_json_delta", "partial_json": p })));
     let stop = event(&json!({ "type": "content_block_stop", "index": at }));
     std::iter::once(start).chain(deltas).chain([stop]).collect()

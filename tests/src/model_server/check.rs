@@ -133,11 +133,9 @@ fn is_same(parts: &[Part], sent: &Sent) -> bool {
     if let Some(turn) = &sent.read_as {
         return sent.is_complete && is_imported(parts, turn);
     }
-    let expected: Vec<&Part> =
-        sent.parts.iter().filter(|p| !sent.is_cut_at_length || !matches!(p, Part::Call { .. })).collect();
     let is_whole = sent.is_complete
-        && parts.len() == expected.len()
-        && parts.iter().zip(expected).all(|(part, sent)| is_same_part(part, sent));
+        && parts.len() == sent.parts.len()
+        && parts.iter().zip(&sent.parts).all(|(part, sent)| is_same_part(part, sent));
     is_whole || is_beginning(parts, sent)
 }
 

@@ -115,14 +115,8 @@ impl Exchange {
         let script = state.scripts.get(key).cloned().expect("a script for the key");
         let given = (0..replies).map(|number| {
             let turn = script.turn(number).expect("the script has that reply");
-            let is_cut_at_length = turn.manner.is_cut_at_length;
             let read_as = turn.manner.read_as.clone();
-            vec![Sent {
-                parts: parts(&turn, &format!("{number}x0")),
-                is_cut_at_length,
-                is_complete: true,
-                read_as,
-            }]
+            vec![Sent { parts: parts(&turn, &format!("{number}x0")), is_complete: true, read_as }]
         });
         let given = given.collect();
         state.talks.entry(key.to_owned()).or_default().sent = given;
@@ -213,7 +207,6 @@ impl State {
         }
         talk.sent[number].push(Sent {
             parts: parts(&turn, &id),
-            is_cut_at_length: turn.manner.is_cut_at_length,
             is_complete: false,
             read_as: turn.manner.read_as.clone(),
         });

@@ -1,9 +1,6 @@
 //! A reply as bytes on the wire, and points at which it waits.
 
-use super::{
-    Gate,
-    script::{Fault, Manner},
-};
+use super::{Gate, script::Fault};
 use bytes::Bytes;
 
 /// One HTTP chunk, or a wait.
@@ -23,14 +20,10 @@ impl Frame {
 
 /// Events of an API that are not part of a reply.
 pub(super) struct Odd {
-    /// It is not JSON.
-    pub(super) broken: &'static str,
     /// It says that the provider is overloaded.
     pub(super) reported: &'static str,
     /// It ends the reply for the same reason, where the API has such an event.
     pub(super) failed: &'static str,
-    /// Its kind is unknown.
-    pub(super) unknown: &'static str,
 }
 
 /// Applies a fault to the frames of a complete reply.
@@ -46,26 +39,10 @@ pub(super) fn spoil(frames: Vec<Frame>, fault: &Fault, odd: &Odd) -> Vec<Frame> 
             cut.extend([Frame::Gate(gate.clone()), Frame::Cut]);
             cut
         }
-        Fault::Malformed { after_events } => insert(frames, *after_events, odd.broken),
-        Fault::Unknown { after_events } => insert(frames, *after_events, odd.unknown),
         Fault::Reported { after_events } => insert(frames, *after_events, odd.reported),
         Fault::Failed { after_events } => insert(frames, *after_events, odd.failed),
-        Fault::Status { .. } | Fault::Close | Fault::NotAStream => frames,
+        Fault::Status { .. } | Fault::Close => frames,
     }
-}
-
-/// Splits the bytes into chunks of the script's size, if it sets one.
-pub(super) fn chop(frames: Vec<Frame>, manner: &Manner) -> Vec<Frame> {
-    let Some(size) = manner.chunk else { return frames };
-    frames
-        .into_iter()
-        .flat_map(|frame| match frame {
-            Frame::Bytes(bytes) => {
-                bytes.chunks(size).map(|c| Frame::Bytes(Bytes::copy_from_slice(c))).collect::<Vec<_>>()
-            }
-            other => vec![other],
-        })
-        .collect()
 }
 
 fn first_bytes(frames: Vec<Frame>, mut left: usize) -> Vec<Frame> {
@@ -101,17 +78,4 @@ fn insert(mut frames: Vec<Frame>, after_events: usize, event: &str) -> Vec<Frame
 pub(super) fn pieces_of(arguments: &str) -> Vec<String> {
     let characters: Vec<char> = arguments.chars().collect();
     characters.chunks(9).map(|c| c.iter().collect()).collect()
-}
-
-/// The first of each list, then the second of each, and so on.
-pub(super) fn by_turns<T>(lists: Vec<Vec<T>>) -> Vec<T> {
-    let mut lists: Vec<_> = lists.into_iter().map(Vec::into_iter).collect();
-    let mut mixed = Vec::new();
-    loop {
-        let before = mixed.len();
-        mixed.extend(lists.iter_mut().filter_map(Iterator::next));
-        if mixed.len() == before {
-            return mixed;
-        }
-    }
 }

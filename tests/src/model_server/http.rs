@@ -141,21 +141,15 @@ fn reply(
                     exchange.ended(ticket, Outcome::Failed);
                     return Err(io::Error::other("the script wants no answer"));
                 }
-                Fault::NotAStream => {
-                    exchange.ended(ticket, Outcome::Failed);
-                    return respond(200, None, "text/html", "<html>Please log in</html>".to_owned());
-                }
                 _ => {}
             }
             frames::spoil(whole(), fault, wire.odd())
         }
     };
-    let frames = frames::chop(frames, &turn.manner);
     let delivery = Delivery {
         exchange: Arc::clone(exchange),
         ticket: ticket.clone(),
         is_spoiled: fault.is_some(),
-        is_whole: fault.is_none_or(Fault::leaves_it_whole),
         outcome: Outcome::Abandoned,
     };
     stream(Play::of(frames, delivery))
@@ -257,15 +251,14 @@ async fn play(frames: Vec<Frame>, chunks: mpsc::Sender<io::Result<Bytes>>, mut d
 struct Delivery {
     exchange: Arc<Exchange>,
     ticket: Ticket,
+    /// By a fault: something of the reply is missing.
     is_spoiled: bool,
-    /// Nothing of the reply is missing.
-    is_whole: bool,
     outcome: Outcome,
 }
 
 impl Delivery {
     fn will_finish(&self) {
-        if self.is_whole {
+        if !self.is_spoiled {
             self.exchange.sent_whole(&self.ticket);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{
     MODEL,
-    frames::{Frame, Odd, by_turns, pieces_of},
+    frames::{Frame, Odd, pieces_of},
     script::{Piece, Turn},
     view::{Item, ItemKind, Part, View, blocks},
 };
@@ -11,10 +11,8 @@ use serde_json::{Value, json, value::RawValue};
 use std::collections::BTreeMap;
 
 pub(super) const ODD: Odd = Odd {
-    broken: "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\n\n",
     reported: "data: {\"error\":{\"message\":\"The engine is overloaded\",\"type\":\"server_error\",\"code\":503}}\n\n",
     failed: "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"error\"}]}\n\n",
-    unknown: "data: {\"type\":\"surprise\"}\n\n",
 };
 
 /// The fields that may differ between requests of a conversation: the shape of the reply.
@@ -151,34 +149,21 @@ fn extra(id: &str, at: usize) -> String {
 pub(super) fn frames(turn: &Turn, id: &str, wants_usage: bool) -> Vec<Frame> {
     let mut frames = vec![delta(id, &json!({ "role": "assistant", "content": "" }))];
     let mut number = 0;
-    let total = calls(&turn.pieces).count();
-    let mut held_back = Vec::new();
     for piece in &turn.pieces {
         match piece {
-            Piece::Text(text) if turn.manner.is_refused => {
-                frames.push(delta(id, &json!({ "refusal": text })));
-            }
             Piece::Text(text) => frames.push(delta(id, &json!({ "content": text }))),
             Piece::Reasoning(text) => frames.push(delta(id, &json!({ "reasoning_content": text }))),
             Piece::Redacted => {}
             Piece::Gate(gate) => frames.push(Frame::Gate(gate.clone())),
             Piece::Call { tool, arguments } => {
-                let is_cut = turn.manner.is_cut_at_length && number + 1 == total;
                 let extra = (!turn.manner.is_plain).then(|| extra(id, number));
-                let head = call_head(id, number, tool, extra);
-                let mut deltas = vec![head];
-                deltas.extend(call_arguments(id, number, arguments, is_cut));
+                frames.push(call_head(id, number, tool, extra));
+                frames.extend(call_arguments(id, number, arguments));
                 number += 1;
-                if turn.manner.is_interleaved { held_back.push(deltas) } else { frames.append(&mut deltas) }
             }
         }
     }
-    frames.append(&mut by_turns(held_back));
-    let reason = match (turn.manner.is_cut_at_length, total) {
-        (true, _) => "length",
-        (false, 0) => "stop",
-        (false, _) => "tool_calls",
-    };
+    let reason = if number == 0 { "stop" } else { "tool_calls" };
     frames.push(chunk(id, &json!([{ "index": 0, "delta": {}, "finish_reason": reason }]), None));
     if wants_usage {
         let usage = json!({ "prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110,
@@ -199,14 +184,10 @@ fn call_head(id: &str, at: usize, tool: &str, extra: Option<String>) -> Frame {
     raw_delta(id, &head)
 }
 
-fn call_arguments(id: &str, at: usize, arguments: &str, is_cut: bool) -> Vec<Frame> {
-    let mut pieces = pieces_of(arguments);
-    if is_cut {
-        pieces.truncate(pieces.len() / 2);
-    }
+fn call_arguments(id: &str, at: usize, arguments: &str) -> Vec<Frame> {
     let delta_of =
         |piece| delta(id, &json!({ "tool_calls": [{ "index": at, "function": { "arguments": piece } }] }));
-    pieces.into_iter().map(delta_of).collect()
+    pieces_of(arguments).into_iter().map(delta_of).collect()
 }
 
 fn delta(id: &str, delta: &Value) -> Frame {

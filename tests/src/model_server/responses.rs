@@ -2,7 +2,7 @@
 
 use super::{
     MODEL,
-    frames::{Frame, Odd, by_turns, pieces_of},
+    frames::{Frame, Odd, pieces_of},
     script::{Piece, Turn},
     view::{Item, ItemKind, Part, View, blocks},
 };
@@ -10,10 +10,8 @@ use serde_json::{Value, json, value::RawValue};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const ODD: Odd = Odd {
-    broken: "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\n\n",
     reported: "event: error\ndata: {\"type\":\"error\",\"code\":\"server_error\",\"message\":\"The engine is overloaded\",\"param\":null}\n\n",
     failed: "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"The engine is overloaded\"}}}\n\n",
-    unknown: "event: response.surprise\ndata: {\"type\":\"response.surprise\",\"output_index\":0}\n\n",
 };
 
 /// The fields that may differ between requests of a conversation: the shape of the reply.
@@ -152,7 +150,7 @@ fn reasoning_is_followed(item: &Item) -> Result<(), String> {
 /// The parts of a reply, in the form in which they must come back.
 pub(super) fn parts(turn: &Turn, id: &str) -> Vec<Part> {
     let parts = blocks(&turn.pieces).into_iter().enumerate().map(|(at, block)| match block {
-        Piece::Text(text) => Part::Whole { raw: message(id, at, &text, turn), text },
+        Piece::Text(text) => Part::Whole { raw: message(id, at, &text), text },
         Piece::Reasoning(text) => Part::Opaque(reasoning(id, at, &text)),
         Piece::Redacted | Piece::Gate(_) => Part::Opaque(reasoning(id, at, "")),
         Piece::Call { tool, arguments } => Part::Call {
@@ -180,16 +178,11 @@ fn reasoning(id: &str, at: usize, summary: &str) -> String {
     )
 }
 
-fn message(id: &str, at: usize, text: &str, turn: &Turn) -> String {
+fn message(id: &str, at: usize, text: &str) -> String {
     let text = Value::from(text);
-    let part = if turn.manner.is_refused {
-        format!(r#"{{"type":"refusal","refusal":{text}}}"#)
-    } else {
-        format!(r#"{{"type":"output_text", "text":{text},"annotations":[],"logprobs":[]}}"#)
-    };
-    let status = if turn.manner.is_cut_at_length { "incomplete" } else { "completed" };
+    let part = format!(r#"{{"type":"output_text", "text":{text},"annotations":[],"logprobs":[]}}"#);
     format!(
-        r#"{{"type":"message","status":"{status}", "id":"msg_{id}_{at}","role":"assistant","phase":"commentary","content":[{part}]}}"#
+        r#"{{"type":"message","status":"completed", "id":"msg_{id}_{at}","role":"assistant","phase":"commentary","content":[{part}]}}"#
     )
 }
 
@@ -209,7 +202,7 @@ fn call(id: &str, at: usize, tool: &str, arguments: &str) -> String {
 
 /// The stream of a reply.
 pub(super) fn frames(turn: &Turn, id: &str) -> Vec<Frame> {
-    let mut stream = Stream::of(turn, id);
+    let mut stream = Stream::of(id);
     let begun = json!({ "id": format!("resp_{id}"), "object": "response", "status": "in_progress", "model": MODEL, "error": null, "output": [] });
     for kind in ["response.created", "response.in_progress"] {
         stream.frames.push(event(kind, &format!(r#","response":{begun}"#)));
@@ -222,15 +215,12 @@ pub(super) fn frames(turn: &Turn, id: &str) -> Vec<Frame> {
 
 /// A reply on its way.
 struct Stream<'a> {
-    turn: &'a Turn,
     id: &'a str,
     frames: Vec<Frame>,
     /// The item that is being written, and its text so far.
     open: Option<(Kind, String)>,
     /// The items so far.
     output: Vec<String>,
-    calls: usize,
-    held_back: Vec<Vec<Frame>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -240,8 +230,8 @@ enum Kind {
 }
 
 impl<'a> Stream<'a> {
-    const fn of(turn: &'a Turn, id: &'a str) -> Self {
-        Self { turn, id, frames: Vec::new(), open: None, output: Vec::new(), calls: 0, held_back: Vec::new() }
+    const fn of(id: &'a str) -> Self {
+        Self { id, frames: Vec::new(), open: None, output: Vec::new() }
     }
 
     fn play(&mut self, piece: &Piece) {
@@ -267,7 +257,7 @@ impl<'a> Stream<'a> {
             self.leave();
             let at = self.output.len();
             self.begin(&match kind {
-                Kind::Text => message(self.id, at, "", self.turn),
+                Kind::Text => message(self.id, at, ""),
                 Kind::Reasoning => reasoning(self.id, at, "").replace("+==", ""),
             });
             self.open = Some((kind, String::new()));
@@ -276,7 +266,6 @@ impl<'a> Stream<'a> {
             whole.push_str(text);
         }
         let name = match kind {
-            Kind::Text if self.turn.manner.is_refused => "response.refusal.delta",
             Kind::Text => "response.output_text.delta",
             Kind::Reasoning => "response.reasoning_summary_text.delta",
         };
@@ -292,7 +281,7 @@ impl<'a> Stream<'a> {
         let Some((kind, text)) = self.open.take() else { return };
         let at = self.output.len();
         self.finish(match kind {
-            Kind::Text => message(self.id, at, &text, self.turn),
+            Kind::Text => message(self.id, at, &text),
             Kind::Reasoning => reasoning(self.id, at, &text),
         });
     }
@@ -309,38 +298,24 @@ impl<'a> Stream<'a> {
     }
 
     fn call(&mut self, tool: &str, arguments: &str) {
-        self.calls += 1;
-        let total = self.turn.pieces.iter().filter(|p| matches!(p, Piece::Call { .. })).count();
-        let mut pieces = pieces_of(arguments);
-        if self.turn.manner.is_cut_at_length && self.calls == total {
-            pieces.truncate(pieces.len() / 2);
-        }
-        let (at, before) = (self.output.len(), self.frames.len());
+        let at = self.output.len();
         self.begin(&call(self.id, at, tool, ""));
-        for piece in &pieces {
+        for piece in pieces_of(arguments) {
             let fields = format!(r#","output_index":{at},"delta":{}"#, Value::from(piece.as_str()));
             self.frames.push(event("response.function_call_arguments.delta", &fields));
         }
-        self.finish(call(self.id, at, tool, &pieces.concat()));
-        if self.turn.manner.is_interleaved {
-            self.held_back.push(self.frames.split_off(before));
-        }
+        self.finish(call(self.id, at, tool, arguments));
     }
 
     fn end(mut self) -> Vec<Frame> {
         self.leave();
-        self.frames.append(&mut by_turns(self.held_back));
-        let (status, details) = match self.turn.manner.is_cut_at_length {
-            true => ("incomplete", r#"{"reason":"max_output_tokens"}"#),
-            false => ("completed", "null"),
-        };
         let usage = json!({ "input_tokens": 100, "input_tokens_details": { "cached_tokens": 40 },
             "output_tokens": 10, "output_tokens_details": { "reasoning_tokens": 2 }, "total_tokens": 110 });
         let (id, output) = (self.id, self.output.join(","));
         self.frames.push(event(
-            &format!("response.{status}"),
+            "response.completed",
             &format!(
-                r#","response":{{"id":"resp_{id}","status":"{status}","incomplete_details":{details},"output":[{output}],"usage":{usage}}}"#
+                r#","response":{{"id":"resp_{id}","status":"completed","incomplete_details":null,"output":[{output}],"usage":{usage}}}"#
             ),
         ));
         self.frames

@@ -64,18 +64,10 @@ pub(super) enum Piece {
 /// How a reply is sent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Manner {
-    /// The reply ends at the token limit, in the middle of its last call if it has one.
-    pub(super) is_cut_at_length: bool,
-    /// Its text is a refusal.
-    pub(super) is_refused: bool,
-    /// The calls' arguments arrive by turns.
-    pub(super) is_interleaved: bool,
     /// Calls carry no `extra_content` of the provider's own.
     pub(super) is_plain: bool,
     /// How it comes back, if that is not how it was given.
     pub(super) read_as: Option<Box<Turn>>,
-    /// Bytes in an HTTP chunk; absent: an event each.
-    pub(super) chunk: Option<usize>,
 }
 
 /// A fault instead of a reply.
@@ -89,23 +81,10 @@ pub enum Fault {
     Cut { after: usize },
     /// After so many bytes nothing more comes while the gate is shut; then the connection is cut.
     Stall { after: usize, gate: Gate },
-    /// After so many events comes one that is not JSON.
-    Malformed { after_events: usize },
-    /// After so many events comes one of an unknown kind.
-    Unknown { after_events: usize },
     /// After so many events the provider says that it is overloaded.
     Reported { after_events: usize },
     /// After so many events the reply ends for that reason.
     Failed { after_events: usize },
-    /// Status 200 and a web page instead of a stream.
-    NotAStream,
-}
-
-impl Fault {
-    /// The reply comes all the same, with an event more.
-    pub(super) const fn leaves_it_whole(&self) -> bool {
-        matches!(self, Self::Malformed { .. } | Self::Unknown { .. })
-    }
 }
 
 impl Turn {
@@ -168,29 +147,10 @@ impl Turn {
         self.with(Piece::Call { tool: tool.to_owned(), arguments })
     }
 
-    /// A call with exactly these bytes as arguments.
-    #[must_use]
-    pub fn raw_call(self, tool: &str, arguments: &str) -> Self {
-        self.with(Piece::Call { tool: tool.to_owned(), arguments: arguments.to_owned() })
-    }
-
     /// Sends what follows only when the gate is open.
     #[must_use]
     pub fn gate(self, gate: &Gate) -> Self {
         self.with(Piece::Gate(gate.clone()))
-    }
-
-    #[must_use]
-    pub fn cut_at_length(mut self) -> Self {
-        self.manner.is_cut_at_length = true;
-        self
-    }
-
-    /// The model refuses, with the reply's text.
-    #[must_use]
-    pub fn refused(mut self) -> Self {
-        self.manner.is_refused = true;
-        self
     }
 
     /// It comes back as this reply: the client has read calls in its text, or has given its calls another form.
@@ -200,24 +160,11 @@ impl Turn {
         self
     }
 
-    #[must_use]
-    pub fn interleaved(mut self) -> Self {
-        self.manner.is_interleaved = true;
-        self
-    }
-
     /// Its calls have no `extra_content`, which a proxy may rewrite although it must come back byte for byte (OpenAI Chat
     /// Completions only).
     #[must_use]
     pub fn plain(mut self) -> Self {
         self.manner.is_plain = true;
-        self
-    }
-
-    /// Sends so many bytes at a time, splitting characters and lines.
-    #[must_use]
-    pub fn bytes_at_a_time(mut self, bytes: usize) -> Self {
-        self.manner.chunk = Some(bytes);
         self
     }
 

@@ -86,7 +86,6 @@ impl View {
 #[derive(Debug, Clone)]
 pub(super) struct Sent {
     pub(super) parts: Vec<Part>,
-    pub(super) is_cut_at_length: bool,
     /// Nothing delays its end any more.
     pub(super) is_complete: bool,
     /// How it comes back, if that is not how it was given.

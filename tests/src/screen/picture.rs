@@ -1,10 +1,6 @@
-use std::ops::Range;
-
 /// The background of a card that needs a person, dark and light, each plain and of high risk; and how many of its pixels must be seen.
 const CARDS: [u32; 4] = [0x2a_2318, 0xfd_f3df, 0x2c_1d1d, 0xfb_eae8];
 const CARD: usize = 5_000;
-/// The frame of what has the keyboard or was found by the search, dark and light.
-const ACCENTS: [u32; 2] = [0x7a_a2f7, 0x2f_5fc4];
 
 /// The pixels of a window.
 pub struct Picture {
@@ -53,21 +49,6 @@ impl Picture {
     pub fn has_card(&self) -> bool {
         CARDS.into_iter().any(|ground| self.count(ground) > CARD)
     }
-
-    /// Whether the upper or lower edge of an accented frame covers most of this area's width.
-    #[must_use]
-    pub fn has_frame(&self, across: Range<usize>, down: Range<usize>) -> bool {
-        let is_accent =
-            |x, y| self.at(x, y).is_some_and(|pixel| ACCENTS.iter().any(|accent| is_near(pixel, *accent)));
-        let row = |y| across.clone().filter(|&x| is_accent(x, y)).count();
-        down.into_iter().any(|y| row(y) > across.len() / 2)
-    }
-}
-
-/// Whether it may be that colour blended with a lighter background: an edge between two rows of pixels is drawn over both.
-fn is_near(pixel: u32, accent: u32) -> bool {
-    let channels = |colour: u32| [16, 8, 0].map(|shift| (colour >> shift) & 0xff);
-    channels(pixel).into_iter().zip(channels(accent)).all(|(one, other)| one.abs_diff(other) <= 0x70)
 }
 
 fn colour(pixel: &[u8]) -> u32 {
@@ -84,9 +65,6 @@ mod tests {
         assert_eq!(picture.size(), (2, 1));
         assert_eq!([picture.at(1, 0), picture.at(2, 0), picture.at(0, 1)], [Some(0x0a_0b0c), None, None]);
         assert_eq!(picture.count(0x01_0203), 1);
-        assert!(
-            is_near(0x5c_82d0, 0x2f_5fc4) && !is_near(0xe2_dfda, 0x2f_5fc4) && !is_near(0xfd_f3df, 0x2f_5fc4)
-        );
         assert!(Picture::parse(b"P6\n2 2\n255\n\x01\x02\x03").is_none());
     }
 }

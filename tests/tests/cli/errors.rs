@@ -1,11 +1,7 @@
 //! Errors, for people and for programs.
 
 use abide_client::protocol::task::Status;
-use abide_tests::{
-    daemon::CliOutput,
-    model_server::{Fault, Turn},
-    world::World,
-};
+use abide_tests::{daemon::CliOutput, model_server::Turn, world::World};
 use serde_json::{Value, json};
 
 /// The one document on standard error.
@@ -39,25 +35,6 @@ async fn with_json_an_error_is_one_line_of_json_on_standard_error() {
     cli.ok(&["daemon", "stop"]).await;
     let down = cli.run(&["daemon", "status", "--json"]).await;
     assert_eq!((down.code, &error(&down)["kind"]), (Some(3), &json!("no_daemon")), "{down:?}");
-}
-
-#[tokio::test]
-async fn a_failure_is_printed_once_and_under_one_name() {
-    let world = World::start().await;
-    let cli = world.daemon.cli();
-    world
-        .model
-        .script("bad", [Turn::done("Never.").but_first(Fault::Status { code: 401, retry_after: None })]);
-    let bad = cli.run(&["run", "--yes", "[k:bad]"]).await;
-    assert_eq!(bad.code, Some(1), "{bad:?}");
-    assert_eq!(bad.stderr.matches("it wants a key").count(), 1, "{bad:?}");
-    let last = bad.stderr.trim_end().lines().last().unwrap_or_default().to_owned();
-    assert!(last.starts_with("error · "), "{bad:?}");
-    assert!(cli.ok(&["ps", "--all"]).await.contains(" error "), "the same word in the list");
-    assert_eq!(cli.json(&["ps", "--all"]).await[0]["status"], "error");
-    // A later `watch` prints the reason too.
-    let task = cli.json(&["ps", "--all"]).await[0]["id"].as_str().unwrap().to_owned();
-    assert_eq!(cli.run(&["watch", &task]).await.stderr.matches("it wants a key").count(), 1);
 }
 
 #[tokio::test]

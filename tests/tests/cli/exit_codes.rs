@@ -28,7 +28,12 @@ async fn the_agents_text_goes_to_stdout_and_the_exit_code_is_that_of_the_end() {
         .script("bad", [Turn::done("Never.").but_first(Fault::Status { code: 401, retry_after: None })]);
     let bad = cli.run(&["run", "--yes", "[k:bad]"]).await;
     assert_eq!(bad.code, Some(1), "{bad:?}");
-    assert!(!bad.stderr.is_empty());
+    assert_eq!(bad.stderr.matches("it wants a key").count(), 1, "{bad:?}");
+    let last = bad.stderr.trim_end().lines().last().unwrap_or_default();
+    assert!(last.starts_with("error · "), "{bad:?}");
+    let failed = cli.json(&["ps", "--status", "error"]).await;
+    let task = failed[0]["id"].as_str().unwrap();
+    assert_eq!(cli.run(&["watch", task]).await.stderr.matches("it wants a key").count(), 1);
 
     world.model.script("asks", [Turn::ask("Which?"), Turn::done("Done.")]);
     let asks = cli.run(&["run", "[k:asks]"]).await;

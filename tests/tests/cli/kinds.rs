@@ -3,7 +3,7 @@
 use abide_tests::{model_server::Turn, world::World};
 
 #[tokio::test]
-async fn a_tasks_id_stands_for_its_conversation_in_commands_that_only_read() {
+async fn a_tasks_id_stands_for_its_conversation_only_where_it_is_read_and_a_title_is_kept_uncut_or_refused() {
     let world = World::start().await;
     let task = world.run("kinds", [Turn::done("All is done.")]).await;
     world.wait_end(task).await;
@@ -26,33 +26,18 @@ async fn a_tasks_id_stands_for_its_conversation_in_commands_that_only_read() {
         );
         assert!(refused.stderr.contains(&format!("its newest task is {id}")), "{refused:?}");
     }
-}
 
-#[tokio::test]
-async fn an_empty_title_is_refused() {
-    let world = World::start().await;
-    let task = world.run("kinds", [Turn::done("All is done.")]).await;
-    world.wait_end(task).await;
-    let cli = world.daemon.cli();
-    let conversation = task.conversation_id.short();
-    for title in ["", " \t"] {
+    let long = "x".repeat(501);
+    for (title, words) in [
+        ("", "the title is empty"),
+        (" \t", "the title is empty"),
+        (long.as_str(), "the title has 501 bytes, over the limit of 500"),
+    ] {
         let refused = cli.run(&["conversations", "rename", &conversation, title]).await;
         assert_eq!(refused.code, Some(2), "{refused:?}");
-        assert!(refused.stderr.contains("the title is empty"), "{refused:?}");
+        assert!(refused.stderr.contains(words), "{refused:?}");
     }
-}
-
-#[tokio::test]
-async fn a_title_is_kept_uncut_or_refused() {
-    let world = World::start().await;
-    let task = world.run("kinds", [Turn::done("All is done.")]).await;
-    world.wait_end(task).await;
-    let cli = world.daemon.cli();
-    let conversation = task.conversation_id.short();
     let whole = "A title of many words ".repeat(10).trim().to_owned();
     cli.ok(&["conversations", "rename", &conversation, &whole]).await;
     assert!(cli.ok(&["conversations", "--json"]).await.contains(&format!("{whole:?}")));
-    let refused = cli.run(&["conversations", "rename", &conversation, &"x".repeat(501)]).await;
-    assert_eq!(refused.code, Some(2), "{refused:?}");
-    assert!(refused.stderr.contains("the title has 501 bytes, over the limit of 500"), "{refused:?}");
 }

@@ -28,22 +28,6 @@ async fn lists_are_one_document_in_json_and_plain_text_in_a_pipe() {
 }
 
 #[tokio::test]
-async fn control_characters_of_models_never_reach_the_terminal() {
-    let world = World::start().await;
-    let evil = "red \u{1b}[31malert\u{1b}]0;title\u{7} \u{9b}2J \u{202e}txt";
-    let task = world.run("evil", [Turn::say(evil), Turn::done(evil)]).await;
-    world.wait_end(task).await;
-    let cli = world.daemon.cli();
-    for arguments in
-        [&["messages", &task.conversation_id.short()][..], &["show", &task.task_id.short()], &["ps", "--all"]]
-    {
-        let text = cli.ok(arguments).await;
-        let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
-        assert!(!text.contains(bad), "`abide {}`: {text:?}", arguments.join(" "));
-    }
-}
-
-#[tokio::test]
 async fn the_daemon_starts_when_needed_and_stops_on_command() {
     let model = abide_tests::model_server::ModelServer::start().await;
     let daemon = abide_tests::daemon::TestDaemon::new(&abide_tests::daemon::Config::with(&model));

@@ -7,7 +7,7 @@ use abide_tests::{
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_script_gets_the_final_text_and_nothing_else() {
+async fn a_script_gets_the_final_text_or_one_object_whatever_the_end_and_nothing_else() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     let turns =
@@ -16,18 +16,6 @@ async fn a_script_gets_the_final_text_and_nothing_else() {
     let run = cli.run(&["run", "--yes", "--result", "[k:agent]"]).await;
     assert_eq!((run.code, &*run.stdout, &*run.stderr), (Some(0), "All is well.\n", ""));
 
-    world
-        .model
-        .script("bad", [Turn::done("Never.").but_first(Fault::Status { code: 401, retry_after: None })]);
-    let run = cli.run(&["run", "--result", "[k:bad]"]).await;
-    assert_eq!((run.code, &*run.stdout), (Some(1), ""));
-    assert!(run.stderr.contains("401"), "{run:?}");
-}
-
-#[tokio::test]
-async fn a_script_gets_one_object_whatever_the_end() {
-    let world = World::start().await;
-    let cli = world.daemon.cli();
     let object = async |arguments: &[&str]| {
         let run = cli.run(&[&["run", "--json-result"], arguments].concat()).await;
         let object: Value =

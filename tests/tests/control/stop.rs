@@ -1,8 +1,7 @@
-//! Stop, from every live state: at once, whole, and for good.
+//! Stop while the model thinks and while a tool runs: at once, whole, and for good.
 
 use abide_client::protocol::{
     ErrorKind,
-    inbox::Decision,
     message::{MessageKind, Role},
     method::{
         self,
@@ -11,7 +10,7 @@ use abide_client::protocol::{
     task::{EndReason, Status},
 };
 use abide_tests::{
-    model_server::{Fault, Gate, Outcome, Turn},
+    model_server::{Gate, Outcome, Turn},
     wait,
     world::{World, named},
 };
@@ -68,30 +67,12 @@ async fn while_thinking_the_request_is_cancelled_and_the_shown_text_stays() {
 }
 
 #[tokio::test]
-async fn between_two_attempts_the_shown_text_of_the_broken_reply_stays() {
-    let mut world = World::start().await;
-    let gate = Gate::new("a reply that breaks");
-    let fault = Fault::Stall { after: 700, gate: gate.clone() };
-    let script = [Turn::say("Shown so far").text(", and more".repeat(100)).but_first(fault)];
-    let task = world.run("broken", script).await;
-    let mut watcher = world.watch(task).await;
-    gate.reached().await;
-    watcher.wait_output("Shown so far").await;
-    // A paused task makes no other attempt, so the stop comes before the next one.
-    world.pause(task).await;
-    gate.open();
-    world.wait_status(task, Status::Paused).await;
-    stops_for_good(&mut world, task, "broken").await;
-    let (messages, _) = world.messages(task.conversation_id).await;
-    let partial = messages.iter().find(|m| m.kind == MessageKind::Partial).expect("what was shown stays");
-    assert_eq!(partial.text, "Shown so far");
-}
-
-#[tokio::test]
 async fn while_a_tool_runs_its_whole_tree_is_killed() {
     let mut world = World::start().await;
     let witness = world.witness();
-    let task = world.run("tool", [Turn::shell(&witness.command_that_hangs("tool"))]).await;
+    let both = Turn::shell(&witness.command_that_hangs("tool"))
+        .call("shell", json!({ "command": witness.command("behind it") }));
+    let task = world.run("tool", [both, Turn::done("Done.")]).await;
     let mut watcher = world.watch(task).await;
     watcher.wait_output("output of tool").await;
     wait::wait_until("its output to be kept", async || world.daemon.has_kept("output of tool")).await;
@@ -101,67 +82,14 @@ async fn while_a_tool_runs_its_whole_tree_is_killed() {
     })
     .await;
     stops_for_good(&mut world, task, "tool").await;
-    assert_eq!(witness.count("tool"), 1);
     let call = world.get(task).await.calls.remove(0);
     let result = call.result.expect("a stopped call has a result");
     assert!(result.message.contains("Its output so far:\noutput of tool"), "{result:?}");
-}
 
-#[tokio::test]
-async fn while_a_question_is_open() {
-    let mut world = World::start().await;
-    let task = world.run("question", [Turn::ask("Really?")]).await;
-    world.wait_status(task, Status::WaitingUser).await;
-    stops_for_good(&mut world, task, "question").await;
-}
-
-#[tokio::test]
-async fn while_an_approval_is_open() {
-    let mut world = World::start().await;
-    let witness = world.witness();
-    let task = world.run_asking("approval", [Turn::shell(&witness.command("approval"))]).await;
-    world.wait_status(task, Status::WaitingApproval).await;
-    stops_for_good(&mut world, task, "approval").await;
-    assert_eq!(witness.count("approval"), 0);
-}
-
-#[tokio::test]
-async fn while_paused() {
-    let mut world = World::start().await;
-    let task = world.run_asking("paused", [Turn::shell("true"), Turn::done("Done.")]).await;
-    world.wait_status(task, Status::WaitingApproval).await;
-    world.pause(task).await;
-    world.decide(task, Decision::RejectOnce).await;
-    world.wait_status(task, Status::Paused).await;
-    stops_for_good(&mut world, task, "paused").await;
-}
-
-#[tokio::test]
-async fn between_two_steps() {
-    let mut world = World::with_step_delay(3_600_000).await;
-    let task = world.run("between", [Turn::shell("true"), Turn::done("Done.")]).await;
-    world.wait("the end of the first step", task, |t| t.step_count == 1 && t.status == Status::Running).await;
-    stops_for_good(&mut world, task, "between").await;
-}
-
-#[tokio::test]
-async fn the_next_task_sees_a_result_for_every_call() {
-    let world = World::start().await;
-    let witness = world.witness();
-    let script = [
-        Turn::new()
-            .call("shell", json!({ "command": witness.command_that_hangs("one") }))
-            .call("shell", json!({ "command": witness.command("two") })),
-        Turn::done("Done."),
-    ];
-    let task = world.run("pairs", script).await;
-    let mut watcher = world.watch(task).await;
-    watcher.wait_output("output of one").await;
-    world.stop(task).await;
-    let params = StartTaskParams { conversation_id: Some(task.conversation_id), ..world.task("pairs") };
+    let params = StartTaskParams { conversation_id: Some(task.conversation_id), ..world.task("tool") };
     let next = world.begin(params).await;
     assert_eq!(world.wait_end(next).await.status, Status::Completed);
-    assert_eq!(witness.marks(), ["one"]);
+    assert_eq!(witness.marks(), ["tool"]);
     // The model server refuses calls without results.
     world.model.assert_no_violations();
 }

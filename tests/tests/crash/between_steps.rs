@@ -18,27 +18,3 @@ async fn the_next_step_follows_after_a_crash() {
     assert_eq!(witness.count("one"), 1);
     assert_eq!(world.model.requests("between").len(), 2);
 }
-
-/// Killed again and again at any moment, a task gets to its end, and every tool runs at most once.
-#[tokio::test]
-async fn a_task_killed_again_and_again_still_completes() {
-    let mut world = World::start().await;
-    let witness = world.witness();
-    let mut script: Vec<Turn> = (0..12)
-        .map(|n| {
-            Turn::say(format!("Step {n}."))
-                .call("shell", serde_json::json!({ "command": witness.command(&n.to_string()) }))
-        })
-        .collect();
-    script.push(Turn::done("Done."));
-    let task = world.run("again", script).await;
-    for step in [1, 3, 5, 7, 9] {
-        world.wait(&format!("step {step}"), task, |t| t.step_count >= step || t.status.has_ended()).await;
-        world.crash_and_restart().await;
-    }
-    let end = world.wait_end(task).await;
-    assert_eq!(end.status, Status::Completed, "{end:?}");
-    for mark in witness.marks() {
-        assert_eq!(witness.count(&mark), 1, "call {mark} ran twice");
-    }
-}

@@ -7,38 +7,6 @@ use abide_tests::{
 };
 
 #[tokio::test]
-async fn a_reply_cut_by_a_stop_is_requested_again() {
-    let mut world = World::start().await;
-    let gate = Gate::new("the middle of a reply");
-    let task =
-        world.run("reply", [Turn::say("Half").gate(&gate).text(" and half."), Turn::done("Done.")]).await;
-    gate.reached().await;
-    assert!(world.daemon.stop().await.success());
-    world.daemon.up().await;
-    world.client = world.daemon.client().await;
-    gate.reached_times(2).await;
-    gate.open();
-    assert_eq!(world.wait_end(task).await.status, Status::Completed);
-    assert_eq!(world.texts(task.conversation_id).await[1], "Half and half.");
-}
-
-#[tokio::test]
-async fn a_tool_that_does_not_end_in_time_is_killed_and_not_run_again() {
-    let mut world = World::start().await;
-    let witness = world.witness();
-    let task =
-        world.run("tool", [Turn::shell(&witness.command_that_hangs("tool")), Turn::done("Done.")]).await;
-    let mut watcher = world.watch(task).await;
-    watcher.wait_output("output of tool").await;
-    assert!(world.daemon.stop().await.success());
-    assert!(world.daemon.offspring().is_empty(), "{:?}", world.daemon.offspring());
-    world.daemon.up().await;
-    world.client = world.daemon.client().await;
-    assert_eq!(world.wait_end(task).await.status, Status::Completed);
-    assert_eq!(witness.count("tool"), 1);
-}
-
-#[tokio::test]
 async fn a_tool_that_ends_in_time_finishes() {
     let mut world = World::start().await;
     let task =
@@ -58,7 +26,8 @@ async fn a_stop_prints_what_it_cut_off_and_a_second_stop_finds_no_daemon() {
     let mut world = World::start().await;
     let witness = world.witness();
     let gate = Gate::new("the reply after the cut");
-    let script = [Turn::shell(&witness.command_that_hangs("tool")), Turn::say("Half").gate(&gate)];
+    let half = Turn::say("Half").gate(&gate).text(" and half.");
+    let script = [Turn::shell(&witness.command_that_hangs("tool")), half, Turn::done("Done.")];
     let task = world.run("cut", script).await;
     let mut watcher = world.watch(task).await;
     watcher.wait_output("output of tool").await;
@@ -70,6 +39,7 @@ async fn a_stop_prints_what_it_cut_off_and_a_second_stop_finds_no_daemon() {
     assert!(says(&format!("cut off: {}", task.task_id.short())) && says("shell"), "{stopped:?}");
     assert!(says("what it did is unknown") && says("1 goes on"), "{stopped:?}");
     assert!(world.daemon.ended().await.success());
+    assert!(world.daemon.offspring().is_empty(), "{:?}", world.daemon.offspring());
     let again = cli.run(&["daemon", "stop"]).await;
     assert!(again.code == Some(0) && again.stdout.contains("not running"), "{again:?}");
 
@@ -80,4 +50,13 @@ async fn a_stop_prints_what_it_cut_off_and_a_second_stop_finds_no_daemon() {
     assert_eq!(stopped["cut"][0]["work"], "model_call", "{stopped}");
     assert_eq!(stopped["tasks"], serde_json::json!({ "running": 1, "waiting": 0, "paused": 0 }));
     assert!(world.daemon.ended().await.success());
+
+    // The reply is requested again, the command is not run again.
+    world.daemon.up().await;
+    world.client = world.daemon.client().await;
+    gate.reached_times(2).await;
+    gate.open();
+    assert_eq!(world.wait_end(task).await.status, Status::Completed);
+    assert_eq!(witness.count("tool"), 1);
+    assert!(world.texts(task.conversation_id).await.contains(&"Half and half.".to_owned()));
 }

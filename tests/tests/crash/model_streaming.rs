@@ -1,9 +1,6 @@
 //! kill -9 while the model streams: it is asked again, and no call of the interrupted reply runs.
 
-use abide_client::protocol::{
-    message::Role,
-    task::{Mode, Status},
-};
+use abide_client::protocol::{message::Role, record::RecordBody, task::Status};
 use abide_tests::{
     model_server::{Gate, Outcome, Turn},
     world::World,
@@ -45,28 +42,6 @@ async fn the_model_is_asked_again_and_no_call_of_the_cut_reply_runs() {
     let (messages, _) = world.messages(task.conversation_id).await;
     let said: Vec<_> = messages.iter().filter(|m| m.role == Role::Agent).map(|m| m.text.as_str()).collect();
     assert_eq!(said, ["I will now run it.", "Done."], "the cut reply leaves nothing behind");
-    watcher
-        .facts_until("the end", |f| {
-            matches!(f.body(), Some(abide_client::protocol::record::RecordBody::TaskEnded(_)))
-        })
-        .await;
+    watcher.facts_until("the end", |f| matches!(f.body(), Some(RecordBody::TaskEnded(_)))).await;
     watcher.assert_agrees_with(&world.daemon, |line| line.conversation == task.conversation_id);
-}
-
-#[tokio::test]
-async fn a_chat_is_asked_again_too() {
-    let mut world = World::start().await;
-    let gate = Gate::new("the middle of an answer");
-    world.model.script("chat", [Turn::say("Hello ").gate(&gate).text("again.")]);
-    let params = abide_client::protocol::method::task::StartTaskParams {
-        mode: Some(Mode::Chat),
-        ..world.task("chat")
-    };
-    let task = world.begin(params).await;
-    gate.reached().await;
-    world.crash_and_restart().await;
-    gate.reached_times(2).await;
-    gate.open();
-    assert_eq!(world.wait_end(task).await.status, Status::Completed);
-    assert_eq!(world.texts(task.conversation_id).await[1..], ["Hello again."]);
 }

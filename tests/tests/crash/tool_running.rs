@@ -70,19 +70,3 @@ async fn an_interrupted_call_that_a_person_had_approved_opens_a_question() {
     assert_eq!(witness.count("approved"), 1);
     assert!(world.model.requests("approved")[1].text().contains("it happened"));
 }
-
-#[tokio::test]
-async fn a_second_crash_changes_nothing() {
-    let mut world = World::start().await;
-    let witness = world.witness();
-    let script =
-        [Turn::shell(&witness.command_that_hangs("twice")), Turn::ask("Go on?"), Turn::done("Done.")];
-    let task = world.run("twice", script).await;
-    dies_with_the_tool(&mut world, task, "twice").await;
-    world.wait_status(task, Status::WaitingUser).await;
-    world.crash_and_restart().await;
-    world.wait_status(task, Status::WaitingUser).await;
-    world.answer(task, Some("yes")).await;
-    assert_eq!(world.wait_end(task).await.status, Status::Completed);
-    assert_eq!(witness.marks(), ["twice"]);
-}

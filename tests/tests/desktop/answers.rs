@@ -3,16 +3,12 @@
 use super::notifications::start_with;
 use abide_client::protocol::{
     inbox::Decision,
-    method::{
-        self,
-        conversation::{ConversationParams, UpdateConversationParams},
-        task::StartTaskReply,
-    },
+    method::task::StartTaskReply,
     record::{By, RecordBody, Via},
     task::Status,
 };
 use abide_tests::{
-    bus::{ABLE, PLAIN, PLASMA, Popup},
+    bus::{ABLE, PLASMA, Popup},
     ledger,
     model_server::Turn,
     skip::skip,
@@ -53,12 +49,16 @@ fn by_notification() -> By {
 }
 
 #[tokio::test]
-async fn a_call_is_allowed_or_rejected_from_its_notification_and_recorded_so() {
-    let name = "a_call_is_allowed_or_rejected_from_its_notification_and_recorded_so";
-    let Some((world, bus)) = start_with(ABLE).await else {
+async fn a_question_is_answered_and_calls_are_decided_from_notifications_and_recorded_so() {
+    let name = "a_question_is_answered_and_calls_are_decided_from_notifications_and_recorded_so";
+    let Some((world, bus)) = start_with(PLASMA).await else {
         return skip(name, "dbus-daemon is not installed");
     };
-    let task = world.run_asking("decides", [write("yes.txt"), write("no.txt"), Turn::done("Done.")]).await;
+    let script = [Turn::ask("What colour?"), write("yes.txt"), write("no.txt"), Turn::done("Done.")];
+    let task = world.run_asking("decides", script).await;
+    let popup = bus.popup("the question", is_question).await;
+    assert_eq!(popup.keys(), ["open", "default", "inline-reply"]);
+    bus.reply(&popup, "a <b>warm</b> grey").await;
     let popup = bus.popup("the approval", |p| is_approval(p) && p.body.contains("yes.txt")).await;
     assert_eq!(popup.keys(), ["allow", "reject", "open", "default"]);
     assert_eq!(popup.actions[1..4], ["Allow once", "reject", "Reject"]);
@@ -69,55 +69,8 @@ async fn a_call_is_allowed_or_rejected_from_its_notification_and_recorded_so() {
     world.wait_end(task).await;
     let made = |path: &str| world.daemon.workspace().join(path).exists();
     assert!(made("yes.txt") && !made("no.txt"));
-    assert_eq!(deciders(&world, task), [by_notification(), by_notification()]);
-}
-
-#[tokio::test]
-async fn a_choice_answers_a_question() {
-    let Some((world, bus)) = start_with(ABLE).await else {
-        return skip("a_choice_answers_a_question", "dbus-daemon is not installed");
-    };
-    let long = format!("the second one, {}", "which takes many words ".repeat(10).trim());
-    let task = world.run("chooses", [asks_with(&["the first", &long, "none"]), Turn::done("Done.")]).await;
-    let popup = bus.popup("the question", is_question).await;
-    assert_eq!(popup.keys(), ["choice-1", "choice-2", "choice-3", "open", "default"]);
-    assert_eq!(popup.actions[3].chars().count(), 40);
-    bus.press(&popup, "choice-2").await;
-    world.wait_end(task).await;
-    assert!(world.model.requests("chooses")[1].text().contains(&long), "all of the choice, not its label");
-    assert_eq!(deciders(&world, task), [by_notification()]);
-}
-
-#[tokio::test]
-async fn a_typed_reply_answers_a_free_question() {
-    let Some((world, bus)) = start_with(PLASMA).await else {
-        return skip("a_typed_reply_answers_a_free_question", "dbus-daemon is not installed");
-    };
-    let task = world.run("types", [Turn::ask("What colour?"), Turn::done("Done.")]).await;
-    let popup = bus.popup("the question", is_question).await;
-    assert_eq!(popup.keys(), ["open", "default", "inline-reply"]);
-    bus.reply(&popup, "a <b>warm</b> grey").await;
-    world.wait_end(task).await;
-    assert!(world.model.requests("types")[1].text().contains("a <b>warm</b> grey"));
-    assert_eq!(deciders(&world, task), [by_notification()]);
-}
-
-#[tokio::test]
-async fn without_a_field_a_free_question_can_only_be_opened_and_without_actions_nothing_can() {
-    let name = "without_a_field_a_free_question_can_only_be_opened_and_without_actions_nothing_can";
-    for (capabilities, keys) in [(ABLE, &["open", "default"][..]), (PLAIN, &[])] {
-        let Some((world, bus)) = start_with(capabilities).await else {
-            return skip(name, "dbus-daemon is not installed");
-        };
-        let task =
-            world.run_asking("only", [Turn::ask("What colour?"), write("a"), Turn::done("Done.")]).await;
-        assert_eq!(bus.popup("the question", is_question).await.keys(), keys);
-        world.answer(task, Some("blue")).await;
-        let approval = bus.popup("the approval", is_approval).await;
-        assert_eq!(approval.keys().contains(&"allow"), capabilities == ABLE);
-        world.decide(task, Decision::RejectOnce).await;
-        assert_eq!(bus.popup("the end", |p| p.summary.starts_with("Completed")).await.keys(), keys);
-    }
+    assert_eq!(deciders(&world, task), [by_notification(), by_notification(), by_notification()]);
+    assert!(world.model.requests("decides")[1].text().contains("a <b>warm</b> grey"));
 }
 
 #[tokio::test]
@@ -174,56 +127,4 @@ async fn an_action_that_comes_too_late_decides_nothing_and_says_so() {
     let note = bus.popup("the note", |p| p.summary == "Already answered").await;
     assert_eq!(note.body, "The answer was: blue");
     assert_eq!(deciders(&world, task).len(), 2, "the first ones");
-}
-
-#[tokio::test]
-async fn an_action_for_a_conversation_that_is_gone_says_so() {
-    let Some((world, bus)) = start_with(ABLE).await else {
-        return skip("an_action_for_a_conversation_that_is_gone_says_so", "dbus-daemon is not installed");
-    };
-    let task = world.run("gone", [asks_with(&["red", "blue"]), Turn::done("Done.")]).await;
-    let question = bus.popup("the question", is_question).await;
-    let params = ConversationParams { conversation_id: task.conversation_id.to_string() };
-    world.client.call::<method::DeleteConversation>(params).await.unwrap();
-    bus.wait("the question to be taken back", |p| p.iter().all(|p| p.is_closed)).await;
-    bus.press(&question, "choice-1").await;
-    bus.popup("the note", |p| p.summary == "Gone").await;
-}
-
-#[tokio::test]
-async fn several_tasks_within_a_minute_are_one_notification_and_a_muted_one_gives_none() {
-    let name = "several_tasks_within_a_minute_are_one_notification_and_a_muted_one_gives_none";
-    let Some((world, bus)) = start_with(ABLE).await else {
-        return skip(name, "dbus-daemon is not installed");
-    };
-    let mut tasks = Vec::new();
-    for n in 1..=3 {
-        tasks.push(world.run(&format!("several-{n}"), [asks_with(&["a", "b"]), Turn::done("Done.")]).await);
-        world.wait_status(tasks[n - 1], Status::WaitingUser).await;
-    }
-    let popup = bus.popup("the three of them", |p| p.summary == "3 tasks need you").await;
-    assert_eq!((popup.keys(), popup.body.lines().count()), (vec!["open", "default"], 3));
-    bus.wait("no other one to be open", |p| p.iter().filter(|p| !p.is_closed).count() == 1).await;
-    // As `abide conversations mute` does.
-    let mute = |muted: bool| UpdateConversationParams {
-        conversation_id: tasks[0].conversation_id.to_string(),
-        title: None,
-        workspace: None,
-        mode: None,
-        model: None,
-        persona: None,
-        muted: Some(muted),
-    };
-    let reply = world.client.call::<method::UpdateConversation>(mute(true)).await.unwrap();
-    assert!(reply.conversation.muted);
-    bus.popup("the other two", |p| p.summary == "2 tasks need you").await;
-    world.answer(tasks[0], Some("a")).await;
-    world.wait_end(tasks[0]).await;
-    world.answer(tasks[1], Some("a")).await;
-    world.wait_end(tasks[1]).await;
-    bus.popup("the end of one of them", |p| p.summary.starts_with("Completed: [k:several-2]")).await;
-    let last = bus.popup("the third alone", |p| p.summary.starts_with("Question: [k:several-3]")).await;
-    bus.press(&last, "choice-1").await;
-    world.wait_end(tasks[2]).await;
-    bus.popup("both ends", |p| p.summary == "2 tasks have ended").await;
 }

@@ -3,7 +3,7 @@
 
 use abide_client::protocol::task::{AgentTask, Status};
 use abide_tests::{
-    daemon::Config,
+    daemon::{Config, TestDaemon},
     model_server::{Gate, Turn},
     world::World,
 };
@@ -134,11 +134,14 @@ async fn a_restart_that_would_fail_does_not_stop_the_daemon() {
     cli.ok(&["config", "check"]).await;
 }
 
+/// There is no configuration that could stay in force.
 #[tokio::test]
-async fn doctor_reports_a_default_model_without_its_provider() {
-    let world = World::start().await;
-    world.daemon.configure(&Config::with(&world.model).default_model("gone/model"));
-    let doctor = world.daemon.cli().run(&["doctor"]).await;
-    assert_eq!(doctor.code, Some(1), "{doctor:?}");
-    assert!(doctor.stdout.contains("✗ default model: problem: gone/model"), "{doctor:?}");
+async fn a_wrong_configuration_stops_the_first_daemon_and_names_the_line() {
+    let mut daemon = TestDaemon::new(&Config::new());
+    let file = daemon.home().config_file();
+    fs::write(&file, "[model]\ndefault = \"test/scripted-1\"\nsurprise = true\n").unwrap();
+    daemon.launch();
+    assert!(!daemon.ended().await.success());
+    let words = daemon.output();
+    assert!(words.contains(&file.display().to_string()) && words.contains("line 3"), "{words}");
 }

@@ -9,22 +9,6 @@ use std::{
 };
 
 #[tokio::test]
-async fn deleting_a_conversation_reports_the_decisions_that_stay() {
-    let world = World::start().await;
-    let script = [Turn::shell("true && true"), Turn::done("Done.")];
-    let task = world.run_asking("left", script).await;
-    world.wait_status(task, Status::WaitingApproval).await;
-    assert!(world.decide(task, Decision::AllowAlways).await);
-    world.wait_end(task).await;
-    let cli = world.daemon.cli();
-    let deleted = cli.run(&["conversations", "delete", "--yes", &task.conversation_id.to_string()]).await;
-    assert_eq!(deleted.code, Some(0), "{deleted:?}");
-    assert!(deleted.stderr.contains("1 remembered decision of it stays in force"), "{deleted:?}");
-    let listed = cli.ok(&["rules"]).await;
-    assert!(listed.contains("deleted with its conversation"), "{listed}");
-}
-
-#[tokio::test]
 async fn a_forgotten_decision_asks_again_also_after_a_crash_and_a_rebuild() {
     let mut world = World::start().await;
     let witness = world.witness();
@@ -75,7 +59,9 @@ async fn a_decision_of_a_deleted_conversation_can_be_forgotten() {
     assert!(world.decide(task, Decision::RejectAlways).await);
     world.wait_end(task).await;
     let cli = world.daemon.cli();
-    cli.ok(&["conversations", "delete", "--yes", &task.conversation_id.to_string()]).await;
+    let deleted = cli.run(&["conversations", "delete", "--yes", &task.conversation_id.to_string()]).await;
+    assert_eq!(deleted.code, Some(0), "{deleted:?}");
+    assert!(deleted.stderr.contains("1 remembered decision of it stays in force"), "{deleted:?}");
     let rules = &cli.json(&["rules"]).await["rules"];
     assert_eq!((&rules[0]["allow"], &rules[0]["origin"]), (&json!(false), &Value::Null), "{rules}");
     let listed = cli.ok(&["rules"]).await;
@@ -136,6 +122,10 @@ async fn a_model_or_a_provider_that_is_probably_mistyped_is_named() {
         let stored = cli.run_with_input(&["key", "set", provider], "sk-canary-typed").await;
         assert_eq!(stored.code, Some(0), "{stored:?}");
         assert_eq!(stored.stderr.contains("no provider tets yet; it has "), !is_known, "{stored:?}");
+    }
+    for words in ["key removed", "no key was stored, none is removed"] {
+        let unset = cli.ok(&["key", "unset", "test"]).await;
+        assert_eq!(unset, format!("test: {words}; stored now: nowhere\n"));
     }
 }
 

@@ -13,56 +13,66 @@ use std::{
     path::Path,
 };
 
-/// Prepares the daemon's folders, plants something, and starts the daemon, which must refuse; returns its message.
-async fn refused(plant: impl FnOnce(&TestDaemon)) -> String {
+/// Puts something at its place, and takes it away again; `says` is what the daemon says of it.
+struct Planted<'a> {
+    puts: &'a dyn Fn(),
+    takes: &'a dyn Fn(),
+    says: [&'a str; 2],
+}
+
+#[tokio::test]
+async fn what_is_planted_at_the_place_of_the_socket_is_refused_by_name_and_stays() {
     let mut daemon = TestDaemon::start(&Config::new()).await;
     assert!(daemon.stop().await.success());
-    plant(&daemon);
-    daemon.launch();
-    assert!(!daemon.ended().await.success());
-    daemon.output()
-}
-
-#[tokio::test]
-async fn a_symlink_at_the_sockets_path_is_refused_and_its_target_stays() {
-    let target = tempfile::NamedTempFile::new().unwrap();
-    fs::write(target.path(), "precious").unwrap();
-    let words = refused(|daemon| symlink(target.path(), daemon.socket()).unwrap()).await;
-    assert!(words.contains("abide.sock") && words.contains("symbolic link"), "{words}");
-    assert_eq!(fs::read_to_string(target.path()).unwrap(), "precious");
-}
-
-#[tokio::test]
-async fn a_file_at_the_sockets_path_is_refused_and_stays() {
-    let mut path = Path::new("").to_owned();
-    let words = refused(|daemon| {
-        path = daemon.socket();
-        fs::write(&path, "precious").unwrap();
-    });
-    let words = words.await;
-    assert!(words.contains("abide.sock") && words.contains("not a socket"), "{words}");
-}
-
-#[tokio::test]
-async fn a_symlink_in_place_of_the_sockets_folder_is_refused() {
+    let (socket, run) = (daemon.socket(), daemon.home().run_dir);
     let elsewhere = tempfile::tempdir().unwrap();
-    let words = refused(|daemon| {
-        let run = daemon.home().run_dir;
-        fs::remove_dir_all(&run).unwrap();
-        symlink(elsewhere.path(), &run).unwrap();
-    })
-    .await;
-    assert!(words.contains("/run") && words.contains("symbolic link"), "{words}");
-    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0, "nothing is put there");
-}
-
-#[tokio::test]
-async fn somebody_elses_folder_is_refused() {
-    if !rustix::process::geteuid().is_root() {
-        return skip("somebody_elses_folder", "only root can give a folder away");
+    let (target, empty) = (elsewhere.path().join("file"), elsewhere.path().join("empty"));
+    fs::write(&target, "precious").unwrap();
+    fs::create_dir(&empty).unwrap();
+    let table = [
+        Planted {
+            puts: &|| symlink(&target, &socket).unwrap(),
+            takes: &|| fs::remove_file(&socket).unwrap(),
+            says: ["abide.sock", "symbolic link"],
+        },
+        Planted {
+            puts: &|| fs::write(&socket, "precious").unwrap(),
+            takes: &|| assert_eq!(fs::read_to_string(&socket).unwrap(), "precious"),
+            says: ["abide.sock", "not a socket"],
+        },
+        Planted {
+            puts: &|| {
+                fs::remove_dir_all(&run).unwrap();
+                symlink(&empty, &run).unwrap();
+            },
+            takes: &|| {
+                assert_eq!(fs::read_dir(&empty).unwrap().count(), 0, "nothing is put there");
+                fs::remove_file(&run).unwrap();
+                fs::create_dir(&run).unwrap();
+                fs::set_permissions(&run, fs::Permissions::from_mode(0o700)).unwrap();
+            },
+            says: ["/run", "symbolic link"],
+        },
+        Planted {
+            puts: &|| chown(&run, Some(65534), Some(65534)).unwrap(),
+            takes: &|| (),
+            says: ["/run", "belongs to another user"],
+        },
+    ];
+    for Planted { puts, takes, says } in table {
+        if says[1].contains("another user") && !rustix::process::geteuid().is_root() {
+            skip("somebody_elses_folder", "only root can give a folder away");
+            continue;
+        }
+        puts();
+        let before = daemon.output().len();
+        daemon.launch();
+        assert!(!daemon.ended().await.success());
+        let words = daemon.output().split_off(before);
+        assert!(says.iter().all(|part| words.contains(part)), "{says:?}: {words}");
+        takes();
     }
-    let words = refused(|daemon| chown(daemon.home().run_dir, Some(65534), Some(65534)).unwrap()).await;
-    assert!(words.contains("/run") && words.contains("belongs to another user"), "{words}");
+    assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
 }
 
 /// Everything beneath the folder that other users may access.

@@ -38,48 +38,6 @@ async fn a_hello_and_a_list_through_socat() {
     assert_eq!(answers[1]["result"]["tasks"][0]["status"], json!("completed"));
 }
 
-#[tokio::test]
-async fn at_eof_pending_replies_are_sent_before_the_connection_closes() {
-    let world = World::start().await;
-    let mut socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
-    let mut lines = format!("{HELLO}\n");
-    for id in 1..=20 {
-        lines.push_str(&format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": "status" })));
-    }
-    socket.write_all(lines.as_bytes()).await.unwrap();
-    socket.shutdown().await.unwrap();
-    let mut text = String::new();
-    wait::within("the daemon to close", socket.read_to_string(&mut text)).await.unwrap();
-    assert_eq!(text.lines().count(), 21);
-}
-
-#[tokio::test]
-async fn a_malformed_line_gets_an_error_and_the_connection_stays() {
-    let world = World::start().await;
-    let socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
-    let mut socket = BufReader::new(socket);
-    let mut ask = async |line: &str| {
-        socket.write_all(format!("{line}\n").as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        wait::within("an answer", socket.read_line(&mut answer)).await.unwrap();
-        serde_json::from_str::<Value>(&answer).unwrap()
-    };
-    assert_eq!(ask(HELLO).await["result"]["protocol"], json!(1));
-    assert_eq!(ask("{nonsense").await["error"]["code"], json!(-32700));
-    assert_eq!(ask("[]").await["error"]["code"], json!(-32600));
-    assert_eq!(ask(r#"{"jsonrpc":"2.0","id":1,"method":"dance"}"#).await["error"]["code"], json!(-32601));
-    assert_eq!(
-        ask(r#"{"jsonrpc":"2.0","id":2,"method":"stopTask","params":{}}"#).await["error"]["code"],
-        json!(-32602)
-    );
-    let gone = ask(r#"{"jsonrpc":"2.0","id":3,"method":"getTask","params":{"taskId":"0123abcd"}}"#).await;
-    assert_eq!(gone["error"]["data"]["kind"], json!("not_found"));
-    assert_eq!(
-        ask(r#"{"jsonrpc":"2.0","id":4,"method":"status"}"#).await["result"]["pid"],
-        json!(world.daemon.pid())
-    );
-}
-
 /// The default of vscode-jsonrpc and others: a header, and in a second write the message.
 #[tokio::test]
 async fn a_library_that_sends_content_length_gets_an_error_in_such_a_frame() {
@@ -114,36 +72,4 @@ async fn a_shutdown_is_answered_before_the_connection_closes() {
     let answer: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!((&answer["id"], &answer["result"]["cut"]), (&json!(7), &json!([])), "{text}");
     assert!(world.daemon.ended().await.success());
-}
-
-#[tokio::test]
-async fn a_whole_task_with_subscription_in_lines_of_json() {
-    let world = World::start().await;
-    world.model.script("lines", [Turn::say("Hello, script."), Turn::done("Done.")]);
-    let socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
-    let mut socket = BufReader::new(socket);
-    let start = json!({ "jsonrpc": "2.0", "id": 2, "method": "startTask",
-        "params": { "message": "[k:lines] hello", "workspace": world.daemon.workspace() } });
-    let lines = format!(
-        "{HELLO}\n{}\n{start}\n",
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "subscribe", "params": { "scope": "all" } })
-    );
-    socket.write_all(lines.as_bytes()).await.unwrap();
-    let mut texts = Vec::new();
-    wait::within("the task's end in JSON", async {
-        loop {
-            let mut line = String::new();
-            assert_ne!(socket.read_line(&mut line).await.unwrap(), 0, "the daemon closed");
-            let told: Value = serde_json::from_str(&line).unwrap();
-            assert!(told.get("error").is_none(), "{told}");
-            if told["method"] == "taskMessage" {
-                texts.push(told["params"]["message"]["text"].as_str().unwrap().to_owned());
-            }
-            if told["params"]["record"]["body"]["task_ended"].is_object() {
-                break;
-            }
-        }
-    })
-    .await;
-    assert_eq!(texts, ["[k:lines] hello", "Hello, script."]);
 }

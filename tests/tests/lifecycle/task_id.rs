@@ -1,16 +1,13 @@
 //! A client gives its task an id.
 
-use abide_client::{
-    protocol::{
-        ErrorKind, TaskId,
-        method::{
-            self,
-            conversation::ConversationParams,
-            task::{StartTaskParams, TaskParams},
-        },
-        task::{Mode, Status},
+use abide_client::protocol::{
+    ErrorKind,
+    method::{
+        self,
+        conversation::ConversationParams,
+        task::{StartTaskParams, TaskParams},
     },
-    request_id,
+    task::Status,
 };
 use abide_tests::{model_server::Turn, world::World};
 
@@ -23,25 +20,6 @@ async fn refused(world: &World, params: StartTaskParams) -> (ErrorKind, Option<S
     let error = world.client.call::<method::StartTask>(params).await.expect_err("it is refused");
     let error = error.daemon().expect("the daemon refuses");
     (error.kind(), error.data.id.clone())
-}
-
-#[tokio::test]
-async fn a_uuid_v7_is_the_tasks_id_and_can_be_used_once() {
-    let world = World::start().await;
-    world.model.script("named", [Turn::done("Done.")]);
-    let id = TaskId(request_id().parse().unwrap());
-    let task = world.begin(named(&world, &id.to_string())).await;
-    assert_eq!(task.task_id, id);
-    assert_eq!(world.wait_end(task).await.external_id, None);
-    let conflict = (ErrorKind::Conflict, Some(id.to_string()));
-    assert_eq!(refused(&world, named(&world, &id.to_string())).await, conflict);
-    let again = StartTaskParams {
-        conversation_id: Some(task.conversation_id),
-        workspace: None,
-        ..named(&world, &id.0.simple().to_string())
-    };
-    assert_eq!(refused(&world, again).await, conflict, "in its own conversation too");
-    assert_eq!(world.model.requests("named").len(), 1);
 }
 
 #[tokio::test]
@@ -73,28 +51,4 @@ async fn another_text_names_the_task_wherever_an_id_does() {
     let next = StartTaskParams { task_id: Some("agent-123".to_owned()), ..world.task("next") };
     let next = world.begin(next).await;
     assert_eq!(world.wait_end(next).await.external_id.as_deref(), Some("agent-123"), "it is free again");
-}
-
-#[tokio::test]
-async fn of_two_requests_with_one_id_one_starts_and_a_repeated_request_is_no_conflict() {
-    let world = World::start().await;
-    world.model.script("named", [Turn::say("Done.")]);
-    let chat = |id: &str| StartTaskParams { mode: Some(Mode::Chat), ..named(&world, id) };
-    for id in ["race".to_owned(), request_id()] {
-        let start = || world.client.call::<method::StartTask>(chat(&id));
-        let (one, other) = tokio::join!(start(), start());
-        let (won, lost) = if one.is_ok() { (one, other) } else { (other, one) };
-        let won = won.expect("one of them starts");
-        let lost = lost.expect_err("the other is refused");
-        let lost = lost.daemon().expect("by the daemon");
-        assert_eq!((lost.kind(), lost.data.id.clone()), (ErrorKind::Conflict, Some(won.task_id.to_string())));
-        world.wait_end(won).await;
-    }
-    let params = StartTaskParams { client_message_id: Some("m-1".to_owned()), ..chat("once") };
-    let (first, second) = tokio::join!(world.begin(params.clone()), world.begin(params.clone()));
-    assert_eq!(first, second);
-    world.wait_end(first).await;
-    assert_eq!(world.begin(params.clone()).await, first, "also after its end");
-    let other = StartTaskParams { client_message_id: Some("m-2".to_owned()), ..params };
-    assert_eq!(refused(&world, other).await, (ErrorKind::Conflict, Some(first.task_id.to_string())));
 }

@@ -26,29 +26,3 @@ async fn a_wrong_key_a_wrong_request_and_a_missing_model_end_the_task_at_once() 
         assert_eq!(world.model.requests(&key).len(), 1, "{code} is not tried again");
     }
 }
-
-#[tokio::test]
-async fn an_unknown_provider_is_refused_when_the_task_is_started() {
-    let world = World::start().await;
-    let params = abide_client::protocol::method::task::StartTaskParams {
-        model: Some("nowhere/at-all".to_owned()),
-        ..world.task("nowhere")
-    };
-    let refused = world.client.call::<abide_client::protocol::method::StartTask>(params).await.unwrap_err();
-    let error = refused.daemon().expect("the daemon refuses");
-    assert_eq!(error.kind(), abide_client::protocol::ErrorKind::ModelUnavailable);
-    assert!(error.message.contains("nowhere"), "{}", error.message);
-}
-
-#[tokio::test]
-async fn a_web_page_is_not_taken_for_a_reply() {
-    let world = World::start().await;
-    let script = [Turn::done("Done.").but_first(Fault::NotAStream)];
-    let task = world.run("page", script).await;
-    let end = world.wait("an end, or a second attempt", task, |t| t.status.has_ended()).await;
-    if end.status == Status::Error {
-        assert!(end.error_message.is_some_and(|w| w.contains("test")), "says who answers nonsense");
-    } else {
-        assert_eq!(end.summary.as_deref(), Some("Done."));
-    }
-}

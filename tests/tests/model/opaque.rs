@@ -1,6 +1,6 @@
 //! Opaque provider data comes back unchanged. The server refuses anything else, so these tests look simple.
 
-use abide_client::protocol::{method::task::StartTaskParams, task::Status};
+use abide_client::protocol::method::task::StartTaskParams;
 use abide_tests::{
     model_server::{Gate, Outcome, Seen, Turn},
     world::World,
@@ -71,23 +71,4 @@ async fn of_a_stopped_reply_only_the_text_goes_back() {
         let sent = world.model.last_request(model).unwrap().text();
         assert!(sent.contains("Shown so far") && !sent.contains("Hm."), "{model}: {sent}");
     }
-}
-
-#[tokio::test]
-async fn extra_content_of_openai_calls_comes_back() {
-    let mut world = World::start().await;
-    let script = [
-        Turn::new()
-            .call("shell", json!({ "command": "echo one" }))
-            .call("read", json!({ "path": "nothing" })),
-        Turn::ask("Go on?"),
-        Turn::done("Done."),
-    ];
-    let task = world.run("extra", script).await;
-    world.wait_status(task, Status::WaitingUser).await;
-    world.crash_and_restart().await;
-    world.answer(task, Some("yes")).await;
-    assert_eq!(world.wait_end(task).await.status, Status::Completed);
-    let last = world.model.requests("extra").pop().unwrap().text();
-    assert!(last.contains("thought_signature"), "{last}");
 }

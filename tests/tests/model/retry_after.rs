@@ -8,18 +8,6 @@ use abide_tests::{
     model_server::{Fault, Turn},
     world::World,
 };
-use std::time::Duration;
-
-#[tokio::test]
-async fn retry_after_is_respected() {
-    let world = World::start().await;
-    let fault = Fault::Status { code: 429, retry_after: Some(3) };
-    let task = world.run("later", [Turn::done("Done.").but_first(fault)]).await;
-    assert_eq!(world.wait_end(task).await.status, Status::Completed);
-    let requests = world.model.requests("later");
-    let waited = requests[1].at.duration_since(requests[0].at);
-    assert!(waited >= Duration::from_secs(3), "asked again after {waited:?}");
-}
 
 /// A limit that ends in an hour parks the task: it is in the inbox, survives the daemon, and a person need not wait.
 #[tokio::test]
@@ -42,13 +30,4 @@ async fn a_long_limit_parks_the_task_until_a_person_resumes_it() {
     world.resume(task).await;
     assert_eq!(world.wait_end(task).await.status, Status::Completed);
     assert_eq!(world.model.requests("limit").len(), 3);
-}
-
-#[tokio::test]
-async fn a_stop_does_not_wait_for_a_limit() {
-    let world = World::start().await;
-    let fault = Fault::Status { code: 429, retry_after: Some(3000) };
-    let task = world.run("never", [Turn::done("Done.").but_first(fault)]).await;
-    world.wait_status(task, Status::Paused).await;
-    assert_eq!(world.stop(task).await.status, Status::Cancelled);
 }

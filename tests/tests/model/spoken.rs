@@ -7,7 +7,7 @@ use abide_client::protocol::{
         GetTask,
         task::{GetTaskParams, StartTaskParams},
     },
-    task::{EndReason, Incomplete, Mode, Status},
+    task::{Mode, Status},
 };
 use abide_tests::{daemon::WIRES, model_server::Turn, world::World};
 use serde_json::json;
@@ -65,31 +65,6 @@ async fn a_call_written_as_text_asks_like_any_other() {
     assert!(world.decide(task, Decision::RejectOnce).await);
     world.wait_end(task).await;
     assert_eq!(witness.count("asked"), 0);
-    world.model.assert_no_violations();
-}
-
-/// The model is told once. People are told what the matter is.
-#[tokio::test]
-async fn markup_that_is_not_read_ends_the_task_as_incomplete() {
-    let world = World::start().await;
-    for mode in [Mode::Auto, Mode::Agent, Mode::Roa] {
-        let key = format!("lost-{}", mode.name());
-        let markup = || Turn::say("<tool_call>\n{\"name\": \"browse\", \"arguments\": {}}\n</tool_call>");
-        let before = if mode == Mode::Roa { vec![Turn::say("{}")] } else { Vec::new() };
-        let requests = before.len() + 2;
-        world.model.script(&key, [before, vec![markup(), markup()]].concat());
-        let task = world.begin(StartTaskParams { mode: Some(mode), ..world.task(&key) }).await;
-        let end = world.wait_end(task).await;
-        let outcome = (end.end_reason, end.incomplete, end.summary.as_deref());
-        assert_eq!(
-            outcome,
-            (Some(EndReason::Completed), Some(Incomplete::LostCalls), None),
-            "{key}: {end:?}"
-        );
-        assert_eq!(world.model.requests(&key).len(), requests, "{key}");
-        let told = world.model.last_request(&key).expect("a request").text();
-        assert!(told.contains("nothing was carried out"), "{key}: {told}");
-    }
     world.model.assert_no_violations();
 }
 

@@ -10,7 +10,7 @@ use serde_json::json;
 /// The text is shown once, and is the task's summary.
 #[tokio::test]
 async fn the_first_reply_without_a_call_ends_the_task_and_costs_no_extra_request() {
-    let mut world = World::start().await;
+    let world = World::start().await;
     for (wire, model) in WIRES {
         let (answer, work) = (format!("answer-{wire}"), format!("work-{wire}"));
         let look = Turn::say("I look.").call("list", json!({}));
@@ -31,8 +31,6 @@ async fn the_first_reply_without_a_call_ends_the_task_and_costs_no_extra_request
             assert_eq!(world.model.requests(key).len(), requests, "{key}");
             let said = world.texts(task.conversation_id).await;
             assert_eq!(said.iter().filter(|text| *text == "It is noon.").count(), 1, "{key}: {said:?}");
-            world.crash_and_restart().await;
-            assert_eq!(world.get(task).await.task.summary, end.summary, "{key}");
         }
     }
     world.model.assert_no_violations();

@@ -6,7 +6,7 @@ use abide_client::protocol::{
         GetTask,
         task::{GetTaskParams, StartTaskParams},
     },
-    task::{EndReason, LimitsRequest, Mode, Status},
+    task::{EndReason, Mode},
 };
 use abide_tests::{
     daemon::WIRES,
@@ -77,34 +77,5 @@ async fn two_steps_survive_a_crash_in_each_phase_and_the_prefix_only_grows() {
             assert_eq!(choices.iter().filter(|choice| **choice == none).count(), choices.len() - 3, "{key}");
         }
     }
-    world.model.assert_no_violations();
-}
-
-#[tokio::test]
-async fn the_step_limit_of_roa_ends_with_the_last_observation() {
-    let world = World::start().await;
-    world.model.script("limit", [Turn::say("{}"), Turn::say("Nothing."), Turn::say(MORE)]);
-    let limits = LimitsRequest { max_steps: Some(1), ..LimitsRequest::default() };
-    let task = world.begin(StartTaskParams { limits, ..roa(&world, "limit", WIRES[0].1) }).await;
-    let end = world.wait_end(task).await;
-    assert_eq!((end.end_reason, end.summary.as_deref()), (Some(EndReason::StepLimit), Some("Half of it.")));
-    assert_eq!(end.limits.max_steps, 1);
-
-    world.model.script("default", [Turn::say(r#"{"finish": true}"#), Turn::say("So it is.")]);
-    let task = world.begin(roa(&world, "default", WIRES[0].1)).await;
-    let end = world.wait_end(task).await;
-    assert_eq!((end.limits.max_steps, end.summary.as_deref()), (10, Some("So it is.")));
-}
-
-#[tokio::test]
-async fn a_question_of_roa_is_answered_before_it_observes() {
-    let world = World::start().await;
-    let asks = Turn::new().call("request_input", json!({ "question": "Which one?" }));
-    world.model.script("asks", [Turn::say("{}"), asks, Turn::say(DONE)]);
-    let task = world.begin(roa(&world, "asks", WIRES[0].1)).await;
-    world.wait_status(task, Status::WaitingUser).await;
-    assert!(world.answer(task, Some("the blue one")).await);
-    world.wait_end(task).await;
-    assert!(world.model.last_request("asks").unwrap().text().contains("Tool request_input: the blue one"));
     world.model.assert_no_violations();
 }

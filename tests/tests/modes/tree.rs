@@ -103,17 +103,3 @@ async fn all_phases_survive_crashes_and_each_sub_task_runs_and_is_summed_up_once
     }
     world.model.assert_no_violations();
 }
-
-#[tokio::test]
-async fn a_declined_question_ends_the_task_as_declined_and_starts_nothing() {
-    let world = World::start().await;
-    world.model.script("declined", [Turn::say(AMBIGUOUS)]);
-    let task = world.begin(tree(&world, "declined", WIRES[0].1)).await;
-    world.wait_status(task, Status::WaitingUser).await;
-    assert!(world.answer(task, None).await);
-    let end = world.wait_end(task).await;
-    assert_eq!((end.end_reason, end.status), (Some(EndReason::Declined), Status::Completed));
-    assert_eq!((end.children.len(), end.summary.is_some()), (0, true));
-    assert_eq!(world.model.requests("declined").len(), 1);
-    world.model.assert_no_violations();
-}

@@ -92,9 +92,10 @@ fn a_package_is_installed_used_upgraded_at_work_and_purged() {
     assert!(all.contains(&ada), "her tasks are there again: {all}");
 }
 
-/// The window opens these libraries when it runs, so only the package's description knows them.
+/// The window opens these libraries when it runs, so only the package's description knows them. A program is in the place of AppArmor's,
+/// as this kernel may have none.
 #[test]
-fn the_window_finds_its_libraries() {
+fn the_window_finds_its_libraries_and_the_profile_is_loaded_where_apparmor_knows_it() {
     let root = match FreshRoot::enter(packages::built()) {
         Ok(root) => root,
         Err(why) => return skip("packages::apt", &why),
@@ -102,8 +103,19 @@ fn the_window_finds_its_libraries() {
     let alone = root.run(&format!("dpkg --install ./packages/abide-gui_{}-1_*.deb", packages::NOW));
     assert!(alone.stderr.contains("depends on abide (= "), "not without the daemon: {alone:#?}");
     root.ok("dpkg --purge abide-gui");
-    let names = format!("./packages/abide_{0}-1_*.deb ./packages/abide-gui_{0}-1_*.deb", packages::NOW);
-    root.ok(&format!("apt-get install --yes --no-install-recommends {names}"));
+
+    root.ok("mkdir /etc/apparmor.d && printf '#!/bin/sh\\ntest -e /knows && echo \"$@\" >>/parsed\\n' >/usr/sbin/apparmor_parser");
+    root.ok("ln -s /usr/bin/true /usr/bin/aa-enabled && chmod 755 /usr/sbin/apparmor_parser");
+    let install =
+        format!("apt-get install --yes --no-install-recommends ./packages/abide_{}-1_*.deb", packages::NOW);
+    root.ok(&install);
+    root.ok("test ! -e /etc/apparmor.d/abided -a ! -e /parsed");
+    root.ok("apt-get purge --yes abide && touch /knows");
+    root.ok(&format!("{install} ./packages/abide-gui_{}-1_*.deb", packages::NOW));
+    let loaded = root.ok("cat /etc/apparmor.d/abided /parsed");
+    assert!(loaded.contains("profile abided /usr/bin/abided"), "{loaded}");
+    assert!(loaded.contains("--replace --write-cache /etc/apparmor.d/abided"), "{loaded}");
+
     let opened = root.ok(
         r"grep --text --only-matching 'lib[A-Za-z0-9-]*\.so\.[0-9][0-9]*' /usr/bin/abide-gui | sort --unique",
     );
@@ -113,29 +125,9 @@ fn the_window_finds_its_libraries() {
         assert!(there.contains(&format!("{library} (")), "{library} is missing");
     }
     root.ok("test -s /usr/share/icons/hicolor/scalable/apps/dev.abide.Abide.svg");
-}
 
-/// With a program in the place of AppArmor's, as this kernel may have none.
-#[test]
-fn the_profile_is_loaded_where_apparmor_knows_it() {
-    let root = match FreshRoot::enter(packages::built()) {
-        Ok(root) => root,
-        Err(why) => return skip("packages::apt", &why),
-    };
-    root.ok("mkdir /etc/apparmor.d && printf '#!/bin/sh\\ntest -e /knows && echo \"$@\" >>/parsed\\n' >/usr/sbin/apparmor_parser");
-    root.ok("ln -s /usr/bin/true /usr/bin/aa-enabled && chmod 755 /usr/sbin/apparmor_parser");
-    let install =
-        format!("apt-get install --yes --no-install-recommends ./packages/abide_{}-1_*.deb", packages::NOW);
-    root.ok(&install);
-    root.ok("test ! -e /etc/apparmor.d/abided -a ! -e /parsed");
-    root.ok("apt-get purge --yes abide && touch /knows");
-    root.ok(&install);
-    let loaded = root.ok("cat /etc/apparmor.d/abided /parsed");
-    assert!(loaded.contains("profile abided /usr/bin/abided"), "{loaded}");
-    assert!(loaded.contains("--replace --write-cache /etc/apparmor.d/abided"), "{loaded}");
     root.ok("apt-get remove --yes abide && test ! -L /etc/apparmor.d/abided");
     assert!(root.ok("cat /parsed").contains("--remove /etc/apparmor.d/abided"));
-
     root.ok("echo '# edited by hand' >/etc/apparmor.d/abided");
     root.ok(&install);
     root.ok("apt-get purge --yes abide");

@@ -18,11 +18,12 @@ use abide_tests::{
 
 #[tokio::test]
 async fn a_small_model_plays_roa_and_plan() {
-    plays(Mode::Roa, 40).await;
-    plays(Mode::Plan, 200).await;
+    // A step of roa is three requests.
+    plays(Mode::Roa, 40, 1).await;
+    plays(Mode::Plan, 200, 2).await;
 }
 
-async fn plays(mode: Mode, most: u32) {
+async fn plays(mode: Mode, most: u32, steps: u32) {
     let Some(peer) = Server::llama(most).await else {
         return skip(
             "a_small_model_plays_roa_and_plan",
@@ -38,7 +39,7 @@ async fn plays(mode: Mode, most: u32) {
             mode: Some(mode),
             model: Some(format!("chat/{LLAMA_MODEL}")),
             tools: Some(vec!["list".to_owned()]),
-            limits: LimitsRequest { max_steps: Some(2), ..LimitsRequest::default() },
+            limits: LimitsRequest { max_steps: Some(steps), ..LimitsRequest::default() },
             ..world.task("unused")
         })
         .await;

@@ -19,7 +19,7 @@ const BOUND_KIB: u64 = 64 * 1024;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn endless_output_does_not_grow_the_daemon() {
-    let seconds = times("ABIDE_TEST_FLOOD_SECS", 5) as u64;
+    let seconds = times("ABIDE_TEST_FLOOD_SECS", 3) as u64;
     let world = World::start().await;
     let before = Vitals::of(world.daemon.pid());
     let flood = json!({ "command": "yes 'a line without end'", "timeout_secs": 2 * seconds + 60 });

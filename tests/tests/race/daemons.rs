@@ -12,7 +12,7 @@ const DAEMONS: usize = 100;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_a_hundred_daemons_stays() {
-    let rounds = times("ABIDE_TEST_ROUNDS", 3);
+    let rounds = times("ABIDE_TEST_ROUNDS", 2);
     let daemon = TestDaemon::new(&Config::new());
     let mut answered = Vec::new();
     for round in 0..rounds {

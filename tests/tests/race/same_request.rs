@@ -35,7 +35,7 @@ async fn a_repeated_request_starts_one_task_wherever_it_is_cut() {
     let mut seed = Seed::drawn("the same request");
     let world = World::start().await;
     world.model.script_for_all(Script::by(|n| (n == 0).then(|| Turn::say("Here."))));
-    let requests = times("ABIDE_TEST_RACES", 300) / SENT;
+    let requests = times("ABIDE_TEST_RACES", 120) / SENT;
     let mut started = BTreeMap::new();
     for n in 0..requests {
         let id = format!("m-{n}");

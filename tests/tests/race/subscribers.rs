@@ -68,7 +68,7 @@ async fn come_and_go(world: Arc<World>, mut seed: Seed, visits: usize) -> Vec<(S
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn subscribers_see_no_gap_and_no_repeat() {
     let seed = Seed::drawn("subscribers");
-    let visits = times("ABIDE_TEST_RACES", 200) / CLIENTS;
+    let visits = times("ABIDE_TEST_RACES", 100) / CLIENTS;
     let world = Arc::new(World::start().await);
     let over = Arc::new(AtomicBool::new(false));
     let until = Arc::clone(&over);

@@ -3,7 +3,7 @@
 use crate::undo::repository::{Repository, later};
 use abide_client::protocol::{record::RecordBody, task::EndReason};
 use abide_tests::{
-    ledger::{self, Line},
+    ledger::{self, LedgerLine},
     model_server::Turn,
     world::World,
 };
@@ -113,7 +113,8 @@ async fn nothing_of_it_runs_outside_nothing_leads_out_and_its_names_are_shown_ha
     assert_eq!(world.wait_end(task).await.end_reason, Some(EndReason::Completed));
     later(&world, task).await;
     let lines = ledger::of(&world.daemon.home(), task.conversation_id);
-    let asked = lines.iter().filter(|line| matches!(Line::record(line), RecordBody::ApprovalRequested(_)));
+    let asked =
+        lines.iter().filter(|line| matches!(LedgerLine::record(line), RecordBody::ApprovalRequested(_)));
     assert_eq!(asked.count(), 0, "what it says of rules is not obeyed, and nothing of it asks");
     let told = world.model.last_request("evil").expect("a request").text();
     assert!(!told.contains("a private key") && !told.contains("SQLite"), "{told}");

@@ -3,7 +3,7 @@
 use crate::undo::repository::Repository;
 use abide_client::protocol::{record::RecordBody, task::Status};
 use abide_tests::{
-    ledger::{self, Line},
+    ledger::{self, LedgerLine},
     model_server::Turn,
     wait,
     world::World,
@@ -109,14 +109,15 @@ async fn it_decides_nothing_reaches_nothing_of_the_daemon_and_ends_when_stopped(
     assert!(reached.is_empty(), "{reached:#?}\n{told}");
     assert!(told.contains("exit code"), "the commands ran: {told}");
     let lines = ledger::of(&world.daemon.home(), evil.conversation_id);
-    let asked = lines.iter().filter(|line| matches!(Line::record(line), RecordBody::ApprovalRequested(_)));
+    let asked =
+        lines.iter().filter(|line| matches!(LedgerLine::record(line), RecordBody::ApprovalRequested(_)));
     assert_eq!(asked.count(), 0, "all of it ran unasked");
     world.daemon.crash_and_restart().await;
     assert_eq!(files(&world.daemon.abide_home().join("config")), configuration);
     assert!(!decided.exists() && !world.daemon.user_home().join("owned").exists());
     assert!(!world.daemon.user_home().join(".bashrc").exists());
     let cli = world.daemon.cli();
-    assert!(cli.ok(&["inbox"]).await.contains("outside"), "the person is still asked");
+    assert!(cli.ok(&["inbox"]).await.contains("it can do all that you can"), "the person is still asked");
     cli.ok(&["approve", &task.to_string()]).await;
     wait::wait_until("the person's decision to count", async || decided.exists()).await;
 }

@@ -3,7 +3,7 @@
 use crate::undo::repository::{Repository, later};
 use abide_client::protocol::{record::RecordBody, task::EndReason};
 use abide_tests::{
-    ledger::{self, Line},
+    ledger::{self, LedgerLine},
     model_server::Turn,
     world::World,
 };
@@ -47,7 +47,8 @@ async fn real_work_asks_nothing_does_no_harm_and_can_be_taken_back() {
     let task = world.run_asking("work", script).await;
     assert_eq!(world.wait_end(task).await.end_reason, Some(EndReason::Completed));
     let lines = ledger::of(&world.daemon.home(), task.conversation_id);
-    let asked = lines.iter().filter(|line| matches!(Line::record(line), RecordBody::ApprovalRequested(_)));
+    let asked =
+        lines.iter().filter(|line| matches!(LedgerLine::record(line), RecordBody::ApprovalRequested(_)));
     assert_eq!(asked.count(), 0, "nothing asked");
     let told = world.model.last_request("work").expect("a request").text();
     assert!(

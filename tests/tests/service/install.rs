@@ -13,7 +13,7 @@ use abide_tests::{
     world::World,
 };
 use serde_json::json;
-use std::{fs, os::unix::fs::MetadataExt as _, path::PathBuf};
+use std::{fs, path::PathBuf};
 
 /// What install asks systemd, in order.
 const ASKED: [&str; 3] = [
@@ -78,18 +78,6 @@ async fn a_daemon_with_work_goes_on_and_a_second_install_changes_nothing() {
     gate.open();
     world.wait_end(task).await;
     assert!(world.daemon.is_up());
-}
-
-#[tokio::test]
-async fn a_daemon_without_work_is_handed_over() {
-    let mut world = World::start().await;
-    let played = Played::for_daemon(&mut world.daemon);
-    let installed = world.daemon.cli().run(&["daemon", "install"]).await;
-    assert_eq!(installed.code, Some(0), "{installed:?}");
-    assert!(installed.stdout.contains("stopped the daemon that ran"), "{installed:?}");
-    assert!(world.daemon.ended().await.success());
-    assert_eq!(played.asked(), ASKED);
-    world.daemon.cli().ok(&["daemon", "stop"]).await;
 }
 
 #[tokio::test]
@@ -209,7 +197,7 @@ async fn units_of_a_package_are_used_if_they_run_the_same_program() {
 }
 
 #[tokio::test]
-async fn lingering_is_taken_back_only_if_install_enabled_it() {
+async fn lingering_is_taken_back_only_if_install_enabled_it_and_its_refusal_is_said() {
     let mut daemon = TestDaemon::new(&Config::default());
     let played = Played::for_daemon(&mut daemon);
     let cli = daemon.cli();
@@ -225,10 +213,7 @@ async fn lingering_is_taken_back_only_if_install_enabled_it() {
     cli.ok(&["daemon", "uninstall"]).await;
     assert!(played.behaves("lingers"), "it was on before");
     cli.ok(&["daemon", "stop"]).await;
-}
 
-#[tokio::test]
-async fn lingering_that_is_refused_is_said_and_the_rest_stays_installed() {
     let mut daemon = TestDaemon::new(&Config::default());
     let played = Played::for_daemon(&mut daemon);
     played.behave("no-linger");
@@ -240,27 +225,8 @@ async fn lingering_that_is_refused_is_said_and_the_rest_stays_installed() {
     {
         assert!(refused.stderr.contains(words), "{refused:?}");
     }
-    assert!(units(&daemon).join(SERVICE).exists());
+    assert!(units(&daemon).join(SERVICE).exists(), "the rest stays installed");
     cli.ok(&["daemon", "stop"]).await;
-}
-
-#[tokio::test]
-async fn the_home_of_another_user_is_refused() {
-    let mut daemon = TestDaemon::new(&Config::default());
-    let _played = Played::for_daemon(&mut daemon);
-    if !rustix::process::geteuid().is_root() {
-        return skip("the_home_of_another_user_is_refused", "only root can give a folder to somebody else");
-    }
-    let nobody = rustix::process::Uid::from_raw(65534);
-    rustix::fs::chown(daemon.user_home(), Some(nobody), None).unwrap();
-    let refused = daemon.cli().run(&["daemon", "install"]).await;
-    assert_eq!(refused.code, Some(1), "{refused:?}");
-    assert!(
-        refused.stderr.contains("belongs to another user") && refused.stderr.contains("without sudo"),
-        "{refused:?}"
-    );
-    assert_eq!(fs::metadata(daemon.user_home()).unwrap().uid(), 65534);
-    assert!(fs::read_dir(daemon.user_home()).unwrap().next().is_none(), "nothing is written");
 }
 
 #[tokio::test]

@@ -12,12 +12,20 @@ use abide_tests::{
 use std::fs;
 
 #[tokio::test]
-async fn it_needs_a_yes_and_deletes_no_file_of_others() {
+async fn it_needs_a_yes_cuts_no_work_off_and_deletes_no_file_of_others() {
     let mut world = World::start().await;
     let _played = Played::for_daemon(&mut world.daemon);
-    let task = world.run("done", [Turn::done("Done.")]).await;
-    world.wait_end(task).await;
+    let gate = Gate::new("the rest of the reply");
+    let task =
+        world.run("busy", [Turn::say("Half").gate(&gate).text(" and half."), Turn::done("Done.")]).await;
+    world.wait_status(task, Status::Thinking).await;
     let cli = world.daemon.cli();
+    let refused = cli.run(&["daemon", "uninstall", "--purge", "--yes"]).await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("1 task at work would be cut off; nothing was changed"), "{refused:?}");
+    gate.open();
+    world.wait_end(task).await;
+
     let asked = cli.run(&["daemon", "uninstall", "--purge"]).await;
     assert_eq!(asked.code, Some(4), "{asked:?}");
     assert!(asked.stderr.contains("there is no terminal") && asked.stderr.contains("--yes"), "{asked:?}");
@@ -74,21 +82,6 @@ async fn a_folder_that_is_a_link_is_left_alone() {
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("is a link to another folder"), "{refused:?}");
     assert!(dotfiles.join("config.toml").exists() && world.daemon.home().database().exists());
-}
-
-#[tokio::test]
-async fn it_is_refused_while_tasks_are_at_work() {
-    let mut world = World::start().await;
-    let _played = Played::for_daemon(&mut world.daemon);
-    let gate = Gate::new("the rest of the reply");
-    let task =
-        world.run("busy", [Turn::say("Half").gate(&gate).text(" and half."), Turn::done("Done.")]).await;
-    world.wait_status(task, Status::Thinking).await;
-    let refused = world.daemon.cli().run(&["daemon", "uninstall", "--purge", "--yes"]).await;
-    assert_eq!(refused.code, Some(1), "{refused:?}");
-    assert!(refused.stderr.contains("1 task at work would be cut off; nothing was changed"), "{refused:?}");
-    gate.open();
-    world.wait_end(task).await;
 }
 
 #[tokio::test]

@@ -13,16 +13,6 @@ async fn started_by(daemon: &TestDaemon) -> Value {
 }
 
 #[tokio::test]
-async fn a_client_and_another_program_are_told_apart() {
-    let mut daemon = TestDaemon::start(&Config::default()).await;
-    assert_eq!(started_by(&daemon).await, json!("program"));
-    assert!(daemon.stop().await.success());
-    daemon.cli().ok(&["ps"]).await;
-    assert_eq!(started_by(&daemon).await, json!("client"));
-    daemon.cli().ok(&["daemon", "stop"]).await;
-}
-
-#[tokio::test]
 async fn a_person_in_a_terminal_is_told() {
     if !Terminal::exists().await {
         return skip("a_person_in_a_terminal_is_told", "tmux is not installed");

@@ -26,7 +26,7 @@ const WAITING: usize = 64;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn descriptors_and_threads_do_not_grow() {
     let seed = Seed::drawn("soak");
-    let seconds = times("ABIDE_TEST_SOAK_SECS", 20) as u64;
+    let seconds = times("ABIDE_TEST_SOAK_SECS", 8) as u64;
     let model = Arc::new(ModelServer::start().await);
     let mut daemon = TestDaemon::new(&Config::with(&model));
     let ground = Ground::of(&daemon, &model, seed);
@@ -101,7 +101,7 @@ async fn sixty_four_waiting_tasks_cost_nothing() {
         now == before && now <= 12
     })
     .await;
-    let seconds = times("ABIDE_TEST_IDLE_SECS", 5) as u64;
+    let seconds = times("ABIDE_TEST_IDLE_SECS", 3) as u64;
     let before = Vitals::of(pid);
     // The measurement needs this much time.
     tokio::time::sleep(Duration::from_secs(seconds)).await;

@@ -142,7 +142,7 @@ async fn until_clean(kind: &'static str, error: i32, how: &'static str) {
         return skip("a_failing_disk", "there is no C compiler");
     };
     // Each step of the sample is at most this long; 1 tries every one.
-    let stride = times("ABIDE_TEST_IO_STRIDE", if kind == "write" { 48 } else { 4 });
+    let stride = times("ABIDE_TEST_IO_STRIDE", if kind == "write" { 100 } else { 6 });
     let (mut number, mut ended, mut went_on) = (1, 0, 0);
     loop {
         match live(&shim, Failure { kind, number, error, how }).await {

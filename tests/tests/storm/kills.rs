@@ -22,7 +22,7 @@ use std::{
 const TASKS: usize = 64;
 
 /// In a bounded run. Two in five are at a fail point, so that every point is hit.
-const KILLS: usize = 80;
+const KILLS: usize = 50;
 
 /// How the daemon dies.
 #[derive(Debug, Clone, Copy)]

@@ -68,19 +68,21 @@ async fn the_demo_goes_on_when_its_terminal_is_closed() {
     daemon.cli().ok(&["daemon", "stop"]).await;
 }
 
+async fn demo_by_itself(mode: &str) {
+    let daemon = empty_home();
+    let demo = daemon.cli().run(&["demo", "--mode", mode]).await;
+    assert_eq!(demo.code, Some(0), "{mode}: {demo:?}");
+    assert!(demo.stderr.contains("by itself"), "{mode}: {demo:?}");
+    assert!(demo.stdout.contains("a script, not a model"), "{mode}: {demo:?}");
+    assert!(!demo.stdout.contains('\u{1b}'), "{mode}: {demo:?}");
+    let greeting = greeting(&daemon).await;
+    assert!(greeting.starts_with("# Hello, the world!"), "{mode}: {greeting}");
+    daemon.cli().ok(&["daemon", "stop"]).await;
+}
+
 #[tokio::test]
 async fn without_a_terminal_the_demo_answers_and_approves_by_itself() {
-    for mode in ["agent", "roa", "plan"] {
-        let daemon = empty_home();
-        let demo = daemon.cli().run(&["demo", "--mode", mode]).await;
-        assert_eq!(demo.code, Some(0), "{mode}: {demo:?}");
-        assert!(demo.stderr.contains("by itself"), "{mode}: {demo:?}");
-        assert!(demo.stdout.contains("a script, not a model"), "{mode}: {demo:?}");
-        assert!(!demo.stdout.contains('\u{1b}'), "{mode}: {demo:?}");
-        let greeting = greeting(&daemon).await;
-        assert!(greeting.starts_with("# Hello, the world!"), "{mode}: {greeting}");
-        daemon.cli().ok(&["daemon", "stop"]).await;
-    }
+    tokio::join!(demo_by_itself("roa"), demo_by_itself("plan"));
 }
 
 /// Three sub-tasks: one is answered and allowed, one is corrected from another terminal, and the sum has what all three report.

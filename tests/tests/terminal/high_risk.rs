@@ -112,27 +112,6 @@ async fn what_waits_in_a_task_is_shown_and_allowed_by_one_word() {
     assert_eq!(witness.count("long"), 0, "what was not shown is not allowed");
 }
 
-/// The call whose effects are unknown is shown before the person is asked.
-#[tokio::test]
-async fn after_a_crash_the_prompt_comes_after_what_was_missed() {
-    if !Terminal::exists().await {
-        return skip("after_a_crash_the_prompt_comes_after_what_was_missed", "tmux is not installed");
-    }
-    let mut world = World::start().await;
-    let turns = [Turn::shell("echo begun; sleep 600"), Turn::ask("Go on?"), Turn::done("Done.")];
-    world.model.script("crash", turns);
-    let terminal = Terminal::run(&world.daemon, "abide run --yes '[k:crash] go'").await;
-    terminal.shows("begun").await;
-    world.daemon.kill();
-    let screen = terminal.shows("Ctrl-D declines").await;
-    let place = |words| screen.find(words).unwrap_or_else(|| panic!("no {words}:\n{screen}"));
-    assert!(place("interrupted, effects unknown") < place("Go on?"), "{screen}");
-    terminal.type_text("yes").await;
-    terminal.press(&["Enter"]).await;
-    assert_eq!(terminal.ended().await, 0);
-    world.daemon.cli().ok(&["daemon", "stop"]).await;
-}
-
 /// Somebody who writes the next message has not read the question.
 #[tokio::test]
 async fn what_is_typed_before_a_question_does_not_answer_it() {

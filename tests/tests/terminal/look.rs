@@ -80,25 +80,6 @@ async fn without_colours_the_output_is_plain_text() {
 }
 
 #[tokio::test]
-async fn a_narrow_terminal_breaks_the_last_line_between_words() {
-    if !Terminal::exists().await {
-        return skip("a_narrow_terminal_breaks_the_last_line_between_words", "tmux is not installed");
-    }
-    let world = World::start().await;
-    world.model.script("narrow", [Turn::shell("true"), Turn::done("Done.")]);
-    let terminal = Terminal::sized(&world.daemon, "abide run --yes '[k:narrow]'", 26, 20).await;
-    assert_eq!(terminal.ended().await, 0);
-    let screen = terminal.screen().await;
-    // Lines that the terminal itself has broken are joined.
-    let end: Vec<&str> = screen
-        .lines()
-        .skip_while(|line| !line.starts_with("completed"))
-        .take_while(|l| !l.is_empty())
-        .collect();
-    assert!(end.len() > 1 && end.iter().all(|line| line.chars().count() <= 26), "{screen}");
-}
-
-#[tokio::test]
 async fn messages_shown_at_a_terminal_are_marked_read() {
     if !Terminal::exists().await {
         return skip("messages_shown_at_a_terminal_are_marked_read", "tmux is not installed");

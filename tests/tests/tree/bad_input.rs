@@ -17,7 +17,7 @@ use abide_client::{
 };
 use abide_tests::{
     daemon::Config,
-    ledger::{self, Line},
+    ledger::{self, LedgerLine},
     model_server::{Gate, ModelServer, Script, Turn},
     world::World,
 };
@@ -63,7 +63,7 @@ async fn outgrow(each: usize) -> (BTreeMap<u32, usize>, usize, BTreeMap<&'static
     let end = world.wait_end(task).await;
     assert_eq!(end.end_reason, Some(EndReason::Completed), "{end:?}");
     let (mut depths, mut requests, mut refused) = (BTreeMap::new(), 0, BTreeMap::new());
-    for record in ledger::of(&world.daemon.home(), task.conversation_id).iter().map(Line::record) {
+    for record in ledger::of(&world.daemon.home(), task.conversation_id).iter().map(LedgerLine::record) {
         match record {
             RecordBody::TaskStarted(head) => *depths.entry(head.depth).or_default() += 1,
             RecordBody::ModelRequested(_) => requests += 1,

@@ -7,8 +7,7 @@ use abide_client::protocol::{
     task::{EndReason, Status},
 };
 use abide_tests::{
-    daemon::Config,
-    model_server::{Gate, ModelServer, Turn},
+    model_server::{Gate, Turn},
     wait,
     world::World,
 };
@@ -116,34 +115,6 @@ async fn code_that_a_crash_interrupts_names_its_sub_tasks_which_go_on() {
         assert_eq!(world.witness().count(key), 1, "it ran once");
     }
     world.model.assert_no_violations();
-}
-
-#[tokio::test]
-async fn a_fork_over_a_cap_is_an_exception_that_says_why() {
-    let model = ModelServer::start().await;
-    let config = Config::with(&model).task("max_children = 1");
-    let world = World::configured(model, &config).await;
-    options(&world).iter().for_each(Gate::open);
-    let code = r#"
-first = fork("[k:a] Option A")
-try:
-    fork("[k:b] Option B")
-except RuntimeError as error:
-    print(error)
-wait(first)
-print(wait(fork("[k:b] Option B"))["result"])
-wait("nobody")
-"#;
-    let task = world.run("code", [python(code), Turn::done("Done.")]).await;
-    let end = world.wait_end(task).await;
-    assert_eq!((end.status, end.children.len()), (Status::Completed, 2), "{end:?}");
-    let data = data(&call(&world, task).await);
-    let printed = "No sub-task was started: 1 are at work, the most at a time. Wait for one of them first.\n\
-                   Option b is possible.\n";
-    assert_eq!(data["stdout"], printed, "{data}");
-    let of_task = handles(&world, task).await.join(", ");
-    let error = format!("RuntimeError: there is no sub-task `nobody` of this task; it has: {of_task}\n");
-    assert!(data["stderr"].as_str().unwrap().ends_with(&error), "{data}");
 }
 
 #[tokio::test]

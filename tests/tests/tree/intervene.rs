@@ -8,7 +8,7 @@ use abide_client::protocol::{
         Intervene,
         task::{InterveneParams, StartTaskParams},
     },
-    task::{EndReason, Status},
+    task::EndReason,
 };
 use abide_tests::{
     daemon::WIRES,
@@ -96,42 +96,5 @@ async fn a_comment_is_read_before_the_task_ends_and_the_command_line_says_what_i
         "{nobody}"
     );
     assert_eq!(error(of(&id, "modify", None, None)).await.kind(), ErrorKind::InvalidParams);
-    world.model.assert_no_violations();
-}
-
-/// A sub-task is corrected, another deleted; their parent gets both ends.
-#[tokio::test]
-async fn sub_tasks_are_corrected_and_deleted_one_by_one() {
-    let world = World::start().await;
-    let gates = ["the first", "the second"].map(Gate::new);
-    let whole = [
-        Turn::new()
-            .call("fork", json!({ "prompt": "[k:sub-first] Do the first half." }))
-            .call("fork", json!({ "prompt": "[k:sub-second] Do the second half." })),
-        Turn::new().call("wait", json!({})),
-        Turn::done("Both."),
-    ];
-    world.model.script("whole", whole);
-    let done = json!({ "summary": "The docs only." });
-    world.model.script("sub-first", [Turn::new().gate(&gates[0]).call("task_complete", done)]);
-    world.model.script("sub-second", [Turn::new().gate(&gates[1]).text("Never.")]);
-    let task = world.begin(world.task("whole")).await;
-    for gate in &gates {
-        gate.reached().await;
-    }
-    let waiting = world.wait_status(task, Status::WaitingChildren).await;
-    let [first, second] = waiting.children[..] else { panic!("two sub-tasks: {waiting:?}") };
-    let modified =
-        world.client.call::<Intervene>(of(&first, "modify", Some("Only the docs."), None)).await.unwrap();
-    assert_eq!((modified.task.id, modified.task.depth), (first, 1));
-    let deleted = world.client.call::<Intervene>(of(&second, "delete", None, None)).await.unwrap();
-    assert_eq!(deleted.task.end_reason, Some(EndReason::Deleted));
-    gates[0].open();
-    let end = world.wait_end(task).await;
-    assert_eq!(end.end_reason, Some(EndReason::Completed));
-    assert!(world.model.last_request("sub-first").expect("a request").text().contains("Only the docs."));
-    let results = world.model.last_request("whole").expect("a request").text();
-    assert!(results.contains("The docs only.") && results.contains("deleted"), "{results}");
-    gates[1].open();
     world.model.assert_no_violations();
 }

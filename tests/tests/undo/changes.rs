@@ -1,6 +1,6 @@
 //! What a task has changed is shown and taken back; what a person has changed meanwhile, and git's own, stays.
 
-use super::repository::{Repository, later, time_goes_on};
+use super::repository::{Repository, later};
 use abide_client::protocol::{
     ErrorKind,
     method::{
@@ -8,7 +8,6 @@ use abide_client::protocol::{
         conversation::ConversationParams,
         task::{StartTaskParams, TaskChangesParams},
     },
-    task::Status,
 };
 use abide_tests::{
     model_server::{Gate, Turn},
@@ -30,37 +29,6 @@ fn script() -> [Turn; 5] {
         // The next task of the conversation.
         Turn::done("Next."),
     ]
-}
-
-/// A file that is gone has no time, and its folder's is that of the task's new file.
-#[tokio::test]
-async fn what_a_person_removes_while_the_task_waits_and_writes_right_after_its_end_is_not_the_tasks() {
-    let world = World::start().await;
-    let repository = Repository::new(&world.daemon);
-    let script = [
-        Turn::shell("echo one >> a.txt"),
-        Turn::ask("Go on?"),
-        Turn::shell("echo two >> a.txt; echo new > new.txt"),
-        Turn::done("Done."),
-    ];
-    let task = world.run("waits", script).await;
-    world.wait_status(task, Status::WaitingUser).await;
-    later(&world, task).await;
-    fs::remove_file(repository.folder.join("b.txt")).unwrap();
-    time_goes_on(&world).await;
-    world.answer(task, Some("yes")).await;
-    let (cli, id) = (world.daemon.cli(), task.task_id.to_string());
-    cli.ok(&["wait", &id]).await;
-    repository.write("a.txt", "a\none\ntwo\nby a person\n");
-
-    let shown = cli.ok(&["diff", &id]).await;
-    assert!(shown.contains("added     new.txt  +1 -0\n"), "{shown}");
-    assert!(shown.contains("a.txt  +3 -0  changed since, not by the task"), "{shown}");
-    assert!(!shown.contains("b.txt"), "{shown}");
-    let done = cli.ok(&["undo", &id, "--all", "--yes"]).await;
-    assert!(done.contains("1 file restored") && done.contains("kept a.txt"), "{done}");
-    assert_eq!((repository.text("b.txt"), repository.text("new.txt")), (None, None));
-    assert_eq!(repository.text("a.txt").unwrap(), "a\none\ntwo\nby a person\n");
 }
 
 #[tokio::test]
@@ -172,30 +140,4 @@ async fn a_task_at_work_is_refused_and_a_paused_one_is_not() {
     world.wait_end(task).await;
     let last = world.model.requests("live").last().unwrap().text();
     assert!(last.contains("The user has taken back"), "{last}");
-}
-
-#[tokio::test]
-async fn a_scratch_folder_has_an_undo_too_and_a_large_folder_says_why_not() {
-    let world = World::start().await;
-    world.model.script("scratch", [Turn::shell("echo one > file"), Turn::done("Done.")]);
-    let task = world.begin(StartTaskParams { workspace: None, ..world.task("scratch") }).await;
-    world.wait_end(task).await;
-    let cli = world.daemon.cli();
-    cli.ok(&["undo", &task.task_id.to_string(), "--yes"]).await;
-    let file = world.daemon.home().scratch_dir().join(task.conversation_id.to_string()).join("file");
-    assert!(!file.exists());
-
-    std::fs::File::create(world.daemon.workspace().join("video")).unwrap().set_len(4 << 30).unwrap();
-    let plain = world.run("plain", [Turn::shell("echo one > file"), Turn::done("Done.")]).await;
-    world.wait_end(plain).await;
-    let refused = cli.run(&["diff", &plain.task_id.to_string()]).await;
-    assert!(refused.code == Some(1) && refused.stderr.contains("200 MiB"), "{refused:?}");
-
-    let idle = world.run("idle", [Turn::done("Done.")]).await;
-    world.wait_end(idle).await;
-    // No call of it may have changed a file: that is an answer, no error.
-    for command in [&["diff"][..], &["undo"], &["undo", "--yes"]] {
-        let said = cli.ok(&[command, &[&*idle.task_id.to_string()]].concat()).await;
-        assert!(said.contains("nothing is changed"), "{command:?}: {said}");
-    }
 }

@@ -83,7 +83,7 @@ pub(crate) async fn later(world: &World, task: StartTaskReply) {
 
 /// Waits until the time of files has gone on by more than a tick of the kernel's clock, so that a change made before this and one made
 /// after it can be told apart. (Two requests may take less.)
-pub(crate) async fn time_goes_on(world: &World) {
+async fn time_goes_on(world: &World) {
     let probe = world.daemon.workspace().join("build");
     fs::create_dir_all(&probe).unwrap();
     let now = || {

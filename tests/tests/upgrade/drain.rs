@@ -18,7 +18,7 @@ const TASKS: usize = 24;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_in_the_middle_of_a_crowd_loses_nothing() {
     let mut seed = Seed::drawn("drain");
-    let stops = times("ABIDE_TEST_STOPS", 4);
+    let stops = times("ABIDE_TEST_STOPS", 2);
     let model = Arc::new(ModelServer::start().await);
     let mut daemon = TestDaemon::new(&Config::with(&model));
     let ground = Ground::of(&daemon, &model, seed.of("crowd"));

@@ -5,7 +5,7 @@ use super::open::{chat, device, session};
 use abide_client::protocol::record::RecordBody;
 use abide_tests::{
     http::{HttpClient, SentEvent},
-    ledger::{self, Line},
+    ledger::{self, LedgerLine},
     model_server::{Gate, Turn},
     world::World,
 };
@@ -33,7 +33,7 @@ fn whole_ids(events: &[SentEvent]) -> Vec<u64> {
 
 /// The records of the session's task, and the text of its replies.
 fn recorded(world: &World) -> (Vec<u64>, String) {
-    let lines: Vec<Line> = ledger::read(&world.daemon.home());
+    let lines: Vec<LedgerLine> = ledger::read(&world.daemon.home());
     let first = lines.iter().position(|line| line.kind == "task_started").unwrap();
     let said = lines.iter().filter_map(|line| match line.record() {
         RecordBody::Reply(reply) => Some(reply.shown()),

@@ -1,12 +1,16 @@
 //! kill -9 of the window, of the daemon, and of both: nothing is lost, nothing is shown twice.
 
-use abide_client::protocol::{method::task::StartTaskReply, task::Status};
+use abide_client::protocol::{
+    method::{self, daemon::StatusParams, task::StartTaskReply},
+    task::Status,
+};
 use abide_tests::{
     model_server::{Gate, Turn},
     screen::{Screen, Window},
     wait,
     world::World,
 };
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 const PROMPT: &str = "[k:cut] Tell me about winter.";
@@ -31,6 +35,11 @@ async fn in_mid_stream(world: &World, window: &Window<'_>) -> Begun {
     gate.reached().await;
     window.reads("Winter is cold,").await;
     Begun { gate, task }
+}
+
+async fn assert_shown_once(window: &Window<'_>) {
+    let shown = window.reads("Winter is cold,").await;
+    assert_eq!(shown.matches("Winter is cold,").count(), 1, "{shown}");
 }
 
 /// Waits for the end: every message of the daemon is in the window once, in order, and no other message.
@@ -60,30 +69,29 @@ async fn take_over(world: &mut World) {
 }
 
 #[tokio::test]
-async fn kill_of_the_window_in_mid_stream() {
+async fn kills_of_the_window_of_the_daemon_and_of_both_in_mid_stream() {
     let mut world = World::start().await;
-    let Some(screen) = Screen::start("kill_of_the_window_in_mid_stream").await else { return };
+    let name = "kills_of_the_window_of_the_daemon_and_of_both_in_mid_stream";
+    let Some(screen) = Screen::start(name).await else { return };
     let window = screen.open(&world.daemon).await;
     let begun = in_mid_stream(&world, &window).await;
     window.kill().await;
     let window = screen.open(&world.daemon).await;
-    let shown = window.reads("Winter is cold,").await;
-    assert_eq!(shown.matches("Winter is cold,").count(), 1, "{shown}");
-    ends_well(&mut world, &window, begun).await;
-}
+    assert_shown_once(&window).await;
 
-#[tokio::test]
-async fn kill_of_the_daemon_under_an_open_window() {
-    let mut world = World::start().await;
-    let Some(screen) = Screen::start("kill_of_the_daemon_under_an_open_window").await else { return };
-    let window = screen.open(&world.daemon).await;
-    let begun = in_mid_stream(&world, &window).await;
     world.daemon.kill();
     take_over(&mut world).await;
     begun.gate.reached_times(2).await;
     window.wait_connected().await;
-    let shown = window.reads("Winter is cold,").await;
-    assert_eq!(shown.matches("Winter is cold,").count(), 1, "{shown}");
+    assert_shown_once(&window).await;
+
+    window.kill().await;
+    let daemon = world.client.call::<method::Status>(StatusParams::default()).await.unwrap().pid;
+    kill_process(Pid::from_raw(daemon.cast_signed()).unwrap(), Signal::KILL).unwrap();
+    wait::wait_until("the daemon to be gone", async || world.daemon.try_client().await.is_none()).await;
+    let window = screen.open(&world.daemon).await;
+    take_over(&mut world).await;
+    begun.gate.reached_times(3).await;
     ends_well(&mut world, &window, begun).await;
     window.keep_picture("after-a-crash").await;
     world.daemon.cli().ok(&["daemon", "stop"]).await;
@@ -111,43 +119,6 @@ async fn a_daemon_that_the_window_could_not_start_is_shown_when_somebody_else_st
     world.daemon.up().await;
     window.wait_connected().await;
     world.daemon.cli().ok(&["daemon", "stop"]).await;
-}
-
-#[tokio::test]
-async fn kill_of_both_window_and_daemon() {
-    let mut world = World::start().await;
-    let Some(screen) = Screen::start("both").await else { return };
-    let window = screen.open(&world.daemon).await;
-    let begun = in_mid_stream(&world, &window).await;
-    window.kill().await;
-    world.daemon.kill();
-    let window = screen.open(&world.daemon).await;
-    take_over(&mut world).await;
-    begun.gate.reached_times(2).await;
-    ends_well(&mut world, &window, begun).await;
-
-    world.daemon.cli().ok(&["daemon", "stop"]).await;
-}
-
-#[tokio::test]
-async fn a_draft_survives_a_kill_of_the_window() {
-    let world = World::start().await;
-    let Some(screen) = Screen::start("a_draft_survives_a_kill_of_the_window").await else { return };
-    let window = screen.open(&world.daemon).await;
-    window.type_text("[k:kept] Half a thought").await;
-    let draft = world.daemon.home().state_dir.join("gui/drafts/new");
-    wait::wait_until("the draft to be on disk", async || {
-        std::fs::read_to_string(&draft).is_ok_and(|text| text == "[k:kept] Half a thought")
-    })
-    .await;
-    window.kill().await;
-    world.model.script("kept", [Turn::done("A whole one.")]);
-    let window = screen.open(&world.daemon).await;
-    window.press(&["ctrl+End", "Return"]).await;
-    let task = world.begun("[k:kept] Half a thought").await;
-    world.wait_end(task).await;
-    window.reads("A whole one.").await;
-    wait::wait_until("the draft to be gone", async || !draft.exists()).await;
 }
 
 #[tokio::test]

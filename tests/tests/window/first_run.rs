@@ -3,7 +3,7 @@
 use abide_client::protocol::task::Status;
 use abide_tests::{
     daemon::{Config, TestDaemon},
-    model_server::{ModelServer, Turn},
+    model_server::ModelServer,
     screen::Screen,
     wait,
     world::World,
@@ -17,11 +17,6 @@ const START: (usize, usize) = (1232, 17);
 /// The background of the composer and of the card about models, and the number of pixels that only both together have.
 const RAISED: u32 = 0xff_ffff;
 const CARD: usize = 150_000;
-/// The colours of what has failed and of what is well, and the number of pixels that a line of such words has at least.
-const BAD: u32 = 0xb3_362d;
-const OK: u32 = 0x2a_6e36;
-const WORDS: usize = 5;
-const PROMPT: &str = "Say hello [k:first]";
 
 #[tokio::test]
 async fn the_window_starts_the_daemon_and_a_click_plays_the_demo() {
@@ -62,41 +57,4 @@ async fn the_window_starts_the_daemon_and_a_click_plays_the_demo() {
     window.press(&["alt+F4"]).await;
     assert!(window.ended().await.success());
     world.daemon.cli().ok(&["daemon", "stop"]).await;
-}
-
-#[tokio::test]
-async fn a_prompt_goes_to_the_provider_that_was_set_up_in_the_window() {
-    let name = "a_prompt_goes_to_the_provider_that_was_set_up_in_the_window";
-    let Some(screen) = Screen::start(name).await else { return };
-    let daemon = TestDaemon::start(&Config::new()).await;
-    let model = ModelServer::start().await;
-    // The test of the model is no conversation of the task's.
-    model.script_for_all([Turn::say("Yes.")]);
-    model.script("first", [Turn::say("Hello from a real model.")]);
-    model.require_key("sk-right");
-    let window = screen.open(&daemon).await;
-    let client = daemon.client().await;
-    window.wait_picture("what to do without a model", |p| p.count(RAISED) > CARD).await;
-    window.type_text(PROMPT).await;
-    // To the cards; the fourth is for another address, where the key comes after the three APIs.
-    window.press(&["Return", "Tab", "Tab", "Tab", "Return"]).await;
-    window.type_text(&model.openai_url()).await;
-    window.press(&["Tab", "Tab", "Tab", "Tab"]).await;
-    window.type_text("sk-wrong").await;
-    window.press(&["Return"]).await;
-    window.wait_picture("the refusal of the key", |p| p.count(BAD) > WORDS).await;
-    window.keep_picture("key-refused").await;
-    window.press(&["ctrl+a"]).await;
-    window.type_text("sk-right").await;
-    window.press(&["Return"]).await;
-    window.wait_picture("the list of models", |p| p.count(OK) > WORDS).await;
-    window.keep_picture("provider-answers").await;
-    // The only model is in the field that has the keyboard now.
-    window.press(&["Return"]).await;
-    let world = World { client, daemon, model };
-    // It must be dropped before the daemon.
-    let window = window;
-    let task = world.begun(PROMPT).await;
-    world.wait_end(task).await;
-    window.reads("Hello from a real model.").await;
 }

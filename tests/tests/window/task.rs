@@ -63,53 +63,6 @@ async fn a_task_is_typed_streamed_answered_approved_and_completed() {
 }
 
 #[tokio::test]
-async fn escape_stops_a_task_and_its_text_stays() {
-    let world = World::start().await;
-    let Some(screen) = Screen::start("escape_stops_a_task_and_its_text_stays").await else { return };
-    let gate = Gate::new("the middle of a reply");
-    world.model.script("long", [Turn::say("So far, so good. ").gate(&gate).text("Never said.")]);
-    let window = screen.open(&world.daemon).await;
-    let prompt = "[k:long] Take your time.";
-    window.type_text(prompt).await;
-    window.press(&["Return"]).await;
-    let task = world.begun(prompt).await;
-    window.reads("So far, so good.").await;
-    window.stop().await;
-    assert_eq!(world.wait_end(task).await.end_reason, Some(EndReason::Stopped));
-    let shown = window.reads("— cancelled: stopped").await;
-    window.keep_picture("stopped").await;
-    assert_eq!(shown.matches("So far, so good.").count(), 1, "{shown}");
-    assert!(!shown.contains("Never said"), "{shown}");
-}
-
-#[tokio::test]
-async fn a_typed_reason_for_a_rejection_reaches_the_model() {
-    let world = World::start().await;
-    let Some(screen) = Screen::start("a_typed_reason_for_a_rejection_reaches_the_model").await else {
-        return;
-    };
-    let witness = world.witness();
-    let script = [Turn::shell(&witness.command("deployed")), Turn::done("Left it alone.")];
-    let task = world.run_asking("deploy", script).await;
-    world.wait_status(task, Status::WaitingApproval).await;
-    let window = screen.open(&world.daemon).await;
-    // From the page for a new conversation to the one with the open card.
-    window.press(&["ctrl+j"]).await;
-    window.asks("Approve shell?").await;
-    window.to_card().await;
-    // Keys typed before the reason's field has the keyboard must not decide: this is an `a`.
-    window.press(&["r", "a"]).await;
-    window.wait_caret(true).await;
-    window.keep_picture("rejecting").await;
-    window.type_text("not on a Friday").await;
-    window.press(&["Return"]).await;
-    world.wait_end(task).await;
-    assert_eq!(witness.count("deployed"), 0);
-    assert!(world.model.requests("deploy")[1].text().contains("not on a Friday"));
-    window.reads("Left it alone.").await;
-}
-
-#[tokio::test]
 async fn a_window_closed_in_mid_reply_shows_everything_when_reopened() {
     let world = World::start().await;
     let Some(screen) = Screen::start("a_window_closed_in_mid_reply_shows_everything_when_reopened").await

@@ -2,7 +2,6 @@
 
 use crate::undo::repository::Repository;
 use abide_client::protocol::{
-    ErrorKind,
     method::{
         DeleteConversation, GetConversation, ListWorktrees,
         conversation::ConversationParams,
@@ -163,19 +162,4 @@ async fn a_second_task_in_a_work_tree_is_told_of_the_first() {
     assert!(own.stderr.contains("works on the branch mine"), "{own:?}");
     assert!(repository.git(&["branch"]).contains("mine"));
     world.stop(first).await;
-}
-
-#[tokio::test]
-async fn none_is_made_where_none_can_be() {
-    let world = World::start().await;
-    let wanted = Some(OwnWorktree::default());
-    let refused = world.client.call::<abide_client::protocol::method::StartTask>(StartTaskParams {
-        worktree: wanted,
-        ..world.task("none")
-    });
-    let refused = refused.await.unwrap_err();
-    assert!(refused.to_string().contains("in no git work tree"), "{refused}");
-    assert!(matches!(&refused, abide_client::CallError::Daemon(e) if e.kind() == ErrorKind::Conflict));
-    let left = fs::read_dir(world.daemon.home().worktrees_dir()).map_or(0, Iterator::count);
-    assert_eq!(left, 0);
 }

@@ -2,7 +2,7 @@
 
 use super::{
     ask::{Asking, Left},
-    draft::Facts,
+    draft::{Facts, checked_name},
     hinted, known,
 };
 use crate::{
@@ -21,7 +21,7 @@ use abide_client::{
             config::GetConfigParams,
             daemon::{CheckProviderReply, ListModelsReply, SetKeyParams},
         },
-        provider::{APIS, ProviderEntry, is_provider_name},
+        provider::{APIS, ProviderEntry},
     },
     provider::{Draft, may_have_no_list, usual_model, wants_key, whole_name},
 };
@@ -55,14 +55,6 @@ pub(super) async fn add(args: AddArgs, json: bool) -> Result<Exit, CommandError>
         return Ok(Exit::Failed);
     };
     store(&mut daemon, draft, json).await
-}
-
-/// The name, if a provider may have it.
-pub(super) fn checked_name(name: String) -> Result<String, CommandError> {
-    if is_provider_name(&name) {
-        return Ok(name);
-    }
-    Err(CommandError::usage("a provider's name has 1 to 64 of the characters a-z A-Z 0-9 - _ ."))
 }
 
 /// From the command line alone.

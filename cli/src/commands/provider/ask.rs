@@ -1,6 +1,6 @@
 //! Asks a person at the terminal for what the command line does not say. Nothing is stored meanwhile.
 
-use super::{add::checked_name, draft::Facts};
+use super::draft::{Facts, checked_name};
 use crate::{
     args::AddArgs,
     commands::key,

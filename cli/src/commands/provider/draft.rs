@@ -1,7 +1,15 @@
 //! What is known of a provider that is being set up.
 
-use crate::args::AddArgs;
-use abide_client::protocol::provider::{KeyState, KnownProvider, ProviderInfo};
+use crate::{args::AddArgs, error::CommandError};
+use abide_client::protocol::provider::{KeyState, KnownProvider, ProviderInfo, is_provider_name};
+
+/// The name, if a provider may have it.
+pub(super) fn checked_name(name: String) -> Result<String, CommandError> {
+    if is_provider_name(&name) {
+        return Ok(name);
+    }
+    Err(CommandError::usage("a provider's name has 1 to 64 of the characters a-z A-Z 0-9 - _ ."))
+}
 
 /// What is known of a provider before anybody is asked.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use super::{
     COMFORTABLE,
     table::Table,
-    wrap::{Line, Long, Span, wrap},
+    wrap::{FittingLine, Long, Span, wrap},
 };
 use crate::output::{
     style::{CODE, FAINT, HEADING, TITLE, paint},
@@ -367,7 +367,7 @@ impl Page {
             let blank = self.margin();
             self.lines.push(blank.trim_end().to_owned());
         }
-        for Line { painted, .. } in wrap(&spans, self.inner(), self.room.long) {
+        for FittingLine { painted, .. } in wrap(&spans, self.inner(), self.room.long) {
             self.line(&painted);
         }
     }

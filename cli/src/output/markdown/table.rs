@@ -1,6 +1,6 @@
 //! Tables: columns if they fit, else one line for each cell.
 
-use super::wrap::{Line, Long, Span, wrap};
+use super::wrap::{FittingLine, Long, Span, wrap};
 use crate::output::style::{FAINT, STRONG, paint};
 use pulldown_cmark::Alignment;
 
@@ -64,7 +64,7 @@ impl Table {
     fn columns(&self, widths: &[usize]) -> Vec<String> {
         let mut lines = Vec::new();
         for (i, row) in self.rows.iter().enumerate() {
-            let cells: Vec<Vec<Line>> = widths
+            let cells: Vec<Vec<FittingLine>> = widths
                 .iter()
                 .enumerate()
                 .map(|(column, width)| {
@@ -84,9 +84,9 @@ impl Table {
     }
 
     /// Line `n` of each cell of a row.
-    fn row_line(&self, cells: &[Vec<Line>], widths: &[usize], n: usize) -> String {
+    fn row_line(&self, cells: &[Vec<FittingLine>], widths: &[usize], n: usize) -> String {
         let mut out = String::new();
-        let nothing = Line::default();
+        let nothing = FittingLine::default();
         for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
             let line = cell.get(n).unwrap_or(&nothing);
             let free = width.saturating_sub(line.width);

@@ -17,7 +17,7 @@ pub(super) struct Span {
 
 /// A line that fits, and its width in columns.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct FittingLine {
     pub(super) painted: String,
     pub(super) width: usize,
 }
@@ -31,8 +31,8 @@ pub(super) enum Long {
 }
 
 /// Breaks between words. Words of scripts without spaces break between their characters.
-pub(super) fn wrap(spans: &[Span], room: usize, long: Long) -> Vec<Line> {
-    let mut writer = Writer { lines: vec![Line::default()], run: None, room: room.max(1), long };
+pub(super) fn wrap(spans: &[Span], room: usize, long: Long) -> Vec<FittingLine> {
+    let mut writer = Writer { lines: vec![FittingLine::default()], run: None, room: room.max(1), long };
     let mut word = Vec::new();
     let mut is_spaced = false;
     let mut before = ' ';
@@ -79,7 +79,7 @@ fn can_break(before: char, c: char) -> bool {
 }
 
 struct Writer {
-    lines: Vec<Line>,
+    lines: Vec<FittingLine>,
     /// The text under way that has one style.
     run: Option<Span>,
     room: usize,
@@ -154,7 +154,7 @@ impl Writer {
 
     fn end_line(&mut self) {
         self.end_run();
-        self.lines.push(Line::default());
+        self.lines.push(FittingLine::default());
     }
 }
 

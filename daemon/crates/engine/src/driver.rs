@@ -1,13 +1,15 @@
-//! The state machine of a conversation's actor, without I/O. It decides which records form an append, which attempts start before
-//! that append commits, when a command gets its reply, when the records are loaded again, and when the actor leaves.
+//! The state machine of a conversation's actor, without I/O. It decides which records form an append, which
+//! attempts start before that append commits, when a command gets its reply, when the records are loaded
+//! again, and when the actor leaves.
 //!
-//! A driver takes [`Event`]s and gives [`Order`]s. Its host carries out all orders before it passes the next event, so
-//! [`Driver::history`] is the state that the orders are about. There are two hosts: the daemon's actor, and the simulation in this
-//! crate's tests. Neither decides anything.
+//! A driver takes [`Event`]s and gives [`Order`]s. Its host carries out all orders before it passes the next
+//! event, so [`Driver::history`] is the state that the orders are about. There are two hosts: the daemon's
+//! actor, and the simulation in this crate's tests. Neither decides anything.
 //!
-//! Commit, then publish, then act: an input is folded into the history in memory, and its records become one append. Replies, the
-//! alarm and the gate wait for the commit. Outcomes that arrive meanwhile are the next append, together. If the append fails, the history in memory is dropped, all attempts are cancelled, and the
-//! records are loaded again.
+//! Commit, then publish, then act: an input is folded into the history in memory, and its records become one
+//! append. Replies, the alarm and the gate wait for the commit. Outcomes that arrive meanwhile are the next
+//! append, together. If the append fails, the history in memory is dropped, all attempts are cancelled, and
+//! the records are loaded again.
 //!
 //! ```text
 //! new ──▶ Loading ─────────────┐
@@ -21,12 +23,15 @@
 //!         Killing ─────────────┘
 //! ```
 //!
-//! Records that end sub-tasks with attempts under way pass through Ending before Appending: the attempts are killed there.
+//! Records that end sub-tasks with attempts under way pass through Ending before Appending: the attempts are
+//! killed there.
 //!
-//! Without records to append, the states on the left go to Ready. The actor goes to Leaving from Ready when nothing is left to do,
-//! from Ready or an append on a full disk when the daemon shuts down, and when the records cannot be loaded or continued.
+//! Without records to append, the states on the left go to Ready. The actor goes to Leaving from Ready when
+//! nothing is left to do, from Ready or an append on a full disk when the daemon shuts down, and when the
+//! records cannot be loaded or continued.
 
 mod append;
+mod appending;
 mod ends;
 mod event;
 mod leave;
@@ -40,23 +45,26 @@ pub use message::{Lane, Message};
 pub use order::{Append, AppendId, Applied, CutOff, Failure, Gate, Order, StartedCall};
 
 use crate::{
-    accept::{accept, ends_at, ends_by_answer},
-    advance::{advance, advance_those},
-    children,
-    clock::moved as clock_moved,
-    command::Command,
-    effects::{Effect, effects, wake_at},
-    history::{History, Tail},
-    input::{Input, Intervention, Refusal, Shown},
+    decide::{
+        accept::{accept, ends_at, ends_by_answer},
+        advance::{advance, advance_those},
+        children,
+        clock::moved as clock_moved,
+        command::{Command, Intervention},
+        effect::Effect,
+        effects::{effects, wake_at},
+        input::{Input, Refusal},
+        shown::Shown,
+        view::view,
+    },
     mint::Mint,
-    task::Task,
-    view::view,
+    state::{history::History, snapshot::Tail, task::Task},
 };
 use abide_protocol::{
     ConversationId, RecordId, TaskId, Timestamp,
     record::{ClockMoved, NewRecord},
 };
-use append::Appending;
+use appending::{Appending, Waiter};
 use ends::Ending;
 use leave::Leaving;
 use load::LoadReason;
@@ -66,7 +74,8 @@ use std::{
     mem,
 };
 
-/// The most messages that are deferred while an append is under way; further ones wait in the mailbox. So many outcomes become one append.
+/// The most messages that are deferred while an append is under way; further ones wait in the mailbox. So
+/// many outcomes become one append.
 const MAX_DEFERRED: usize = 32;
 
 /// What runs a driver. Its types are values that the driver only passes on.
@@ -94,17 +103,19 @@ pub struct Driver<H: Host> {
     /// How the daemon before this one ended.
     predecessor: Predecessor,
     state: State<H>,
-    /// The replies of sub-tasks that were not recorded before the message that is being handled. Its records may cut them off.
+    /// The replies of sub-tasks that were not recorded before the message that is being handled. Its records
+    /// may cut them off.
     unrecorded: BTreeMap<RecordId, TaskId>,
-    /// Messages that could not be handled in the state in which they arrived. They are handled before those of the mailbox.
+    /// Messages that could not be handled in the state in which they arrived. They are handled before those
+    /// of the mailbox.
     deferred: VecDeque<Message<H>>,
     is_disk_full: bool,
     last_append: AppendId,
     orders: VecDeque<Order<H>>,
     /// How far the clock had moved when the history in memory was right about it.
     clock: ClockMoved,
-    /// The move of the clock, and its time, that a failed append held. An earlier append of the same records, which was withdrawn, may
-    /// have stored the move all the same.
+    /// The move of the clock, and its time, that a failed append held. An earlier append of the same records,
+    /// which was withdrawn, may have stored the move all the same.
     unsure: Option<(Timestamp, ClockMoved)>,
 }
 
@@ -116,7 +127,8 @@ pub enum Predecessor {
         /// It certainly ran until then.
         ran_until: Option<Timestamp>,
     },
-    /// It brought all tasks to a boundary and went over to this daemon's program: tasks without an attempt under way just go on.
+    /// It brought all tasks to a boundary and went over to this daemon's program: tasks without an attempt
+    /// under way just go on.
     HandedOver,
 }
 
@@ -131,13 +143,15 @@ impl Default for Predecessor {
 enum Duty {
     /// Inputs are recorded, tasks act, and attempts are started.
     Full,
-    /// The daemon wants all tasks at a boundary, and may go on afterwards. Inputs are still recorded and running attempts may end, but
-    /// tasks do not act until the hold is released, except those that running code has started: it may wait for them. The actor stays.
+    /// The daemon wants all tasks at a boundary, and may go on afterwards. Inputs are still recorded and
+    /// running attempts may end, but tasks do not act until the hold is released, except those that running
+    /// code has started: it may wait for them. The actor stays.
     Hold,
-    /// The daemon drains. Inputs are still recorded and running attempts may end, but tasks no longer act; the next daemon continues
-    /// them.
+    /// The daemon drains. Inputs are still recorded and running attempts may end, but tasks no longer act;
+    /// the next daemon continues them.
     Drain,
-    /// The daemon drains, and the records were loaded meanwhile. The attempts that they list as running do not run and are not started.
+    /// The daemon drains, and the records were loaded meanwhile. The attempts that they list as running do
+    /// not run and are not started.
     RecordOnly,
 }
 
@@ -149,7 +163,8 @@ enum State<H: Host> {
     Ready,
     /// The attempts that this message ends are being killed; then it is handled.
     Killing(Message<H>),
-    /// Records that end tasks are folded. The attempts that they cut off are being killed; then the records are appended.
+    /// Records that end tasks are folded. The attempts that they cut off are being killed; then the records
+    /// are appended.
     Ending(Ending<H>),
     /// The history in memory contains records that are not committed yet.
     Appending(Box<Appending<H>>),
@@ -158,8 +173,9 @@ enum State<H: Host> {
 }
 
 impl<H: Host> Driver<H> {
-    /// A driver whose first order is to load the conversation's records. A snapshot is kept when it saves the next load at least
-    /// `snapshot_spacing` records. `clock`: how far the clock had moved when the conversation's alarm was set.
+    /// A driver whose first order is to load the conversation's records. A snapshot is kept when it saves the
+    /// next load at least `snapshot_spacing` records. `clock`: how far the clock had moved when the
+    /// conversation's alarm was set.
     #[must_use]
     pub fn new(
         conversation: ConversationId,
@@ -305,10 +321,11 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Appends that the clock has moved, before a message is handled by its time. `false`: it has not, or no task minds.
+    /// Appends that the clock has moved, before a message is handled by its time. `false`: it has not, or no
+    /// task minds.
     fn note_clock(&mut self, mint: &mut Mint) -> bool {
         let Some(record) = self.clock_moved(mint) else { return false };
-        self.append(vec![record], false, append::Waiter::Nobody);
+        self.append(vec![record], false, Waiter::Nobody);
         true
     }
 
@@ -321,8 +338,8 @@ impl<H: Host> Driver<H> {
         Some(record)
     }
 
-    /// What a stop, a deletion or an expired limit cuts off. The attempts are killed before the end is recorded, so that the record has
-    /// all text that clients were shown.
+    /// What a stop, a deletion or an expired limit cuts off. The attempts are killed before the end is
+    /// recorded, so that the record has all text that clients were shown.
     fn cut_off_by(&self, message: &Message<H>, at: Timestamp) -> CutOff {
         let ended: Vec<TaskId> = match message {
             Message::Command { command: Command::Stop { task }, .. } => vec![*task],
@@ -390,51 +407,51 @@ impl<H: Host> Driver<H> {
         match message {
             Message::Command { command, reply } => {
                 let (task, urgent) = (command.task(), command.is_urgent());
-                match self.apply(command.into_input(shown), mint) {
+                match self.apply(command, shown, mint) {
                     Err(refusal) => self.reply(reply, Err(Failure::Refused(refusal))),
-                    Ok(records) => self.append(records, urgent, append::Waiter::Command { reply, task }),
+                    Ok(records) => self.append(records, urgent, Waiter::Command { reply, task }),
                 }
             }
             Message::Delete { reply } => {
                 let records = self.stop_all(shown, mint);
-                self.append(records, true, append::Waiter::Deletion(reply));
+                self.append(records, true, Waiter::Deletion(reply));
             }
             Message::Fork { reply, .. } if self.duty > Duty::Hold => {
                 self.reply(reply, Err(Failure::ShuttingDown));
             }
             Message::Fork { fork, reply } => {
                 let by = fork.by();
-                match self.apply(Input::Fork(fork), mint) {
+                match self.apply(Input::Fork(fork), shown, mint) {
                     Err(refusal) => self.reply(reply, Err(Failure::Refused(refusal))),
                     Ok(records) => {
                         let task = children::forked(&self.history, by);
-                        self.append(records, false, append::Waiter::Command { reply, task });
+                        self.append(records, false, Waiter::Command { reply, task });
                     }
                 }
             }
             Message::Outcome { effect, input } => self.outcomes(effect, *input, mint),
-            Message::Wake => match self.apply(Input::Wake { shown }, mint) {
-                Ok(records) => self.append(records, false, append::Waiter::Nobody),
+            Message::Wake => match self.apply(Input::Wake, shown, mint) {
+                Ok(records) => self.append(records, false, Waiter::Nobody),
                 Err(refusal) => self.orders.push_back(Order::OutcomeRefused(refusal)),
             },
         }
     }
 
-    /// Appends this outcome, and in the same append those deferred right behind it: the attempts of a tree's tasks end at the same time,
-    /// and one commit for each would let them wait for each other.
+    /// Appends this outcome, and in the same append those deferred right behind it: the attempts of a tree's
+    /// tasks end at the same time, and one commit for each would let them wait for each other.
     fn outcomes(&mut self, effect: Effect, input: Input, mint: &mut Mint) {
         let mut accepted: Option<Vec<NewRecord>> = None;
         let mut next = Some((effect, input));
         while let Some((effect, input)) = next {
             self.running.retain(|running| *running != effect);
-            match self.apply(input, mint) {
+            match self.apply(input, Shown::new(), mint) {
                 Ok(records) => accepted.get_or_insert_default().extend(records),
                 Err(refusal) => self.orders.push_back(Order::OutcomeRefused(refusal)),
             }
             next = self.next_deferred_outcome();
         }
         if let Some(records) = accepted {
-            self.append(records, false, append::Waiter::Nobody);
+            self.append(records, false, Waiter::Nobody);
         }
     }
 
@@ -449,21 +466,31 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Folds an input's records into the history and returns them, for one append. The records of the next actions of tasks that may act
-    /// are among them.
-    fn apply(&mut self, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
-        let mut records = self.record(input, mint)?;
+    /// Folds an input's records into the history and returns them, for one append. The records of the next
+    /// actions of tasks that may act are among them.
+    fn apply(
+        &mut self,
+        input: impl Into<Input>,
+        shown: Shown,
+        mint: &mut Mint,
+    ) -> Result<Vec<NewRecord>, Refusal> {
+        let mut records = self.record(input, shown, mint)?;
         match self.duty {
             Duty::Full => records.append(&mut advance(&mut self.history, mint)),
-            Duty::Hold => records.append(&mut advance_those(&mut self.history, mint, children::serve_code)),
+            Duty::Hold => records.append(&mut advance_those(&mut self.history, mint, children::serves_code)),
             Duty::Drain | Duty::RecordOnly => {}
         }
         Ok(records)
     }
 
     /// Folds only the input's own records; no task acts.
-    fn record(&mut self, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
-        let records = accept(&self.history, input, mint)?;
+    fn record(
+        &mut self,
+        input: impl Into<Input>,
+        shown: Shown,
+        mint: &mut Mint,
+    ) -> Result<Vec<NewRecord>, Refusal> {
+        let records = accept(&self.history, input, shown, mint)?;
         records.iter().for_each(|record| self.history.fold(record));
         Ok(records)
     }
@@ -480,7 +507,7 @@ impl<H: Host> Driver<H> {
     fn stop_all(&mut self, shown: Shown, mint: &mut Mint) -> Vec<NewRecord> {
         let Some(task) = self.history.root().map(|root| root.id) else { return Vec::new() };
         // Refused only if the root has ended already.
-        self.record(Input::Stop { task, shown }, mint).unwrap_or_default()
+        self.record(Command::Stop { task }, shown, mint).unwrap_or_default()
     }
 
     fn erase(&mut self, reply: H::Deletion) {
@@ -515,7 +542,7 @@ impl<H: Host> Driver<H> {
     /// Sets the alarm for the earliest wake-up time of the live tasks.
     fn set_alarm(&mut self) {
         // A held task does not act at its time. The alarm would ring again and again.
-        let is_held = |task: &Task| self.duty == Duty::Hold && !children::serve_code(&self.history, task);
+        let is_held = |task: &Task| self.duty == Duty::Hold && !children::serves_code(&self.history, task);
         let alarm = self.history.live().filter(|task| !is_held(task)).filter_map(wake_at).min();
         self.orders.push_back(Order::SetAlarm(alarm));
     }

@@ -1,60 +1,52 @@
 //! What has happened -> what to do next. Pure: no I/O, no clock, no randomness; those arrive as values.
 //!
-//! * [`History::fold`] builds a conversation's state from its records, and nothing else changes it;
-//! * [`accept`] turns an [`Input`] (a command or an outcome) into records, or refuses it;
-//! * [`advance`] asks a task's mode what comes next, again and again until the task waits;
-//! * [`effects`] says what should be under way now: model calls and tool calls, each with its attempt, a checkpoint, an undo;
-//! * [`driver::Driver`] decides all that a conversation's actor does around that, as orders to whoever has the disk and the models;
-//! * [`scratchpad`] says in lines what a task has learnt.
+//! Four floors, each of which knows only those below it:
+//! * `mode`: what each mode remembers of a task's records, what it wants next, and what it asks of the model;
+//! * `state`: [`History::fold`] builds a conversation's state from its records, and nothing else changes it;
+//! * `decide`: [`accept`] turns an [`Input`] (a command or an outcome) into records, or refuses it;
+//!   [`advance`] asks a task's mode what comes next, again and again until the task waits; [`effects`] says
+//!   what should be under way now: model calls and tool calls, each with its attempt, a checkpoint, an undo;
+//! * `driver`: [`driver::Driver`] decides all that a conversation's actor does around that, as orders to
+//!   whoever has the disk and the models.
 //!
 //! Recovery is the same path: load, fold, accept [`Input::Interrupted`], advance.
 
-mod accept;
-mod advance;
-mod children;
-mod clock;
-mod command;
-pub mod compaction;
-pub mod control;
+mod decide;
 pub mod driver;
-mod effects;
-mod files;
-mod history;
-mod import;
-mod incomplete;
-mod input;
-mod limits;
-mod manifest;
 mod mint;
 mod mode;
-pub mod prompt;
-mod reading;
-mod schedule;
-mod scratchpad;
-mod status;
-mod task;
-mod view;
+mod state;
 
 pub use abide_protocol::checkpoint::{Ran, Window};
 pub use abide_protocol::record::EditState;
-pub use accept::accept;
-pub use advance::{advance, handle, needs_daemon};
-pub use children::result_of;
-pub use command::Command;
-pub use effects::{Effect, effects, wake_at};
-pub use files::{NoTrail, Trail};
-pub use history::{
-    CheckpointBefore, Conversation, First, History, HistorySnapshot, Tail, UnreadableHistorySnapshot,
+pub use decide::{
+    accept::accept,
+    advance::{advance, handle, needs_daemon},
+    children::result_of,
+    command::{Command, Intervention, Start},
+    compaction,
+    effect::Effect,
+    effects::{effects, wake_at},
+    files::works_on_files,
+    import::{ImportError, import},
+    input::{Finding, Fork, Input, ModelFailure, OwnPlace, Refusal, Replied, Traces},
+    shown::Shown,
+    view::{Projection, project, view},
 };
-pub use import::{ImportError, import};
-pub use input::{
-    Finding, Fork, Input, Intervention, ModelFailure, OwnPlace, Refusal, Replied, Shown, Start, Traces,
-};
-pub use manifest::Manifest;
 pub use mint::Mint;
-pub use mode::{Turn, declares_tools, default_steps};
-pub use reading::{Reading, Veil};
-pub use scratchpad::{LINES as SCRATCHPAD_LINES, scratchpad};
-pub use status::{is_at_work, status};
-pub use task::{Call, CallStage, Stage, Task};
-pub use view::{Projection, project, view};
+pub use mode::{
+    block_filter::BlockFilter,
+    control, prompt,
+    reading::Reading,
+    task_mode::{control_tools, declares_tools, default_steps, has_tools},
+    turn::Turn,
+};
+pub use state::{
+    history::{CheckpointBefore, Conversation, First, History},
+    manifest::Manifest,
+    scratchpad::{LINES as SCRATCHPAD_LINES, scratchpad},
+    snapshot::{HistorySnapshot, Tail, UnreadableHistorySnapshot},
+    status::{is_at_work, status},
+    task::{Call, CallStage, Stage, Task},
+    trail::{NoTrail, Trail},
+};

@@ -1,7 +1,8 @@
 use abide_protocol::{RecordId, Timestamp, record::ClockMoved};
 use uuid::{Builder, Uuid};
 
-/// Makes ids from a given time and entropy; the same values give the same ids. Ids sort in the order in which they were made.
+/// Makes ids from a given time and entropy; the same values give the same ids. Ids sort in the order in which
+/// they were made.
 #[derive(Debug, Clone)]
 pub struct Mint {
     at: Timestamp,

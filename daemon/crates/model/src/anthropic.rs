@@ -9,24 +9,14 @@ use crate::{
     listing::{self, Listed},
     reading,
     request::{ModelRequest, Sink},
+    server::Server,
     sse::Events,
-    wire::{Place, Server, Wire},
 };
-use abide_protocol::{provider, transcript::Reply};
+use abide_protocol::transcript::Reply;
 use futures_util::future::BoxFuture;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-pub(crate) const WIRE: Wire = Wire {
-    name: "anthropic",
-    place: Place::Address {
-        vendor_url: provider::ANTHROPIC.base_url,
-        is_imitated: false,
-        base_url: "It is what comes before /v1/messages",
-    },
-    server: |_| Box::new(Messages),
-};
-
-struct Messages;
+pub(crate) struct Messages;
 
 impl Server for Messages {
     fn complete<'a>(

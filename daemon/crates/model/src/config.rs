@@ -1,73 +1,10 @@
 //! Configuration of providers: addresses and keys.
 
-use crate::{
-    anthropic, openai, responses, script,
-    wire::{self, Place, Wire},
-};
-use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
+use crate::api::Api;
+use std::{fmt, path::PathBuf, time::Duration};
 
 /// How long a reply may take to begin, where its model may be slow to read the prompt.
 const PROMPT_TIMEOUT: Duration = Duration::from_mins(30);
-
-/// The API that a provider speaks.
-#[derive(Clone, Copy)]
-pub struct Api(&'static Wire);
-
-impl Api {
-    /// OpenAI Chat Completions, and the many servers that imitate it.
-    pub const OPENAI_CHAT: Self = Self(&openai::WIRE);
-    /// OpenAI Responses.
-    pub const OPENAI_RESPONSES: Self = Self(&responses::WIRE);
-    /// Anthropic Messages.
-    pub const ANTHROPIC: Self = Self(&anthropic::WIRE);
-    /// A file of replies, for demo, tests and replay.
-    pub const SCRIPTED: Self = Self(&script::WIRE);
-
-    /// Its name in configuration, replies and lists.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.0.name
-    }
-
-    /// Whether its providers are at an address or in a file.
-    #[must_use]
-    pub const fn place(self) -> Place {
-        self.0.place
-    }
-
-    pub(crate) const fn wire(self) -> &'static Wire {
-        self.0
-    }
-}
-
-impl PartialEq for Api {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for Api {}
-
-impl fmt::Debug for Api {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A name in the configuration that is no API.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no api {name:?}; it is one of `{}`", wire::names().collect::<Vec<_>>().join("`, `"))]
-pub struct UnknownApi {
-    pub name: String,
-}
-
-impl FromStr for Api {
-    type Err = UnknownApi;
-
-    fn from_str(name: &str) -> Result<Self, UnknownApi> {
-        wire::named(name).map(Self).ok_or_else(|| UnknownApi { name: name.to_owned() })
-    }
-}
 
 /// A provider: an address or a script that serves models.
 #[derive(Clone, PartialEq, Eq)]
@@ -83,7 +20,7 @@ pub struct ProviderConfig {
     pub max_parallel: usize,
     /// Without a key it answers nothing, and is not asked for its models.
     pub wants_key: bool,
-    /// The script of [`Api::SCRIPTED`]; absent: the built-in demo.
+    /// The script of [`Api::Scripted`]; absent: the built-in demo.
     pub script: Option<PathBuf>,
     /// How long no content may arrive: before the reply begins, and between two of its pieces.
     pub stall_timeout: Duration,
@@ -123,7 +60,7 @@ impl ProviderConfig {
     /// A provider that plays a script; absent: the built-in demo.
     #[must_use]
     pub fn scripted(name: impl Into<String>, script: Option<PathBuf>, source: impl Into<String>) -> Self {
-        Self { script, max_parallel: 256, ..Self::new(name, Api::SCRIPTED, "", source) }
+        Self { script, max_parallel: 256, ..Self::new(name, Api::Scripted, "", source) }
     }
 
     /// The built-in demo: `demo/demo` needs neither key nor network.

@@ -2,7 +2,8 @@
 
 use crate::{
     anthropic,
-    config::{Api, ProviderConfig},
+    api::Api,
+    config::ProviderConfig,
     error::ModelError,
     http::{Http, Peer},
     openai,
@@ -28,9 +29,9 @@ pub async fn read(
     let peer = Peer { config: &config, key: None, http: &Http::default(), model: "model" };
     let pieces: Vec<_> = body.chunks(piece.max(1)).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
     let events = Events::over(&peer, stream::iter(pieces));
-    if api == Api::ANTHROPIC {
+    if api == Api::Anthropic {
         anthropic::read(&peer, events, on_event).await
-    } else if api == Api::OPENAI_RESPONSES {
+    } else if api == Api::OpenaiResponses {
         responses::read(&peer, events, on_event).await
     } else {
         openai::read(&peer, events, on_event).await

@@ -71,7 +71,7 @@ fn tls(network: bool) -> Result<rustls::ClientConfig, rustls::Error> {
     } else {
         config.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
     };
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
 }
 

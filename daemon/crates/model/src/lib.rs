@@ -13,6 +13,7 @@
 //! * What a provider sends is untrusted: events, replies, error bodies and lists are limited before they are kept.
 
 mod anthropic;
+mod api;
 mod assembly;
 mod config;
 mod counts;
@@ -36,6 +37,7 @@ mod replay;
 mod request;
 mod responses;
 mod script;
+mod server;
 mod shape;
 mod spoken;
 mod sse;
@@ -44,11 +46,11 @@ mod surrogates;
 mod wire;
 mod written;
 
-pub use config::{Api, Keys, ProviderConfig, Secret, UnknownApi};
+pub use api::{Api, ServerLocation, UnknownApi};
+pub use config::{Keys, ProviderConfig, Secret};
 pub use error::ModelError;
 pub use local::{LocalPorts, find_local, find_local_on};
 pub use models::{Models, Window};
 pub use price::{Price, Prices};
 pub use request::{MAX_RAW, ModelEvent, ModelRequest};
-pub use wire::Place;
 pub use written::Written;

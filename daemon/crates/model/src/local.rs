@@ -1,7 +1,8 @@
 //! Model servers on this machine: found by asking their ports, and accepted only if the answer is characteristic.
 
 use crate::{
-    config::{Api, ProviderConfig},
+    api::Api,
+    config::ProviderConfig,
     error::ModelError,
     http::{Http, Peer},
 };
@@ -61,13 +62,13 @@ async fn llama_server(http: &Http, port: u16) -> Option<ProviderConfig> {
 }
 
 async fn ask(http: &Http, port: u16, path: &str) -> Result<Value, ModelError> {
-    let config = ProviderConfig::new("local", Api::OPENAI_CHAT, format!("http://127.0.0.1:{port}"), "");
+    let config = ProviderConfig::new("local", Api::OpenaiChat, format!("http://127.0.0.1:{port}"), "");
     let peer = Peer { config: &config, key: None, http, model: "" };
     let body = peer.get(peer.url("", path)?, HeaderMap::new(), MAX_ANSWER, TIMEOUT).await?;
     serde_json::from_slice(&body).map_err(|_| peer.error(ModelErrorKind::Malformed, "its answer is not JSON"))
 }
 
 fn found(name: &str, port: u16) -> ProviderConfig {
-    ProviderConfig::new(name, Api::OPENAI_CHAT, format!("http://127.0.0.1:{port}/v1"), "found on loopback")
+    ProviderConfig::new(name, Api::OpenaiChat, format!("http://127.0.0.1:{port}/v1"), "found on loopback")
         .of_this_machine()
 }

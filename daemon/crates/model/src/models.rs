@@ -5,14 +5,16 @@ mod list;
 mod window;
 
 use crate::{
+    api::ServerLocation,
     config::{Keys, ProviderConfig},
     error::ModelError,
     http::{Http, Peer},
     price::Prices,
     request::{MAX_RAW, ModelEvent, ModelRequest, Sink},
+    server::Server,
     shape,
     spoken::{self, Live},
-    wire::{Place, Server},
+    wire,
 };
 use abide_protocol::{
     record::{ModelErrorKind, Trace},
@@ -127,9 +129,9 @@ impl Models {
     }
 
     fn peer<'a>(&'a self, provider: &'a Provider, model: &'a str) -> Peer<'a> {
-        let key = match provider.config.api.place() {
-            Place::File => None,
-            Place::Address { .. } => self.keys.key(&provider.config.name),
+        let key = match provider.config.api.location() {
+            ServerLocation::File => None,
+            ServerLocation::Address { .. } => self.keys.key(&provider.config.name),
         };
         Peer { config: &provider.config, key, http: &self.http, model }
     }
@@ -149,7 +151,7 @@ fn kept(peer: &Peer<'_>, event: ModelEvent) -> ModelEvent {
 impl Provider {
     fn new(config: ProviderConfig) -> Self {
         let places = Semaphore::new(config.max_parallel.clamp(1, Semaphore::MAX_PERMITS));
-        Self { places, server: (config.api.wire().server)(&config), config }
+        Self { places, server: wire::server(config.api), config }
     }
 
     /// Waits for a permit among the parallel calls; dropping it gives it back.

@@ -9,10 +9,10 @@ use crate::{
     listing::{self, Listed},
     reading,
     request::{ModelRequest, Sink},
+    server::Server,
     sse::Events,
-    wire::{Place, Server, Wire},
 };
-use abide_protocol::{provider, shape::OutputSchema, transcript::Reply};
+use abide_protocol::{shape::OutputSchema, transcript::Reply};
 use futures_util::future::BoxFuture;
 use reqwest::{
     Response,
@@ -20,18 +20,8 @@ use reqwest::{
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(crate) const WIRE: Wire = Wire {
-    name: "openai-chat",
-    place: Place::Address {
-        vendor_url: provider::OPENAI.base_url,
-        is_imitated: true,
-        base_url: "It is what comes before /chat/completions, and mostly ends in /v1",
-    },
-    server: |_| Box::new(Chat::default()),
-};
-
 #[derive(Default)]
-struct Chat {
+pub(crate) struct Chat {
     /// The provider has refused a request because of its schema for the reply.
     refuses_schemas: AtomicBool,
     /// The provider has refused a request because it asked for the counts of tokens.

@@ -120,7 +120,7 @@ mod tests {
     fn patience(base_url: &str) -> Patience {
         let config = ProviderConfig {
             stall_timeout: Duration::from_secs(180),
-            ..ProviderConfig::new("p", Api::OPENAI_CHAT, base_url, "test")
+            ..ProviderConfig::new("p", Api::OpenaiChat, base_url, "test")
         };
         Patience::new(&config)
     }

@@ -10,14 +10,11 @@ use crate::{
     listing::{self, Listed},
     reading, replay,
     request::{ModelRequest, Sink},
+    server::Server,
     sse::Events,
-    wire::{Place, Server, Wire},
     written::Written,
 };
-use abide_protocol::{
-    provider,
-    transcript::{Entry, Reply},
-};
+use abide_protocol::transcript::{Entry, Reply};
 use futures_util::future::BoxFuture;
 use reqwest::{
     Response,
@@ -29,18 +26,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-pub(crate) const WIRE: Wire = Wire {
-    name: "openai-responses",
-    place: Place::Address {
-        vendor_url: provider::OPENAI.base_url,
-        is_imitated: true,
-        base_url: "It is what comes before /responses, and mostly ends in /v1",
-    },
-    server: |_| Box::new(Responses::default()),
-};
-
 #[derive(Default)]
-struct Responses {
+pub(crate) struct Responses {
     /// Models that have refused a request because it asked for encrypted reasoning. (OpenAI's own models without reasoning do.)
     without_reasoning: Mutex<HashSet<String>>,
 }

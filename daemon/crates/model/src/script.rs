@@ -28,7 +28,7 @@ use crate::{
     listing::Listed,
     quote::quote,
     request::{ModelRequest, Sink},
-    wire::{Place, Server, Wire},
+    server::Server,
 };
 use abide_protocol::{record::ModelErrorKind, transcript::Reply};
 use file::Script;
@@ -38,12 +38,9 @@ use std::{io::Read as _, sync::OnceLock};
 /// The longest script, in bytes.
 const MAX_SCRIPT: u64 = 4 * 1024 * 1024;
 
-pub(crate) const WIRE: Wire =
-    Wire { name: "scripted", place: Place::File, server: |_| Box::new(Player::default()) };
-
 /// Plays a provider's script.
 #[derive(Default)]
-struct Player {
+pub(crate) struct Player {
     /// Read once, when first needed.
     script: OnceLock<Result<Script, ModelError>>,
 }

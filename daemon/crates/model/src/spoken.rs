@@ -21,7 +21,7 @@ mod thought;
 pub(crate) use live::Live;
 
 use crate::{
-    config::Api,
+    api::Api,
     replay,
     request::{ModelEvent, ModelRequest, Sink},
 };
@@ -62,7 +62,7 @@ pub(crate) fn read(mut reply: Reply, request: &ModelRequest, sink: Sink<'_>) -> 
     }
     if has_reasoned || has_spoken {
         // A signature holds for the reply as it came. The fields of chat completions each stand for themselves.
-        if reply.api != Api::OPENAI_CHAT.name() {
+        if reply.api != Api::OpenaiChat.name() {
             reply.blocks = replay::plain(reply.blocks);
         }
         reply.blocks.retain(|block| {

@@ -26,13 +26,13 @@ struct Command {
     words: Rc<[Word]>,
     /// Where it begins among these.
     from: usize,
-    /// See [`Place::is_near`].
+    /// See [`CommandPosition::is_near`].
     is_near: bool,
 }
 
 /// Where a command stands.
 #[derive(Clone, Copy)]
-struct Place {
+struct CommandPosition {
     shells: u32,
     /// No more than options and their values are before it, and programs that run it. Elsewhere it may be no command.
     is_near: bool,
@@ -73,7 +73,7 @@ impl Inner {
         let shared: Rc<[Word]> = words.iter().cloned().chain(gets_further.then_some(Word::Unknown)).collect();
         let words = &*Rc::clone(&shared);
         let (mut is_wrapped, mut is_find) = (false, false);
-        let mut place = Place { shells, is_near: true, is_builtin: true };
+        let mut place = CommandPosition { shells, is_near: true, is_builtin: true };
         for (at, word) in words.iter().enumerate() {
             let before = at.checked_sub(1).and_then(|before| words.get(before));
             let is_run_by_find = is_find && before.is_some_and(runs);
@@ -121,8 +121,8 @@ impl Inner {
     }
 
     /// What this program runs of its words.
-    fn program(&mut self, program: &str, words: &[Word], place: Place) {
-        let Place { shells, is_near, is_builtin } = place;
+    fn program(&mut self, program: &str, words: &[Word], place: CommandPosition) {
+        let CommandPosition { shells, is_near, is_builtin } = place;
         // A file may hold anything, as a script may; what is piped to it is in the line.
         if is_builtin && matches!(program, "." | "source") && words.first().is_none_or(shell::is_stream) {
             self.reads(program);

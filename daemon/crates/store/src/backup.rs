@@ -29,7 +29,7 @@ const FINDINGS: usize = 20;
 pub enum Existing {
     /// Fail, and keep the file.
     Keep,
-    /// Replace it once the copy is complete.
+    /// Replace the file once the copy is complete.
     Replace,
 }
 
@@ -46,7 +46,8 @@ pub enum CopyError {
     Sqlite(#[from] rusqlite::Error),
 }
 
-/// Writes a compact copy of the database's current state. Only its owner can read it; it gets its name when it is complete.
+/// Writes a compact copy of the database's current state. Only the owner can read the copy, which gets its
+/// name when it is complete.
 pub(crate) fn write(connection: &Connection, to: &Path, existing: Existing) -> Result<(), CopyError> {
     let failed = |source| CopyError::Write { path: to.to_owned(), source };
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

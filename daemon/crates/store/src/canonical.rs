@@ -13,7 +13,7 @@ pub(crate) fn rule_digest(tool: &str, arguments: &str, workspace: &str) -> Optio
     Some(digest([tool, workspace, &canonical]))
 }
 
-/// SHA-256 of a rule's workspace and text. The first part is no tool's name, so it is no call's digest.
+/// SHA-256 of a rule's workspace and text. Its first part is no tool's name, so no call has the same digest.
 pub(crate) fn text_digest(rule: &TextRule) -> RuleId {
     digest(["(rule)", &rule.workspace, &rule.text])
 }
@@ -28,7 +28,8 @@ fn digest(parts: [&str; 3]) -> RuleId {
     RuleId(digest.finalize().into())
 }
 
-/// Sorts the keys, whatever order `serde_json` was built to keep. Its nesting limit bounds the recursion.
+/// Sorts the keys, whatever order `serde_json` was built to keep. The nesting limit of `serde_json` bounds
+/// the recursion.
 fn write(out: &mut String, value: &Value) {
     match value {
         Value::Object(fields) => {

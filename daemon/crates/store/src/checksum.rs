@@ -1,6 +1,8 @@
-//! Checksums of records and of snapshots of histories. Without them, a damaged row that is still readable would be taken for the stored one.
+//! Checksums of records and of snapshots of histories. Without checksums a damaged row that is still readable
+//! would go unnoticed.
 //!
-//! CRC-32 detects every single flipped bit and every burst of up to 32 bits; of other damage it misses one case in four billion.
+//! CRC-32 detects every single flipped bit and every burst of up to 32 bits. It misses one case in four
+//! billion of other damage.
 
 use abide_protocol::{ConversationId, Seq};
 use crc32fast::Hasher;
@@ -20,7 +22,7 @@ pub(crate) struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// The checksum of all columns. It is stored, so every later version must compute the same.
+    /// The checksum of all columns. Checksums are stored, so every later version must compute the same.
     pub(crate) fn checksum(&self) -> u32 {
         let Self { seq, id, conversation, task, at, kind, version, body } = self;
         let mut hasher = Hasher::new();
@@ -40,8 +42,8 @@ impl Columns<'_> {
     }
 }
 
-/// The checksum of a snapshot's row. A later version may compute it differently, because a snapshot whose checksum differs is only not
-/// used.
+/// The checksum of a snapshot's row. A later version may compute it differently: a snapshot with another
+/// checksum is only not used.
 pub(crate) fn of_history_snapshot(conversation: ConversationId, from: Seq, form: u32, body: &[u8]) -> u32 {
     let mut hasher = Hasher::new();
     hasher.update(conversation.0.as_bytes());

@@ -10,7 +10,7 @@ use serde::{
     de::{DeserializeOwned, IntoDeserializer, value::Error},
 };
 
-/// An enum without payload, as the word it has on the wire.
+/// An enum without payload, as its word on the wire.
 pub(crate) struct Word<T>(pub(crate) T);
 
 impl<T: Serialize> ToSql for Word<T> {
@@ -55,7 +55,8 @@ pub(crate) fn at(row: &Row<'_>, index: impl RowIndex) -> rusqlite::Result<Timest
     row.get(index).map(Timestamp)
 }
 
-/// The columns `text`, `workspace` and `effect` of a rule, from this one on; `None` for the decision on one call.
+/// The columns `text`, `workspace` and `effect` of a rule, from this one on; `None` for the decision on one
+/// call.
 pub(crate) fn text_rule(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<TextRule>> {
     let Some(text) = row.get(first)? else { return Ok(None) };
     let Word(effect) = row.get(first + 2)?;

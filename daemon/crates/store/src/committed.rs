@@ -8,17 +8,19 @@ use abide_protocol::{
 };
 use std::sync::Arc;
 
-/// Called on the writer thread with each commit, in seq order, before the callers of that transaction are answered. Must not block.
+/// Called on the writer thread with each commit, in seq order, before the callers of that transaction are
+/// answered. Must not block.
 pub type Sink = Box<dyn FnMut(&Committed) + Send>;
 
-/// Records of one conversation, and the projections of the tasks that they change. All of it is committed, or nothing.
+/// Records of one conversation, and the projections of the tasks that they change. All are committed, or
+/// none.
 #[derive(Debug, Clone)]
 pub struct Append {
     pub conversation_id: ConversationId,
     pub records: Vec<NewRecord>,
     /// The tasks that these records change.
     pub tasks: Vec<TaskProjection>,
-    /// On a full disk the append does not wait for room, but uses the reserve. For stops and answers.
+    /// On a full disk the append uses the reserve and does not wait for room. For stops and answers.
     pub urgent: bool,
 }
 
@@ -33,7 +35,8 @@ pub struct TaskProjection {
     pub needs_daemon: bool,
 }
 
-/// The state of a conversation before a task's first record. A load can begin with it, at that record.
+/// The state of a conversation before a task's first record. A load can begin with this state, at that
+/// record.
 #[derive(Debug, Clone)]
 pub struct HistorySnapshot {
     pub conversation_id: ConversationId,
@@ -54,7 +57,7 @@ pub struct Committed {
     pub tasks: Vec<Arc<AgentTask>>,
     /// The items that were added to or removed from the inbox, if any.
     pub inbox: Option<InboxUpdate>,
-    /// The conversation as lists show it, if that has changed.
+    /// The conversation's entry in lists, if it has changed.
     pub conversation: Option<ConversationUpdate>,
 }
 

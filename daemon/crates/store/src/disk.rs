@@ -16,7 +16,7 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Creates an empty file that only its owner can read, replacing an existing one.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
-    // If it is there and cannot be removed, the new one cannot be created either.
+    // If the old file cannot be removed, the new file cannot be created either.
     let _ = fs::remove_file(path);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

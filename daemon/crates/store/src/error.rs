@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why the database was not opened. It is never replaced or emptied.
+/// Why the database was not opened. A database is never replaced or emptied.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("cannot create the folder {}: {source}; make it writable or choose another place", path.display())]
@@ -87,18 +87,18 @@ impl OpenError {
     }
 }
 
-/// Why an append failed. None of it is in the database.
+/// Why an append failed. Nothing of the append is in the database.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
     /// A request with this client message id has already started a task.
     #[error("the client message id was already used, for task {}", .0.task_id)]
     DuplicateClientMessage(ClientMessageUse),
-    /// Another task has its id or its external id: this one.
+    /// This other task has the same id or external id.
     #[error("the task's id was already used, for task {0}")]
     DuplicateTaskId(TaskId),
     #[error("conversation {0} does not exist (any more)")]
     ConversationGone(ConversationId),
-    /// It starts or creates something, so it does not wait for room.
+    /// The append starts or creates something, so it does not wait for room.
     #[error("{0}")]
     Full(Room),
     #[error("the start was withdrawn")]

@@ -30,7 +30,7 @@ impl Store {
     /// Reads the whole database. Blocks: a second for some hundred megabytes.
     ///
     /// # Errors
-    /// It cannot be opened.
+    /// The database cannot be opened.
     pub fn examine(path: &Path) -> Result<Examined, OpenError> {
         let (connection, schema) = open_complete(path)?;
         let lacks_mark = !high_water::is_there(path);
@@ -56,10 +56,11 @@ impl Store {
         })
     }
 
-    /// Whether this version can open the database: it is Abide's, and its schema is not newer. No database is one that can be made.
+    /// Checks that this version can open the database: it is Abide's, and its schema is not newer. A missing
+    /// database passes.
     ///
     /// # Errors
-    /// It cannot; the error says why.
+    /// This version cannot open the database; the error says why.
     pub fn check_schema(path: &Path) -> Result<(), OpenError> {
         if !path.exists() {
             return high_water::check_never_used(path);
@@ -67,10 +68,10 @@ impl Store {
         migrate::identify(&reader(path)?, path).map(drop)
     }
 
-    /// Writes a copy of the database's current state, even while a daemon uses it. Blocks.
+    /// Writes a copy of the database's current state, even while a daemon uses the database. Blocks.
     ///
     /// # Errors
-    /// The database cannot be read, or the copy cannot be written; then there is none.
+    /// The database cannot be read, or the copy cannot be written. Then no copy exists.
     pub fn copy(path: &Path, to: &Path, existing: Existing) -> Result<(), CopyError> {
         let (connection, _) = open_complete(path)?;
         backup::write(&connection, to, existing)

@@ -3,31 +3,31 @@
 use abide_protocol::{ConversationId, TaskId};
 use rusqlite::{ToSql, types::Null};
 
-/// What a subscription or a page of messages is about: a [`Scope`](abide_protocol::method::subscription::Scope) whose task has been
-/// found.
+/// The subject of a subscription or a page of messages: a
+/// [`Scope`](abide_protocol::method::subscription::Scope) whose task has been found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feed {
     /// No records.
     Overview,
-    /// Those of all conversations.
+    /// The records of all conversations.
     All,
-    /// Those of a conversation and its root tasks.
+    /// The records of a conversation and its root tasks.
     Roots(ConversationId),
-    /// All of a conversation.
+    /// All records of a conversation.
     Tree(ConversationId),
-    /// Those of one task.
+    /// The records of one task.
     Task(ConversationId, TaskId),
 }
 
 impl From<ConversationId> for Feed {
-    /// What a conversation shows of itself.
+    /// The feed that a conversation shows.
     fn from(id: ConversationId) -> Self {
         Self::Roots(id)
     }
 }
 
 impl Feed {
-    /// The only conversation that it is about.
+    /// The only conversation that the feed is about.
     #[must_use]
     pub const fn conversation(self) -> Option<ConversationId> {
         match self {
@@ -36,7 +36,7 @@ impl Feed {
         }
     }
 
-    /// Whether it has the records of this task (`None`: of the conversation itself).
+    /// Whether the feed has the records of this task (`None`: of the conversation itself).
     #[must_use]
     pub fn has(self, conversation: ConversationId, task: Option<TaskId>, is_sub_task: bool) -> bool {
         match self {
@@ -48,7 +48,8 @@ impl Feed {
         }
     }
 
-    /// [`Self::has`] as a condition on the columns `conversation` and `task` of `records`; `?1` is its parameter.
+    /// [`Self::has`] as a condition on the columns `conversation` and `task` of `records`; `?1` is its
+    /// parameter.
     pub(crate) fn sql(&self) -> (&'static str, &dyn ToSql) {
         match self {
             Self::Overview => ("?1 IS NULL AND 0", &Null),
@@ -59,7 +60,7 @@ impl Feed {
                 &id.0,
             ),
             Self::Tree(id) => ("conversation = ?1", &id.0),
-            // A task's records are found by its conversation: there is no index by task.
+            // A task's records are found through its conversation, because there is no index by task.
             Self::Task(_, id) => {
                 ("conversation = (SELECT t.conversation FROM tasks t WHERE t.id = ?1) AND task = ?1", &id.0)
             }

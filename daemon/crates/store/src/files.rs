@@ -6,8 +6,8 @@ use crate::{
 };
 use std::path::{Path, PathBuf};
 
-/// All files that the store may create for this database, itself first: log, reserve, newest-record mark, and the backups made before
-/// migrations. They need not exist.
+/// All files that the store may create for this database: the database, log, reserve, newest-record mark, and
+/// backups made before migrations. The files need not exist.
 #[must_use]
 pub fn files(database: &Path) -> Vec<PathBuf> {
     let fixed = ["", "-wal", "-shm", "-new", "-renewed", "-reserve", "-newest"].map(str::to_owned);

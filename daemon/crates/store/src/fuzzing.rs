@@ -6,7 +6,7 @@ use abide_protocol::{Seq, record::RecordBody};
 /// Reads a body stored under this kind and version.
 ///
 /// # Errors
-/// It cannot be read.
+/// The body cannot be read.
 pub fn read(kind: &str, version: u32, body: &str) -> Result<RecordBody, ReadError> {
     stored_form::read(Seq(1), kind, version, body)
 }

@@ -1,8 +1,9 @@
 //! The hidden conversation: records that belong to no conversation, such as remembered decisions.
 //!
-//! It has a fixed id and no row in `conversations`. So nothing lists, finds, counts or deletes it, nothing starts in it, and it needs not
-//! be created. Its records have seqs, checksums and backups as all others have. Their bodies are a type of their own, so that they
-//! cannot reach a client or the engine.
+//! The hidden conversation has a fixed id and no row in `conversations`. So nothing lists, finds, counts or
+//! deletes it, nothing starts in it, and nothing has to create it. Its records have seqs, checksums and
+//! backups like all others. The bodies of its records are a type of their own, so that they cannot reach a
+//! client or the engine.
 
 use crate::{
     canonical::{rule_digest, text_digest},
@@ -31,19 +32,21 @@ pub(crate) enum HiddenBody {
     RuleRemoved(RuleRemoved),
 }
 
-/// A decision on a call is remembered; it replaces an earlier one on the same call.
+/// A decision on a call is remembered, in place of an earlier decision on the same call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RuleAdded {
-    /// The digest of the call. Its text is in `source` alone, so that it is deleted with its conversation.
+    /// The digest of the call. The call's text is only in `source`, and is deleted with the conversation of
+    /// `source`.
     pub(crate) rule: RuleId,
-    /// Otherwise it denies.
+    /// The decision allows the call; otherwise it denies the call.
     pub(crate) allow: bool,
-    /// The `rule_remembered` record in the conversation of the decision. Absent: it was made in none.
+    /// The `rule_remembered` record in the conversation of the decision. Absent: the decision was made in no
+    /// conversation.
     pub(crate) source: Option<Seq>,
     /// Who decided. Absent: unknown.
     pub(crate) by: Option<By>,
-    /// A rule of the rule language, of which `rule` is the digest. It outlives the conversation of the decision.
+    /// A rule of the rule language; `rule` is its digest. The rule outlives the conversation of the decision.
     pub(crate) text: Option<TextRule>,
 }
 
@@ -63,7 +66,7 @@ pub(crate) struct NewHiddenRecord {
     pub(crate) body: HiddenBody,
 }
 
-/// Appends a record to the hidden conversation and updates the rows that follow from it.
+/// Appends a record to the hidden conversation and updates the rows that are derived from it.
 pub(crate) fn append(
     ledger: &mut Ledger<'_>,
     NewHiddenRecord { id, at, body }: NewHiddenRecord,
@@ -72,13 +75,13 @@ pub(crate) fn append(
     project::hidden(ledger.connection, seq, &body)
 }
 
-/// The hidden records that follow from appended records of a conversation, which have their seqs.
+/// The hidden records that follow from a conversation's appended records, which have their seqs already.
 pub(crate) fn derived(records: &[Record]) -> Result<Vec<NewHiddenRecord>, Fault> {
     let mut derived = Vec::new();
     let mut by = None;
     for record in records {
         match &record.body {
-            // It precedes the `rule_remembered` that it causes, in the same append.
+            // The decision precedes the `rule_remembered` record in the same append.
             RecordBody::ApprovalDecided(decided) => by = Some(decided.by.clone()),
             RecordBody::RuleRemembered(RuleRemembered { rule, allow, text }) => {
                 let text = text.as_ref().map(|text| TextRule {
@@ -107,7 +110,8 @@ pub(crate) fn derived(records: &[Record]) -> Result<Vec<NewHiddenRecord>, Fault>
     Ok(derived)
 }
 
-/// The id of the hidden record that follows from this one; the store has no entropy of its own.
+/// The id of the hidden record that follows from this record. The id is derived, because the store has no
+/// entropy of its own.
 fn derived_id(source: RecordId) -> RecordId {
     let mut id = [0; 16];
     id.copy_from_slice(&Sha256::digest(source.0.as_bytes())[..16]);

@@ -1,7 +1,7 @@
 //! The newest-record mark: the seq of the newest stored record, in a file beside the database.
 //!
-//! SQLite takes any damage in its log for the log's end, so stored records can vanish without an error. A database whose newest record
-//! is older than the mark has lost some.
+//! SQLite takes any damage in its log for the log's end, so stored records can vanish without an error. A
+//! database whose newest record is older than the mark has lost records.
 
 use crate::{
     column::seq,
@@ -50,7 +50,8 @@ impl HighWater {
         mark
     }
 
-    /// Raises the mark after a commit. It is not synced: after a power failure it may be too low, never too high.
+    /// Raises the mark after a commit. The mark is not synced: after a power failure it may be too low, never
+    /// too high.
     pub(crate) fn raise(&mut self, newest: Seq) {
         let Some(file) = &mut self.file else { return };
         let written = write(file, newest);
@@ -85,7 +86,7 @@ pub(crate) fn check_never_used(database: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// The mark; 0 if there is none or it cannot be read.
+/// The mark; 0 if it is missing or cannot be read.
 pub(crate) fn noted(database: &Path) -> Seq {
     let path = path(database);
     let noted = match fs::read_to_string(&path) {
@@ -125,7 +126,7 @@ fn path(database: &Path) -> PathBuf {
     beside(database, "-newest")
 }
 
-/// Of constant length, so that it is overwritten in place.
+/// The text has a constant length, so that it is overwritten in place.
 fn write(file: &mut File, newest: Seq) -> io::Result<()> {
     file.rewind()?;
     file.write_all(format!("{:020}\n", newest.0).as_bytes())

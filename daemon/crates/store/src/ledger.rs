@@ -35,7 +35,7 @@ impl Ledger<'_> {
         Ok(())
     }
 
-    /// Appends a record with this body; returns its seq.
+    /// Appends a record with this body. Returns its seq.
     pub(crate) fn append_body(
         &mut self,
         id: RecordId,
@@ -94,19 +94,19 @@ pub(crate) enum Fault {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WorkError {
     Duplicate(ClientMessageUse),
-    /// Another request has used its id.
+    /// Another request has used the same id.
     TaskIdUsed(TaskId),
     Gone(ConversationId),
     Invalid(String),
     Full(Room),
-    /// Nobody wants it any more.
+    /// Nobody wants the work any more.
     Withdrawn,
     Broken(String),
     Closed,
 }
 
 impl Fault {
-    /// A statement that the search index does not carry out means that it is damaged.
+    /// An error of a statement on the search index means that the index is damaged.
     pub(crate) fn of_index(self) -> Self {
         match self {
             Self::Sqlite(error) if Severity::of(&error) == Severity::Statement => {

@@ -5,10 +5,12 @@
 //! * [`Store::open`] refuses a database that it cannot read, and never replaces it by an empty one.
 //!
 //! Invariants:
-//! * `records` is the truth and only grows (or loses a whole conversation); every other table can be rebuilt from it,
-//!   except for read marks.
-//! * One thread writes. Queued work is committed in one transaction, but an append that is refused does not affect the others.
-//! * Nothing is published before it is on disk: first the commit, then the [`Sink`] in seq order, then the answers to the callers.
+//! * `records` is the truth and only grows (or loses a whole conversation); every other table can be rebuilt
+//!   from it, except for read marks.
+//! * One thread writes. Queued work is committed in one transaction, but an append that is refused does not
+//!   affect the others.
+//! * Nothing is published before it is on disk: first the commit, then the [`Sink`] in seq order, then the
+//!   answers to the callers.
 //! * A full disk is a state, not an error: appends wait for room. Any other failure to write is final.
 
 mod backup;

@@ -14,7 +14,7 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// The most records that can be missing; those of deleted conversations are counted too.
+    /// The most records that can be missing. Records of deleted conversations are counted, too.
     #[must_use]
     pub const fn at_most(&self) -> u64 {
         self.noted.0 - self.newest.0

@@ -126,7 +126,7 @@ mod tests {
             assert_eq!(schema(&Connection::open(&backup).unwrap()), Ok(1));
             assert_eq!(connection.prepare("SELECT at FROM read_marks").is_ok(), is_done);
         }
-        // To this version, it is of a newer one.
+        // This version takes the database for one of a newer version.
         assert!(schema(&connection).unwrap_err().contains("schema 2, this one knows 1"));
     }
 

@@ -23,7 +23,7 @@ pub(crate) fn writer(path: &Path) -> Result<Connection, OpenError> {
     create_if_missing(path)?;
     let found = fs::metadata(path).map_err(|e| OpenError::inaccessible(path, &e))?;
     if found.len() == 0 {
-        // A new database gets its name only when it is complete, so this one was emptied.
+        // A new database gets its name only when it is complete, so an empty file was emptied by somebody.
         return Err(OpenError::Damaged { path: path.to_owned(), reason: "it is empty".to_owned() });
     }
     let noted = high_water::noted(path);
@@ -36,7 +36,7 @@ pub(crate) fn writer(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-/// A reader's connection; it needs the writer's to be open.
+/// A reader's connection. The writer's connection must be open.
 pub(crate) fn reader(path: &Path) -> Result<Connection, OpenError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -60,7 +60,8 @@ pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Open
     connect().map_err(|e| OpenError::sqlite(path, &e))
 }
 
-/// A connection to a copy that may be cut off: SQLite refuses one that is shorter than it says, unless the schema can be written.
+/// A connection to a copy that may be cut off. SQLite refuses a file that is shorter than its header says,
+/// unless the schema can be written.
 pub(crate) fn connect_lenient(copy: &Path) -> Result<Connection, OpenError> {
     let connect = || {
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
@@ -125,7 +126,7 @@ impl From<rusqlite::Error> for Trouble {
     }
 }
 
-/// Makes a new database under another name, and renames it when it is complete.
+/// Makes a new database under another name, and renames the complete database.
 fn create_if_missing(path: &Path) -> Result<(), OpenError> {
     if path.try_exists().map_err(|e| OpenError::inaccessible(path, &e))? {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Projections: rows derived from records as they are appended. The cost does not grow with the history.
+//! Projections: rows that are derived from records as they are appended. The cost does not grow with the
+//! history.
 
 mod call;
 mod conversation;
@@ -35,11 +36,11 @@ pub(crate) struct Changes {
     read_up_to: i64,
     /// Sub-tasks; their messages are not the conversation's.
     children: Vec<TaskId>,
-    /// New messages that are news.
+    /// New messages that count as unread.
     unread: u64,
     /// The time at which the conversation was last changed, if it was.
     touched: Option<Timestamp>,
-    /// The conversation's entry in lists changed, but not its time of change.
+    /// The conversation's entry in lists changed, but its time of change did not.
     entry_changed: bool,
     inbox_added: Vec<(TaskId, Pending)>,
     inbox_removed: Vec<PendingId>,
@@ -62,7 +63,7 @@ impl Changes {
     }
 }
 
-/// Updates the rows that follow from a record.
+/// Updates the rows that are derived from a record.
 pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Changes) -> Result<(), Fault> {
     match &record.body {
         RecordBody::ConversationCreated(body) => conversation::created(connection, record, body, changes)?,
@@ -93,7 +94,7 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
             }
         }
         RecordBody::Joining(body) => call::waits_for_children(connection, body.call_id)?,
-        // Remembered decisions follow from the hidden conversation.
+        // Remembered decisions are derived from the hidden conversation.
         RecordBody::RuleRemembered(_)
         | RecordBody::ConversationDeleted(_)
         | RecordBody::UserMessage(_)
@@ -148,7 +149,7 @@ fn client_message_used(connection: &Connection, record: &Record, used: &ClientMe
     Ok(())
 }
 
-/// Refuses a task whose id or external id another one has.
+/// Refuses a task whose id or external id another task has.
 fn id_used(connection: &Connection, record: &Record, external: Option<&str>) -> Result<(), Fault> {
     let task = task_of(record)?;
     if connection.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1")?.exists([task.0])? {

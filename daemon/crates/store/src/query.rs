@@ -31,7 +31,7 @@ pub(crate) use message::{last_message, messages_of_others, messages_up_to};
 pub(crate) use record::{COLUMNS, changed_records, columns, each_hidden, each_record};
 pub(crate) use rule::client_message;
 pub(crate) use search::{Progress, each_message, search_progress};
-pub(crate) use task::{Place, place};
+pub(crate) use task::{TreePosition, place};
 
 use crate::error::ReadError;
 use uuid::Uuid;

@@ -13,13 +13,13 @@ use std::{
 };
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-/// The most waiting reads; callers wait for a place beyond that.
+/// The most waiting reads. Further callers wait for a place.
 const QUEUE: usize = 256;
 
 type Read = Box<dyn FnOnce(&mut Connection) + Send>;
 
 pub(crate) struct Readers {
-    /// One for each place in the queue, so that sending never blocks.
+    /// A permit for each place in the queue, so that sending never blocks.
     permits: Arc<Semaphore>,
     /// `None` once the readers are told to end.
     queue: Mutex<Option<SyncSender<Read>>>,
@@ -84,7 +84,7 @@ impl fmt::Debug for Readers {
 
 fn serve(mut connection: Connection, queue: &Mutex<Receiver<Read>>) {
     loop {
-        // Held while waiting: one idle thread waits for a read, the others for the lock.
+        // Held while waiting: one idle thread waits for a read, and the others wait for the lock.
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         match next {
             Ok(read) => read(&mut connection),

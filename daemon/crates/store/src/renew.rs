@@ -1,5 +1,6 @@
-//! Makes a database anew from its records, because what is derived from them, or an index, is damaged. The records are the truth: a
-//! database whose records can all be read loses nothing by it, and [`Store::salvage`] takes those that can be read.
+//! Makes a database anew from its records, because a projection or an index is damaged. The records are the
+//! truth: a database whose records can all be read loses nothing. [`Store::salvage`] takes the readable
+//! records of any other database.
 
 mod graft;
 
@@ -31,28 +32,29 @@ use std::{
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-/// The tasks of a conversation with these records, as the engine makes them of its records.
+/// The engine's function from a conversation's records to its tasks.
 pub type Projector = fn(ConversationId, &[Record]) -> Vec<TaskProjection>;
 
-/// How far behind the last record that can be read another one is looked for.
+/// How far behind the last readable record another one is looked for, in seqs.
 const FARTHEST: i64 = 1 << 32;
 
-/// What a salvage has read and what not.
+/// What a salvage has read and what it could not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Salvaged {
     pub conversations: u64,
     pub records: u64,
-    /// Records that are there and not as they were stored.
+    /// Records that exist, but not as they were stored.
     pub changed: u64,
-    /// Ranges of seqs, first and last, in which nothing could be read. They may hold seqs that were never used.
+    /// Ranges of seqs, first and last, in which nothing could be read. A range may hold seqs that were never
+    /// used.
     pub gaps: Vec<(Seq, Seq)>,
-    /// Conversations whose first record is lost. They have a title that says so.
+    /// Conversations whose first record is lost. A title says so.
     pub without_beginning: u64,
-    /// Conversations of which too much is lost to be continued or shown. Their records are left out.
+    /// Conversations that have lost too much to be continued or shown. Their records are left out.
     pub left_out: u64,
 }
 
-/// Why a database was not made anew. It is as it was.
+/// Why a database was not made anew. The database is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum RenewError {
     #[error("{}: {source}", path.display())]
@@ -96,8 +98,8 @@ enum Unreadable {
     LeaveOut,
 }
 
-/// Replaces the whole database by one made of its records, in one transaction; its readers see the new one next. Read marks are kept as
-/// far as they can be read.
+/// Replaces the whole database by one made from its records, in one transaction. Readers see the new database
+/// next. Read marks are kept as far as they can be read.
 pub(crate) fn renew(path: &Path, connection: &mut Connection, project: Projector) -> Result<(), RenewError> {
     let made = beside(path, "-renewed");
     let renewed = (|| {
@@ -135,7 +137,7 @@ fn fill(
             begin_again(fresh, &mut salvaged)?;
         }
     }
-    // They follow from nothing, and are no loss.
+    // Read marks are derived from nothing, and losing them is no loss.
     let _ = copy_read_marks(fresh, source);
     let mut totals = Totals { open_items: 0, newest: newest(fresh)? };
     let mut ledger = Ledger { connection: fresh, totals: &mut totals };
@@ -198,7 +200,7 @@ fn copy_all(fresh: &Connection, source: &Connection, salvaged: &mut Salvaged) ->
     Ok(())
 }
 
-/// Copies each record that can be read and is as it was stored.
+/// Copies each record that can be read and has the right checksum.
 fn copy_readable(fresh: &Connection, source: &Connection, salvaged: &mut Salvaged) -> Result<(), RenewError> {
     let mut after = 0;
     loop {
@@ -229,7 +231,8 @@ fn copy_readable(fresh: &Connection, source: &Connection, salvaged: &mut Salvage
     }
 }
 
-/// The smallest seq behind which a record can be read again, or no more is said to be; `None`: none is found.
+/// The smallest seq behind `after` from which reading works again, or the table ends. `None`: no
+/// such seq is found.
 fn next_readable(source: &Connection, after: i64) -> Option<i64> {
     let can_read = |from: i64| {
         let row =
@@ -265,7 +268,8 @@ fn copy_read_marks(fresh: &Connection, source: &Connection) -> rusqlite::Result<
     Ok(())
 }
 
-/// Gives each conversation whose first record is lost another one, at the seq before its oldest that nothing has.
+/// Gives each conversation whose first record is lost a new first record, at a free seq before its oldest
+/// record.
 fn begin_again(fresh: &Connection, salvaged: &mut Salvaged) -> Result<(), RenewError> {
     let headless =
         "SELECT conversation, min(seq), min(at) FROM records WHERE conversation <> ?1 GROUP BY conversation
@@ -313,11 +317,11 @@ fn begin_again(fresh: &Connection, salvaged: &mut Salvaged) -> Result<(), RenewE
 }
 
 impl Store {
-    /// Writes what can be read of a damaged database, also of one that was cut off, to a new one at `to`, which can be put in its place.
-    /// The damaged files are only copied. No store may have them open. Blocks.
+    /// Writes what can be read of a damaged or cut-off database to a new database at `to`, which can be put
+    /// in its place. The damaged files are only copied. No store may have the files open. Blocks.
     ///
     /// # Errors
-    /// Nothing can be read, or the new database cannot be written; then there is none.
+    /// Nothing can be read, or the new database cannot be written. Then no new database exists.
     pub fn salvage(
         path: &Path,
         to: &Path,
@@ -343,7 +347,7 @@ impl Store {
         let mut source = connect_lenient(&copy)?;
         migrate::identify(&source, path)?;
         if source.prepare(&select("1")).is_err() {
-            // What its log holds goes into the copy, as far as it can.
+            // The log's content goes into the copy, as far as it can be read.
             let _ = source.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
             drop(source);
             let _ = fs::remove_file(beside(&copy, "-wal"));

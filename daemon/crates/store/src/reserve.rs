@@ -1,4 +1,5 @@
-//! The disk reserve: a file beside the database that is removed on a full disk to make room for stops and answers.
+//! The disk reserve: a file beside the database that is removed on a full disk to make room for stops and
+//! answers.
 
 use crate::disk::{beside, create_private};
 use std::{
@@ -19,7 +20,7 @@ pub(crate) struct Reserve {
 pub(crate) enum Restored {
     Held,
     NoRoom,
-    /// It failed for another reason than a full disk; the store goes on without a reserve.
+    /// The restoring failed for another reason than a full disk. The store goes on without a reserve.
     Impossible(io::Error),
 }
 
@@ -51,17 +52,17 @@ impl Reserve {
         }
     }
 
-    /// Removes the file; returns whether there was one.
+    /// Removes the file. Returns whether there was one.
     pub(crate) fn release(&mut self) -> bool {
         std::mem::take(&mut self.held) && fs::remove_file(&self.path).is_ok()
     }
 }
 
-/// Allocates that much space for the file. (Setting its length would allocate none.)
+/// Allocates space for the file. (Setting the file's length would allocate none.)
 fn fill(file: &File, bytes: u64) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes) {
-        // Not every file system supports it.
+        // Not every file system can allocate.
         Err(rustix::io::Errno::OPNOTSUPP) => {}
         done => return Ok(done?),
     }

@@ -7,12 +7,12 @@ use std::{
 
 const MIB: u64 = 1024 * 1024;
 
-/// The room that work needs which is refused on a full disk.
+/// The room that refused work needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
     /// The database's folder.
     pub folder: PathBuf,
-    /// In bytes. The reserve has to be made again first.
+    /// The size of the reserve, in bytes, which has to be made again first.
     pub needed: u64,
 }
 

@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
 
-/// What is remembered. Cheap to clone.
+/// The remembered decisions and rules. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RuleBook(Arc<RwLock<Remembered>>);
 

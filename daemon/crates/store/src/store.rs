@@ -25,8 +25,8 @@ use tokio::sync::watch;
 pub struct Options {
     /// The database file. Its folder is created if it does not exist.
     pub path: PathBuf,
-    /// The size of the reserve file beside the database, 0 for none. It is released when the disk is full, so that stops and answers
-    /// can still be committed. 32 MiB is enough.
+    /// The size of the reserve file beside the database, 0 for none. The reserve is released when the disk is
+    /// full, so that stops and answers can still be committed. 32 MiB is enough.
     pub reserve_bytes: u64,
     /// The number of reader threads; at least one is started.
     pub readers: usize,
@@ -44,12 +44,14 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database at the path, or creates it. One of an older schema is backed up and migrated. Blocks.
+    /// Opens the database at the path, or creates it. A database of an older schema is backed up and
+    /// migrated. Blocks.
     pub fn open(options: Options, sink: Sink) -> Result<Self, OpenError> {
         Self::open_with(options, sink, None)
     }
 
-    /// The same, but if something that is not a record is found damaged, now or later, the database is made anew from its records.
+    /// As [`Self::open`], but if damage outside of records is found, now or later, the database is made anew
+    /// from its records.
     pub fn open_repairing(options: Options, sink: Sink, project: Projector) -> Result<Self, OpenError> {
         Self::open_with(options, sink, Some(project))
     }
@@ -76,17 +78,18 @@ impl Store {
 
     /// Commits records and the projections that they change, all or nothing.
     ///
-    /// On a full disk this waits for room, unless the append is urgent. One that starts a root task or creates a conversation is refused. Dropping the future withdraws the append if it still waits;
-    /// otherwise it is committed all the same. So after a withdrawal the records have to be read again.
+    /// On a full disk the append waits for room, unless it is urgent. An append that starts a root task or
+    /// creates a conversation is refused there. Dropping the future withdraws a waiting append, but an append
+    /// that no longer waits is committed. So after a withdrawal the records have to be read again.
     pub async fn append(&self, append: Append) -> Result<Arc<Committed>, AppendError> {
         let lane = if append.urgent { Lane::Urgent } else { Lane::Ordinary };
         Ok(self.queue.run(lane, |answer| work::Append::new(append, self.withdrawn.clone(), answer)).await?)
     }
 
-    /// Deletes a conversation's records for good: in the database, and in its log as soon as no reader uses an older state. A tombstone
-    /// with the given id is left. Returns the number of deleted records.
+    /// Deletes a conversation's records for good: in the database, and in its log as soon as no reader uses
+    /// an older state. A tombstone with the given id is left. Returns the number of deleted records.
     ///
-    /// Overwriting the records takes about as much disk space as they do, for a short time.
+    /// Overwriting the records takes about as much disk space as the records, for a short time.
     pub async fn delete_conversation(
         &self,
         id: ConversationId,
@@ -97,7 +100,8 @@ impl Store {
         Ok(self.queue.run(Lane::Urgent, work).await?)
     }
 
-    /// Keeps a snapshot of a conversation's history in place of the earlier one. On a full disk it is refused, because it only saves time.
+    /// Keeps a snapshot of a conversation's history in place of the earlier one. A full disk refuses the
+    /// snapshot, which only saves time.
     ///
     /// # Errors
     /// The task is not, or no longer, in the store; or the database cannot be written.
@@ -106,7 +110,7 @@ impl Store {
         Ok(self.queue.run(Lane::Ordinary, work).await?)
     }
 
-    /// Marks the messages up to and including `seq` as read. A mark never moves back.
+    /// Marks the messages up to and including `seq` as read. The mark never moves back.
     pub async fn mark_read(&self, id: ConversationId, seq: Seq) -> Result<Conversation, WriteError> {
         Ok(self.queue.run(Lane::Ordinary, |answer| work::MarkRead::new(id, seq, answer)).await?)
     }
@@ -123,7 +127,8 @@ impl Store {
         Ok(self.queue.run(Lane::Ordinary, work).await?)
     }
 
-    /// Forgets the remembered decision on a call, by a record with the given id. `false`: there is none.
+    /// Forgets the remembered decision on a call, by a record with the given id. `false`: no decision is
+    /// remembered.
     pub async fn forget_rule(
         &self,
         rule: RuleId,
@@ -135,10 +140,11 @@ impl Store {
         Ok(self.queue.run(Lane::Ordinary, work).await?)
     }
 
-    /// Rebuilds all projections of a conversation: its tasks as given, all others from its records. Nothing is published. Returns
-    /// whether any projection was different.
+    /// Rebuilds all projections of a conversation: its tasks as given, all others from its records. Nothing
+    /// is published. Returns whether any projection was different.
     ///
-    /// The caller folds the tasks from [`Self::conversation_records`], for each of [`Self::recorded_conversations`].
+    /// The caller folds the tasks from [`Self::conversation_records`], for each of
+    /// [`Self::recorded_conversations`].
     pub async fn replace_projections(
         &self,
         id: ConversationId,
@@ -147,7 +153,7 @@ impl Store {
         Ok(self.queue.run(Lane::Ordinary, |answer| work::Rebuild::new(id, tasks, answer)).await?)
     }
 
-    /// Makes the whole database anew from its records. If one of them cannot be read, nothing is changed.
+    /// Makes the whole database anew from its records. If a record cannot be read, nothing is changed.
     pub async fn repair(&self) -> Result<(), WriteError> {
         Ok(self.queue.run(Lane::Ordinary, work::Repair::new).await?)
     }
@@ -157,7 +163,7 @@ impl Store {
         Ok(self.queue.run(Lane::Ordinary, work::RebuildRules::new).await?)
     }
 
-    /// What is needed if the disk is full now. `None`: it is not.
+    /// The room that is needed if the disk is full now. `None`: the disk is not full.
     #[must_use]
     pub fn lacks_room(&self) -> Option<Room> {
         self.state.borrow().full.then(|| self.needs.clone())
@@ -175,15 +181,15 @@ impl Store {
         self.queue.transactions()
     }
 
-    /// Finishes the queued work, writes the log into the database, and ends all threads. Appends that wait for room on a full disk are
-    /// refused.
+    /// Finishes the queued work, writes the log into the database, and ends all threads. Appends that wait
+    /// for room on a full disk are refused.
     pub async fn close(self) {
         self.readers.close().await;
         self.queue.close().await;
     }
 
-    /// Runs queries on a reader thread, within one read transaction. If they meet a damaged page, the database is repaired and they run
-    /// again.
+    /// Runs queries on a reader thread, within one read transaction. If the queries meet a damaged page, the
+    /// database is repaired and the queries run again.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, ReadError> + Clone + Send + 'static,

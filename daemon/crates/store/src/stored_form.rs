@@ -1,8 +1,9 @@
 //! The stored form of a record's body: its kind, a version of that kind, and the kind's own JSON.
 //!
-//! Stored JSON is never rewritten. When a kind's shape changes in a way that `serde` defaults do not bridge, its version here
-//! goes up by one, and [`read`] converts bodies of the versions before: text to text, because a `Value` in between would reorder JSON
-//! that providers need back verbatim. All kinds have version 1.
+//! Stored JSON is never rewritten. When a kind's shape changes in a way that `serde` defaults do not bridge,
+//! the kind's version here goes up by one, and [`read`] converts bodies of earlier versions. It converts text
+//! to text, because a `Value` in between would reorder JSON that providers need back verbatim. All kinds have
+//! version 1.
 
 use crate::{
     error::{ReadError, Unreadable},
@@ -16,7 +17,7 @@ pub(crate) trait Body: Serialize + DeserializeOwned {
     #[cfg(test)]
     const KINDS: &[&str];
 
-    /// Its kind (its tag in JSON) and that kind's current version.
+    /// The body's kind (its tag in JSON) and the kind's current version.
     fn kind(&self) -> (&'static str, u32);
 
     /// The current version of a kind.
@@ -134,7 +135,7 @@ mod tests {
         assert_eq!(RecordBody::KINDS, <RecordBody as Body>::KINDS);
     }
 
-    /// A column of the database has both.
+    /// A column of the database holds both kinds of bodies.
     #[test]
     fn no_kind_of_hidden_records_has_the_name_of_another() {
         assert!(HiddenBody::KINDS.iter().all(|kind| RecordBody::version_of(kind).is_none()));

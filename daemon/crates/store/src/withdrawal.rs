@@ -36,7 +36,7 @@ impl Drop for Withdrawal {
 }
 
 impl Store {
-    /// Refuses the append that starts this root task, also one that already waits.
+    /// Refuses the append that starts this root task, even if the append waits already.
     pub fn withdraw_start(&self, task: TaskId) -> Withdrawal {
         self.withdrawn.lock().insert(task);
         Withdrawal { task, all: self.withdrawn.clone() }

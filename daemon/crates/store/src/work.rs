@@ -31,7 +31,8 @@ use tokio::sync::oneshot;
 
 /// A piece of work for the writer. It is applied within a transaction, and answered after the commit.
 pub(crate) trait Work: Send {
-    /// Writes to the database. Called again, from the start, if the transaction failed or other work in it was refused.
+    /// Writes to the database. Called again, from the start, if the transaction failed or other work in it
+    /// was refused.
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault>;
 
     /// The changes to publish. Called once, after the commit.
@@ -42,12 +43,12 @@ pub(crate) trait Work: Send {
     /// Sends the outcome to the caller.
     fn answer(self: Box<Self>, outcome: Result<(), WorkError>);
 
-    /// Whether it may use the reserve on a full disk.
+    /// Whether the work may use the reserve on a full disk.
     fn is_urgent(&self) -> bool {
         false
     }
 
-    /// Whether it waits for room on a full disk. Other work is refused there.
+    /// Whether the work waits for room on a full disk. Other work is refused there.
     fn waits_for_room(&self) -> bool {
         false
     }
@@ -55,17 +56,17 @@ pub(crate) trait Work: Send {
     /// Whether the caller no longer waits for the outcome.
     fn is_abandoned(&self) -> bool;
 
-    /// Whether it changes the remembered decisions. Called before [`Self::committed`].
+    /// Whether the work changes the remembered decisions. Called before [`Self::committed`].
     fn changes_rules(&self) -> bool {
         false
     }
 
-    /// Whether it is no change of its own: the writer makes the database anew.
+    /// Whether the work asks the writer to make the database anew, and is no change itself.
     fn is_repair(&self) -> bool {
         false
     }
 
-    /// Whether it deletes content, of which the log still has a copy that must be erased too.
+    /// Whether the work deletes content, whose copy in the log must be erased, too.
     fn erases(&self) -> bool {
         false
     }

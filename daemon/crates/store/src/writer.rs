@@ -42,7 +42,7 @@ const BATCH: usize = 256;
 /// How often to check whether the disk has room again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// Starts the thread. It ends when it is told to close, or when the last [`Queue`] is dropped.
+/// Starts the thread. The thread ends when it is told to close, or when the last [`Queue`] is dropped.
 pub(crate) fn start(
     path: &Path,
     reserve_bytes: u64,
@@ -93,7 +93,7 @@ pub(crate) fn start(
     Ok((queue, watched))
 }
 
-/// Reads what is kept in memory of the tables.
+/// Reads the parts of tables that are kept in memory.
 fn load(connection: &Connection, rules: &RuleBook) -> rusqlite::Result<Totals> {
     rules.load(connection)?;
     Ok(Totals { open_items: open_items(connection)?, newest: newest(connection)? })
@@ -104,11 +104,11 @@ struct Writer {
     rules: RuleBook,
     sink: Sink,
     path: PathBuf,
-    /// Without it a damaged database is not made anew.
+    /// `None`: a damaged database is not made anew.
     project: Option<Projector>,
     reserve: Reserve,
     condition: Condition,
-    /// What refused work is told on a full disk.
+    /// The room that refused work is told of on a full disk.
     needs: Room,
     state: watch::Sender<StorageState>,
     /// Work that waits for room on the disk, or for a lock.
@@ -144,7 +144,7 @@ impl Writer {
                 self.retry_at = Instant::now() + RETRY;
             }
             self.handle_batch(mem::take(&mut batch));
-            // Without need for a retry, this one does nothing.
+            // If nothing needs a retry, this call does nothing.
             if self.retry_at <= Instant::now() {
                 self.retry();
                 self.retry_at = Instant::now() + RETRY;
@@ -236,7 +236,7 @@ impl Writer {
                     batch.into_iter().partition(|queued| queued.work.is_urgent());
                 self.hold_or_refuse(rest);
                 if !urgent.is_empty() && self.reserve.release() {
-                    // This recurses at most once: the reserve is gone then.
+                    // This recurses at most once, because the reserve is gone then.
                     self.commit(urgent);
                 } else {
                     self.hold_or_refuse(urgent);
@@ -251,7 +251,7 @@ impl Writer {
         }
     }
 
-    /// Makes the database anew and tries the batch once more: what is damaged is mostly not a record.
+    /// Makes the database anew and tries the batch once more: the damage is mostly outside of records.
     fn damaged(&mut self, mut batch: Vec<Queued>, error: &rusqlite::Error) {
         tracing::error!(%error, "the database is damaged");
         if self.renew().is_err() {
@@ -264,12 +264,12 @@ impl Writer {
         }
     }
 
-    /// Makes the database anew from its records. If one of them cannot be read, it stays as it is.
+    /// Makes the database anew from its records. If a record cannot be read, the database stays as it is.
     fn renew(&mut self) -> Result<(), String> {
         let project = self.project.ok_or("it cannot be repaired here")?;
         let renewed = renew(&self.path, &mut self.transactor.connection, project);
         if renewed.as_ref().is_err_and(RenewError::is_of_records) {
-            // It would fail again, and every reader of the record asks for it.
+            // Another try would fail, too, and every reader of the damaged record would ask for one.
             self.project = None;
         }
         let renewed = renewed
@@ -299,7 +299,8 @@ impl Writer {
         }
     }
 
-    /// Refuses all work from here on: after such an error only reopening the database tells what is on disk.
+    /// Refuses all work from now on, because after such an error only reopening the database tells what is on
+    /// disk.
     fn stop_writing(&mut self, batch: Vec<Queued>, error: &rusqlite::Error) {
         tracing::error!(%error, "the database cannot be written any more");
         let reason = error.to_string();
@@ -320,7 +321,7 @@ impl Writer {
         self.state.send_if_modified(|state| mem::replace(&mut state.full, full) != full);
     }
 
-    /// After the commit: publishes everything to the sink, then replies to those who asked.
+    /// After the commit: publishes everything to the sink, then replies to the callers.
     fn publish(&mut self, mut batch: Vec<Queued>, outcomes: Vec<Result<(), WorkError>>) {
         let mut changes_rules = false;
         for (queued, outcome) in batch.iter_mut().zip(&outcomes) {
@@ -379,7 +380,8 @@ impl Writer {
         }
     }
 
-    /// Whether the reserve is in place. If it cannot be made for another reason than a full disk, the store goes on without one.
+    /// Whether the reserve is in place. If the reserve cannot be made for another reason than a full disk,
+    /// the store goes on without one.
     fn restore_reserve(&mut self) -> bool {
         match self.reserve.restore() {
             Restored::Held => true,
@@ -391,7 +393,8 @@ impl Writer {
         }
     }
 
-    /// Empties the log, so that nothing deleted can be read in it. Retried later while a reader uses an older state.
+    /// Empties the log, so that nothing deleted can be read there. Retried later while a reader uses an older
+    /// state.
     fn truncate_log(&mut self) {
         match wal::truncate(&self.transactor.connection) {
             Ok(is_empty) => self.log_has_deleted_pages = !is_empty,
@@ -399,7 +402,7 @@ impl Writer {
         }
     }
 
-    /// What the log holds is durable; only a failing disk is a reason to stop.
+    /// The log's content is durable, so only a failing disk is a reason to stop.
     fn log_failed(&mut self, error: &rusqlite::Error) {
         match Severity::of(error) {
             Severity::Final => self.stop_writing(Vec::new(), error),

@@ -11,14 +11,14 @@ mod schema;
 #[cfg(test)]
 pub(crate) use schema::faults;
 
-use bounds::{Bounds, Place};
+use bounds::{Bounds, CallContext};
 use ruling::{Programs, Ruling};
 
 use crate::{
     Checkpoints, Scope,
     edit::{self, Edit, Overlay},
     named::{Ground, Named},
-    run::Runner,
+    run::CallRunner,
     sandbox::Sandbox,
     text::one_line,
     tool::{Call, CallError, Outlook, Registry, Site, Subject},
@@ -40,15 +40,15 @@ const SUMMARY: usize = 120;
 /// Assesses the calls of one reply, each as if the calls before it had run.
 pub(crate) struct Assessor<'a> {
     scope: &'a Scope<'a>,
-    runner: &'a Runner,
+    runner: &'a CallRunner,
     checkpoints: &'a Checkpoints,
-    /// Opened when the first call needs it; control calls do not.
+    /// The workspace, opened when the first call needs it. Control calls do not.
     workspace: Option<Workspace>,
     overlay: Overlay,
 }
 
 impl<'a> Assessor<'a> {
-    pub(crate) fn new(scope: &'a Scope<'a>, runner: &'a Runner, checkpoints: &'a Checkpoints) -> Self {
+    pub(crate) fn new(scope: &'a Scope<'a>, runner: &'a CallRunner, checkpoints: &'a Checkpoints) -> Self {
         Self { scope, runner, checkpoints, workspace: None, overlay: Overlay::default() }
     }
 
@@ -103,17 +103,18 @@ impl<'a> Assessor<'a> {
             && call.outside().is_none()
             && sandbox == Sandbox::NONE
             && matches!(bounds, Bounds::Leaves(_));
-        // What is denied stays denied.
+        // A remembered denial of the unmarked call still counts.
         let refused = must_leave.then(|| self.remembered(assessed)).flatten().filter(|allows| !allows);
         if must_leave {
-            // From here on it is a call that is marked to leave: what is decided about it, and remembered, is about that.
+            // From here on the call counts as marked to leave. Decisions about it are decisions about
+            // leaving.
             arguments["outside"] = Value::Bool(true);
             assessed.arguments = arguments.to_string();
             assessed.digest = digest(&block.tool, &assessed.arguments, self.scope.workspace);
         }
         let Outlook { effect, risk, tier, edit } = outlook;
         (assessed.effect, assessed.risk) = (effect, risk);
-        // What leaves the sandbox is not approved in passing, however harmless it looks.
+        // A call that leaves the sandbox is never of low risk, so nobody approves it in passing.
         if matches!(bounds, Bounds::Leaves(_)) {
             assessed.risk = risk.max(Risk::Medium);
         }
@@ -124,7 +125,7 @@ impl<'a> Assessor<'a> {
             self.overlay.write(edit);
         }
         let tier = if is_broad { Tier::Ask } else { tier };
-        // What was allowed once and for all was other content, or may be.
+        // A remembered permission does not cover content that may have changed.
         let remembered = refused.or_else(|| self.remembered(assessed));
         let remembered = remembered.filter(|allows| !allows || named.only_once.is_none());
         assessed.rule = ruling.rule().map(str::to_owned);
@@ -135,7 +136,7 @@ impl<'a> Assessor<'a> {
             if !matches!(bounds, Bounds::Leaves(_)) {
                 assessed.wider = self.offers(&*call);
             }
-            // In passing, a person reads no more than the summary.
+            // A person who approves in passing reads only the summary.
             let is_told = is_ordinary && one_line(&call.summary(), 2 * SUMMARY) == assessed.summary;
             assessed.in_passing = is_told
                 && !is_broad
@@ -160,7 +161,7 @@ impl<'a> Assessor<'a> {
         (self.scope.remembered)(&rule)
     }
 
-    /// The rules that an approval of the call offers. None where they would not allow it.
+    /// The rules that an approval of the call offers, as far as they would allow the call.
     fn offers(&self, call: &dyn Call) -> Vec<WiderRule> {
         let Some(workspace) = &self.workspace else { return Vec::new() };
         let programs = Programs { path: self.scope.path, workspace, writable: &self.scope.sandbox.writable };
@@ -183,7 +184,7 @@ impl<'a> Assessor<'a> {
         call.assess(&mut site, &mut outlook)?;
         let programs = Programs { path: self.scope.path, workspace, writable: &self.scope.sandbox.writable };
         let ruling = Ruling::of(self.scope.rules, call, &programs)?;
-        let place = Place {
+        let place = CallContext {
             workspace,
             settings: self.scope.sandbox,
             runner: self.runner,
@@ -220,7 +221,7 @@ struct Looked {
     sandbox: Sandbox,
     bounds: Bounds,
     named: Named,
-    /// It is not the edit of a file that asks for itself.
+    /// The call is not an edit that asks because of its file.
     is_ordinary: bool,
     /// The workspace is so broad that even reading needs approval.
     is_broad: bool,

@@ -1,11 +1,14 @@
-//! Checkpoints: keeps what the files of a work tree were, shows what a task has changed, and takes it back.
+//! Checkpoints: keeps the states of a work tree's files, shows what a task has changed, and undoes the
+//! changes.
 //!
-//! A checkpoint is a commit of the whole work tree, untracked files included and ignored ones not, on a private reference
-//! (`refs/abide/CONVERSATION/TASK/…`) of a repository of our own, which borrows the objects of the workspace's. A folder that is in no
-//! repository is a work tree of its own, if it is not too large. Nothing is written to the person's repository. The content is that of the files, byte for byte: no filter and no conversion of line ends applies, in neither
-//! direction ([`git`] says how). What is too large or cannot be read is left out by name, as is a repository within the work tree.
+//! A checkpoint is a commit of the whole work tree, with untracked files and without ignored ones, on a
+//! private reference (`refs/abide/CONVERSATION/TASK/…`) of a repository of ours. Our repository borrows the
+//! objects of the person's repository, to which nothing is written. A folder that is in no repository is a
+//! work tree of its own, if it is not too large. Contents are kept byte for byte, without filters and without
+//! conversion of line ends ([`git`] says how). Files that are too large or cannot be read are left out by
+//! name, as are repositories within the work tree.
 //!
-//! Everything here is blocking, and waits for whatever else is done with the same work tree.
+//! Everything here is blocking, and waits for other work on the same work tree.
 
 mod changes;
 mod diff_text;
@@ -28,7 +31,7 @@ pub use error::NoCheckpoint;
 pub use take::{Take, Taken};
 pub use undo::UndoOrder;
 
-use crate::{guard::Listings, run::Runner};
+use crate::{guard::Listings, run::CallRunner};
 use abide_protocol::{
     TaskId, Timestamp,
     checkpoint::{SavedTree, Window},
@@ -45,24 +48,24 @@ use std::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// Of files that have changed since the checkpoint before, so many bytes are kept. The largest files are left out first.
+/// The most bytes of changed files that one checkpoint keeps. The largest files are left out first.
 const MAX_NEW: u64 = 200 << 20;
 
-/// So many edits of tasks in one work tree are remembered.
+/// The most edits in one work tree that are remembered.
 const MAX_EDITED: usize = 1024;
 
-/// So many checkpoints and undos are made at the same time.
+/// The most checkpoints and undos at the same time.
 const AT_ONCE: usize = 4;
 
-/// For how long [`Checkpoints::why_not`] does not look again.
+/// How long an answer of [`Checkpoints::why_not`] holds.
 const RECENT: Duration = Duration::from_secs(60);
 
-/// Where files are kept, and of which folders.
+/// The folders where files are kept, and Abide's scratch folders.
 #[derive(Debug, Clone)]
 pub struct CheckpointFolders {
-    /// Our own git directories, one for each work tree.
+    /// Our git directories, one for each work tree.
     pub kept: PathBuf,
-    /// Abide's scratch workspaces. They need no repository of the person's.
+    /// Abide's scratch workspaces, which need no repository of the person's.
     pub scratch: PathBuf,
 }
 
@@ -73,39 +76,39 @@ pub struct Place {
     pub workspace: String,
     /// The task's environment, of which git gets a small part.
     pub environment: BTreeMap<String, String>,
-    /// Ends what is under way, as a failure.
+    /// Cancels the work, which then fails.
     pub cancel: CancellationToken,
 }
 
 /// Keeps, shows and restores the files of work trees. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Checkpoints {
-    runner: Arc<Runner>,
+    runner: Arc<CallRunner>,
     folders: Arc<CheckpointFolders>,
-    /// Those of the work trees, by our folder of each.
+    /// The locks of the work trees, by our folder for each.
     locks: Arc<Mutex<HashMap<String, Arc<Mutex<Index>>>>>,
     turns: Arc<Semaphore>,
-    /// By workspace.
+    /// Answers of [`Self::why_not`], by workspace.
     seen: Arc<Mutex<HashMap<String, Seen>>>,
 }
 
-/// Whether a checkpoint could be made of a workspace, and when that was found out.
+/// Why no checkpoint can be made of a workspace, if none can, and when that was found out.
 #[derive(Debug)]
 struct Seen {
     at: Instant,
     why_not: Option<String>,
 }
 
-/// What is known of our index of a work tree. Whoever uses the index holds its lock.
+/// What is known about our git index of a work tree. The index is used only under this value's lock.
 #[derive(Debug, Default)]
 struct Index {
-    /// The tree that it was written as, if nothing has changed it since.
+    /// The tree that the index was written as, if the index has not changed since.
     tree: Option<String>,
-    /// By task, the number of the look at its workspace's folders before its newest checkpoint.
+    /// By task, the number of the look at the workspace's folders before the task's newest checkpoint.
     looked: HashMap<TaskId, u64>,
-    /// By task, while calls run that may change something.
+    /// By task, the files that others had removed, while calls run that may change something.
     gone: HashMap<TaskId, Gone>,
-    /// What edits of root tasks have made, the newest last.
+    /// The files that edits of root tasks have written, the newest last.
     edited: VecDeque<Edited>,
 }
 
@@ -126,7 +129,8 @@ impl Index {
         self.edited.push_back(edited);
     }
 
-    /// Whether the file is as another task's edit has left it in this window, while a command of this task may only have waited.
+    /// Whether another task's edit has left the file as it is, in this window. (A command of this task ran
+    /// meanwhile, but need not have changed the file.)
     fn is_anothers(&self, task: TaskId, window: Window, change: &Change) -> bool {
         let is_it = |edited: &Edited| {
             edited.task != task
@@ -137,19 +141,20 @@ impl Index {
     }
 }
 
-/// What was there when the first call after a checkpoint began: others have removed the rest.
+/// What existed when the first call after a checkpoint began. Files that were missing then, others had
+/// removed.
 #[derive(Debug)]
 struct Gone {
     /// The commit of that checkpoint.
     since: String,
     /// When the call began.
     at: Timestamp,
-    /// Of the workspace's folders that have changed since the checkpoint.
+    /// The contents of the workspace's folders that changed since the checkpoint.
     listings: Listings,
 }
 
 impl Checkpoints {
-    pub(crate) fn new(runner: Arc<Runner>, folders: CheckpointFolders) -> Self {
+    pub(crate) fn new(runner: Arc<CallRunner>, folders: CheckpointFolders) -> Self {
         Self {
             runner,
             folders: Arc::new(folders),
@@ -159,23 +164,24 @@ impl Checkpoints {
         }
     }
 
-    /// A turn to work on files: each takes a thread, processes and their pipes, and after a start all tasks may want one at the same time.
-    /// Resolves in the order of the calls.
+    /// A turn to work on files. Such work takes a thread and processes, and after a start all tasks may want
+    /// to work at once. Resolves in the order of the calls.
     pub async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        // It is never closed.
+        // The semaphore is never closed.
         Arc::clone(&self.turns).acquire_owned().await.ok()
     }
 
-    /// Whether a checkpoint of this workspace can be made, so that what is done there can be taken back.
+    /// Whether a checkpoint of this workspace can be made, so that changes in it can be undone.
     ///
     /// # Errors
-    /// None can be made, and why.
+    /// Why no checkpoint can be made.
     pub fn can(&self, place: &Place) -> Result<(), NoCheckpoint> {
         self.repository(place, None)?.refuse_ignored()
     }
 
-    /// Why no checkpoint can be made here, in words; `None` if one can. For a minute it is not looked at again: git takes longer
-    /// than most commands. If it has become impossible meanwhile, the record of the checkpoint says so.
+    /// Why no checkpoint of this workspace can be made, in words; `None` if one can. An answer holds for a
+    /// minute, because asking git takes longer than most commands. If a checkpoint fails within that minute,
+    /// its record says so.
     pub(crate) fn why_not(&self, place: &Place) -> Option<String> {
         let known = |seen: &HashMap<String, Seen>| {
             seen.get(&place.workspace)
@@ -192,8 +198,8 @@ impl Checkpoints {
         why_not
     }
 
-    /// Where the files of a workspace are kept; those of a task stay where this checkpoint of it is, whatever becomes of the person's
-    /// repository.
+    /// The repository for the files of a workspace. With an earlier checkpoint of the task it is the one that
+    /// has that checkpoint, whatever has become of the person's repository.
     fn repository<'a>(
         &'a self,
         place: &'a Place,

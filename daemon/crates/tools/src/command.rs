@@ -25,7 +25,7 @@ use crate::{
     sub_tasks::SubTasks,
     text::Capture,
 };
-use line::Line;
+use line::CodeLine;
 use output::Output;
 use spool::Spool;
 use std::time::Duration;
@@ -37,7 +37,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// A helper that has not reported so long after the time that a stopped command has is itself taken for lost.
+/// How long a helper may take to report after a stopped command's time is over. Then the helper counts as
+/// lost.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long the pipes are read after all processes have ended.
@@ -51,28 +52,28 @@ pub(crate) struct Ended {
     pub(crate) how: How,
     pub(crate) stdout: Capture,
     pub(crate) stderr: Capture,
-    /// Processes that it left behind and that were killed.
+    /// Processes that the command left behind and that were killed.
     pub(crate) left_behind: usize,
     /// Processes that could not be killed.
     pub(crate) survivors: usize,
-    /// The handles of the sub-tasks that it has started.
+    /// The handles of the sub-tasks that the command has started.
     pub(crate) forked: Vec<String>,
-    /// Why its line was closed, if that was its fault.
+    /// Why the command's line was closed, if that was the command's fault.
     pub(crate) line_fault: Option<&'static str>,
 }
 
 pub(crate) enum How {
     Exited(i32),
-    /// By this signal.
+    /// Killed by this signal.
     Killed(i32),
     NotStarted(String),
     TimedOut,
     Cancelled,
     /// A person's git would have run something that the command has made.
     Offended,
-    /// The helper died or hung; its processes were killed without it.
+    /// The helper died or hung. The daemon killed its processes.
     HelperLost,
-    /// It used more than it may; in words.
+    /// The command used more than it may; in words.
     Exceeded(String),
 }
 
@@ -84,8 +85,8 @@ enum Stop {
     Offended,
 }
 
-/// Reads a command's output and report, and serves its line, until no process of it runs any more. While it waits for a sub-task
-/// its time stands still.
+/// Reads a command's output and report, and serves its line, until no process of the command runs. The
+/// command's time stands still while it waits for a sub-task.
 pub(crate) async fn follow(
     link: Link,
     limit: Duration,
@@ -100,7 +101,7 @@ pub(crate) async fn follow(
     let mut reports = BufReader::new(read.take(MAX_REPORT)).lines();
     let mut stdout = Output::new(Some(stdout));
     let mut stderr = Output::new(Some(stderr));
-    let mut line = Line::new(line, sub_tasks);
+    let mut line = CodeLine::new(line, sub_tasks);
     let mut time = TimeLimit::of(limit);
     let mut stop = None;
     let report = loop {
@@ -129,7 +130,7 @@ pub(crate) async fn follow(
             stop = end;
             line.close();
             time = TimeLimit::of(grace + PATIENCE);
-            // What offends must not go on for the time that others get to clean up.
+            // A command that offends gets no time to clean up.
             let _ = write.write_all(&[if stop == Some(Stop::Offended) { KILL } else { STOP }]).await;
         }
     };
@@ -137,7 +138,7 @@ pub(crate) async fn follow(
     let lost = report.is_none();
     let report = match report {
         Some(report) => report,
-        // The helper was killed or halted, perhaps by its own command: its process tree is killed from here.
+        // The helper was killed or halted, perhaps by its own command. The daemon kills the process tree.
         None => end_without_helper(identity, call).await,
     };
     drop(write);

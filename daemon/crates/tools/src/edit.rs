@@ -65,7 +65,7 @@ impl Edit {
         }
     }
 
-    /// Why a person decides about the edit, whatever the content; in a sentence without a full stop.
+    /// Why the edit asks whatever its content, in a sentence without a full stop.
     pub(crate) fn why_it_asks(&self) -> Option<String> {
         let found = self.before.as_ref()?;
         let read_only =
@@ -82,7 +82,8 @@ impl Edit {
     }
 }
 
-/// Writes an assessed edit if the file has not changed since. `content` computes the new content from the old.
+/// Writes an assessed edit if the file has not changed since. `content` computes the new content from the
+/// old.
 ///
 /// # Errors
 /// The file has changed, it cannot be read or written, or `content` fails.

@@ -1,12 +1,13 @@
-//! The environment of a command. In the sandbox it gets the usual variables, and those that a person configures; outside of it the whole
-//! environment of the task, which has no secrets. Either way nobody sits in front of it.
+//! The environment of a command. In the sandbox a command gets the usual variables and those that a person
+//! configures. Outside of the sandbox it gets the task's whole environment, which has no secrets. Either
+//! environment says that nobody sits at a terminal.
 
 mod unattended;
 
 use abide_protocol::environment::Environment;
 use std::collections::BTreeMap;
 
-/// What a command in the sandbox gets, if the task has it.
+/// Variables that a command in the sandbox gets, if the task has them.
 const USUAL: &[&str] = &[
     "HOME",
     "LANG",
@@ -79,7 +80,8 @@ pub(crate) fn outside(task: BTreeMap<String, String>) -> BTreeMap<String, String
     environment
 }
 
-/// The environment of a command in a sandbox; `further`: names, or beginnings of names with a `*`, that a person configures.
+/// The environment of a command in a sandbox; `further`: names, or beginnings of names with a `*`, that a
+/// person configures.
 pub(crate) fn inside(
     task: BTreeMap<String, String>,
     further: &[String],

@@ -19,8 +19,8 @@ pub(crate) fn open(root: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd> {
     openat2(root, path, FOLDER, Mode::empty(), resolve)
 }
 
-/// Opens the folder at a relative path, and makes it and those above it that are missing. Each is made in the one that is open, whatever
-/// takes its place meanwhile.
+/// Opens the folder at a relative path, and makes missing folders on the way. Each folder is made in its open
+/// parent, whatever takes the parent's place meanwhile.
 pub(crate) fn make(root: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd> {
     let mut folder = openat(root, ".", FOLDER, Mode::empty())?;
     for part in path.components() {

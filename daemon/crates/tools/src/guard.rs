@@ -1,6 +1,8 @@
-//! What a command leaves behind must not run with the person's rights. The sandbox protects the files that are there when a command begins.
-//! Here is the rest: what a command has made, or put in the place of something that the person replaced meanwhile, is found after each
-//! command and set aside. What a person's git would run at once is found while the command runs, and ends it.
+//! Nothing that a command leaves behind may run with the person's rights. The sandbox protects the files that
+//! exist when a command begins. The guard finds what a command has added: new files from which other programs
+//! take what they run, and files put in place of protected ones that the person replaced meanwhile. It sets
+//! them aside after the command. A file that the person's git would run at once is found while the command
+//! runs, and ends the command.
 
 mod aside;
 mod kept;
@@ -30,15 +32,15 @@ use std::{
 };
 use tree::Found;
 
-/// The folders of so many workspaces are remembered.
+/// The most workspaces whose folders are remembered.
 const MAX_TREES: usize = 16;
 
 /// Looks at workspaces before and after commands.
 #[derive(Debug, Default)]
 pub(crate) struct Guard {
-    /// By workspace; of a repository also those of its git folders.
+    /// The trees of workspaces, and of the git folders of their repositories, by root.
     trees: Mutex<HashMap<PathBuf, Arc<Mutex<Tree>>>>,
-    /// How many looks there were, at any of them.
+    /// How many looks there were at any tree.
     looks: AtomicU64,
     pub(crate) running: Arc<Running>,
 }
@@ -62,7 +64,7 @@ impl Guard {
         for folder in scene.settings.writable.iter().filter(|folder| !scene.workspace.starts_with(folder)) {
             found.extend(self.look_beneath(folder, &[]));
         }
-        // A linked work tree's git folders lie elsewhere.
+        // The git folders of a linked work tree lie outside of the workspace.
         for folder in scene.repository.iter().flat_map(|repository| &repository.folders) {
             if !folder.starts_with(&scene.workspace) {
                 for part in ["modules", "worktrees"] {
@@ -82,14 +84,14 @@ impl Guard {
         before
     }
 
-    /// Sets aside what is there and was not before; what that was, in words. Blocking.
+    /// Sets aside what is new since `before`. Returns words about each thing. Blocking.
     pub(crate) fn after(&self, before: &Before, aside: &Aside) -> Vec<String> {
         let offences = self.look(&before.scene).since(&before.seen);
         if offences.is_empty() { Vec::new() } else { before.set_aside(&offences, aside) }
     }
 
-    /// As [`Self::after`], for a command that a crash has cut off, of which only is known when it began: what has been made since. The
-    /// configuration of the workspace's own repository was protected. Blocking.
+    /// As [`Self::after`], for a command that a crash has cut off: everything made since `begun` counts as
+    /// new. (The configuration of the workspace's own repository was protected.) Blocking.
     pub(crate) fn after_crash(&self, scene: &Scene, begun: SystemTime, aside: &Aside) -> Vec<String> {
         let seen = self.look(scene);
         let before = seen.until(begun, scene.repository.as_ref());
@@ -97,7 +99,7 @@ impl Guard {
         if offences.is_empty() { Vec::new() } else { aside::set_aside(&offences, &Kept::default(), aside) }
     }
 
-    /// Looks at the folders of a workspace; the number of the look. Blocking.
+    /// Looks at the folders of a workspace. Returns the number of the look. Blocking.
     pub(crate) fn look_at_folders(&self, workspace: &Path) -> u64 {
         let tree = self.tree(workspace);
         let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,11 +118,11 @@ impl Guard {
         self.looks.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The folders of a workspace.
+    /// The tree of a workspace.
     pub(crate) fn tree(&self, root: &Path) -> Arc<Mutex<Tree>> {
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         if trees.len() >= MAX_TREES && !trees.contains_key(root) {
-            // One that is not used now.
+            // Room for the new tree: trees that nobody uses go.
             trees.retain(|_, tree| Arc::strong_count(tree) > 1);
         }
         Arc::clone(
@@ -130,13 +132,13 @@ impl Guard {
 }
 
 impl Before {
-    /// Whether a person's git would run by now something in the workspace that it would not have run before, or something has taken the
-    /// place of a protected file. Blocking, for a moment.
+    /// Whether the person's git would now run something in the workspace that it would not have run before,
+    /// or a protected file has been replaced. Blocking, for a moment.
     pub(crate) fn is_offended(&self) -> bool {
         !self.scene.newly_run(&self.seen).is_empty()
     }
 
-    /// The folders to watch for that.
+    /// The folders in which an offence of [`Self::is_offended`] can come up.
     pub(crate) fn watched(&self) -> Vec<PathBuf> {
         self.scene.watched(&self.seen)
     }

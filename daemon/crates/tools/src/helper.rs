@@ -1,17 +1,20 @@
 //! The processes between the daemon and its commands.
 //!
-//! A **helper** watches one command. It holds a connection to the daemon; when that closes, for whatever reason, it kills
-//! everything that the command started.
+//! A **helper** watches one command. The helper holds a connection to the daemon. When the connection closes,
+//! for whatever reason, the helper kills everything that the command started.
 //!
-//! * It adopts orphans of the command (subreaper), so that nothing escapes by `setsid` or a double fork.
-//! * It has one thread for its whole life: the command's parent-death signal is tied to the thread that started it. (The helper
-//!   itself has no such signal, because the daemon's threads come and go; it has the connection.)
-//! * It does nothing else: no async runtime, none of the daemon's state, an empty environment, no descriptors but its own.
+//! * A helper adopts orphans of the command (subreaper), so that nothing escapes by `setsid` or a double
+//!   fork.
+//! * A helper has one thread for its whole life: the command's parent-death signal is tied to the thread that
+//!   started the command. (The helper has the connection instead of such a signal, because the daemon's
+//!   threads come and go.)
+//! * A helper does nothing else: no async runtime, none of the daemon's state, an empty environment, no
+//!   descriptors but its own.
 //!
-//! The **fork server** is the process that forks helpers: small and with one thread, so that a fork is cheap and safe. To
-//! execute the daemon's program for each command would take longer than most commands. It ends with the daemon. For commands without
-//! network there is another one, which has left the user's namespaces: its helpers share its namespace of users, and get networks that
-//! earlier ones have left.
+//! The **fork server** is the process that forks helpers: small and with one thread, so that a fork is cheap
+//! and safe. To execute the daemon's program for each command would take longer than most commands. The fork
+//! server ends with the daemon. A second fork server is for commands without network. It has left the user's
+//! namespaces. Its helpers share its namespace of users, and get networks that earlier helpers have left.
 
 mod confine;
 mod descriptors;
@@ -55,7 +58,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Forks helpers until the daemon closes the connection. In a forked helper it returns when the helper has finished.
+/// Forks helpers until the daemon closes the connection. In a forked helper it returns when the helper has
+/// finished.
 fn serve() -> io::Result<()> {
     descriptors::keep_only_standard()?;
     let daemon = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
@@ -72,7 +76,7 @@ fn serve() -> io::Result<()> {
         await_request(&daemon, &ends, &mut groundwork)?;
         let Some((connection, place)) = protocol::asked_for_helper(&daemon)? else { return Ok(()) };
         let ready = groundwork.ready(place);
-        // Without a place the helper says why, and runs nothing.
+        // A helper without a place says why, and runs nothing.
         let forked = match stage::fork(ready.as_ref().map_or(0, Ready::namespaces)) {
             Ok(None) => {
                 drop((daemon, ends));
@@ -91,7 +95,7 @@ fn serve() -> io::Result<()> {
     }
 }
 
-/// Waits until the daemon asks for a helper or closes the connection. Meanwhile it reaps helpers that have ended.
+/// Reaps helpers that have ended, until the daemon asks for a helper or closes the connection.
 fn await_request(daemon: &UnixStream, ends: &ChildEnds, groundwork: &mut Groundwork) -> io::Result<()> {
     loop {
         let mut sources = [PollFd::new(daemon, PollFlags::IN), PollFd::new(ends, PollFlags::IN)];
@@ -112,7 +116,8 @@ fn await_request(daemon: &UnixStream, ends: &ChildEnds, groundwork: &mut Groundw
     }
 }
 
-/// Runs a helper. A helper may wait long, first for its confinement and then for its command, so everything possible is prepared before.
+/// Runs a helper. A helper may wait long for its confinement and then for its command, so all else is
+/// prepared in advance.
 fn help(daemon: &UnixStream, groundwork: Groundwork, ready: Result<Ready, Failure>) -> io::Result<()> {
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;

@@ -7,7 +7,7 @@ use crate::{
     edit,
     guard::Aside,
     process,
-    run::{Runner, mark},
+    run::{CallRunner, mark},
     sandbox::Sandbox,
     workspace::Workspace,
 };
@@ -21,10 +21,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// How long the helper has to end its tree by itself after the daemon is gone; then the tree is killed from here.
+/// How long a helper has to end its tree after its daemon is gone. Then this daemon kills the tree.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-impl Runner {
+impl CallRunner {
     pub(crate) fn inspect(
         &self,
         conversation: ConversationId,
@@ -57,7 +57,8 @@ impl Runner {
         Inspection { output, edit }
     }
 
-    /// Sets aside what a command that began then has left for others to run; what that was, in words.
+    /// Sets aside what a command that began at `begun` has left for others to run. Returns words about each
+    /// thing.
     fn set_aside_since(&self, begun: SystemTime, workspace: &str, folder: PathBuf) -> Vec<String> {
         let Ok(workspace) = self.workspace(workspace) else { return Vec::new() };
         let scene = self.planner.scene(&workspace, &SandboxSettings::default());

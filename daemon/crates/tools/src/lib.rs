@@ -1,22 +1,24 @@
-//! Tools: assesses calls, runs them, and finds out the effects of interrupted ones. No other crate of the daemon starts a
-//! process.
+//! Tools: assesses calls, runs them, and finds out the effects of interrupted ones. No other crate of the
+//! daemon starts a process.
 //!
-//! A call is assessed ([`Tools::assess`]: schema, paths, permission, preview), prepared ([`Tools::prepare`]) and run
-//! ([`Prepared::run`]). After a crash a call without a result is inspected ([`Tools::inspect`]).
+//! A call is assessed ([`Tools::assess`]: schema, paths, permission, preview), prepared ([`Tools::prepare`])
+//! and run ([`Prepared::run`]). After a crash a call without a result is inspected ([`Tools::inspect`]).
 //!
-//! * Files: beneath the workspace only, by descriptor. An edit is written only if the file is as it was when assessed, and either
-//!   whole or not at all.
-//! * Processes: each command runs under a [`helper`] that holds a connection to the daemon. When that closes, or the call is
-//!   stopped, or the command ends, everything that it started is killed.
-//! * Sub-tasks: Python code has a line to the daemon, on which it asks for them. The daemon carries that out ([`SubTasks`]).
-//! * Checkpoints: git keeps what the files of a work tree were, so that what a task did can be shown and taken back
-//!   ([`Checkpoints`]).
-//! * Worktrees: git makes a work tree of its own for a task, and removes it when nothing in it would be lost ([`Worktrees`]).
-//! * Nothing here panics or fails as a whole: a call that may not run is denied, an error is a result, both in words for a model.
+//! * Files: beneath the workspace only, by descriptor. An edit is written only if the file is as it was when
+//!   assessed, and either whole or not at all.
+//! * Processes: each command runs under a [`helper`] that holds a connection to the daemon. When the
+//!   connection closes, the call is stopped or the command ends, everything that the command started is
+//!   killed.
+//! * Sub-tasks: Python code asks for sub-tasks on a line to the daemon, which starts them ([`SubTasks`]).
+//! * Checkpoints: git keeps the states of a work tree's files, so that a task's changes can be shown and
+//!   undone ([`Checkpoints`]).
+//! * Worktrees: git makes a work tree for one task, and removes it when nothing in it would be lost
+//!   ([`Worktrees`]).
+//! * Nothing here panics: a call that may not run is denied, and an error is a result, in words for a model.
 //!
-//! * What a command in the sandbox leaves for other programs to run is found after it and set aside (`guard`).
-//! * The sandbox: a helper confines itself before it takes its order, so that the command inherits it. What was assessed for a
-//!   sandbox runs in it or not at all.
+//! * Guard: what a command leaves for other programs to run is found after the command and set aside.
+//! * Sandbox: a helper confines itself before it takes its order, and the command inherits the confinement. A
+//!   call that was assessed for a sandbox runs in that sandbox or not at all.
 //!
 //! Absent on purpose: the database, the wall clock, any knowledge of tasks.
 

@@ -1,6 +1,8 @@
-//! The files that a call names and that other calls could change. A person who allows the call allows it with these as they are.
+//! The files that a call names and that other calls could change. A person allows the call with these files
+//! as they are.
 //!
-//! Only what the words of a command line name is known, not what a program finds by itself: a folder is not looked into.
+//! Only the files in the words of a command line are known, not files that a program finds by itself, such as
+//! those of a folder.
 
 use crate::{
     SandboxSettings, command,
@@ -23,7 +25,7 @@ const MAX_FILES: usize = 32;
 /// The largest file whose content is looked at, in bytes.
 const MAX_SIZE: u64 = 8 << 20;
 
-/// Folders that a relative name may start from: that of the call, and those that the line names.
+/// The most folders that a relative name may start from: the call's, and those that the line names.
 const MAX_FOLDERS: usize = 16;
 
 /// How many files a sentence names, and the longest name, in characters.
@@ -37,11 +39,11 @@ pub(crate) struct Ground<'a> {
     /// The commands' `PATH`.
     pub(crate) path: Option<&'a str>,
     pub(crate) sandbox: Sandbox,
-    /// What the calls before it in its reply will write.
+    /// What earlier calls of the same reply will write.
     pub(crate) overlay: &'a Overlay,
 }
 
-/// What a call names.
+/// The files that a call names.
 #[derive(Debug, Default)]
 pub(crate) struct Named {
     /// In the order of the line.
@@ -67,7 +69,8 @@ impl Named {
         }
     }
 
-    /// What differs from the files that a person was asked about, in a sentence without a full stop; `None`: nothing.
+    /// What differs from the files that a person was asked about, in a sentence without a full stop; `None`:
+    /// nothing.
     pub(crate) fn differ(&self, asked: &[NamedFile]) -> Option<String> {
         let at = |files: &[NamedFile], path: &str| files.iter().find(|file| file.path == path).cloned();
         let mut changes: Vec<String> = Vec::new();
@@ -144,7 +147,8 @@ impl<'a> Search<'a> {
         Named { files, only_once: (!why.is_empty()).then(|| why.join("; ")) }
     }
 
-    /// A word names a file, or a part of it does: of `--opt=path`, of a list with colons or commas, after an `@`.
+    /// A word may name a file as a whole or in a part: in `--opt=path`, in a list with colons or commas,
+    /// after an `@`.
     fn word(&mut self, word: &str) {
         let parts = word.split(['=', ':', ',']).map(|part| part.trim_start_matches('@'));
         for part in std::iter::once(word).chain(parts.filter(|part| *part != word)) {
@@ -190,7 +194,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What will be there when the calls before this one have run.
+    /// The file as it will be when the earlier calls have run.
     fn planned(&self, named: &Path, real: Option<&Path>) -> Option<&'a [u8]> {
         let overlay = self.ground.overlay;
         real.and_then(|real| overlay.written(real)).or_else(|| overlay.written(named))
@@ -260,7 +264,8 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Size and hash of a file; `None` if it is too large. What is read is what was opened, whatever takes its place meanwhile.
+/// Size and hash of a file; `None` if it is too large. The opened file is read, whatever takes its place
+/// meanwhile.
 fn look(path: &Path) -> io::Result<Option<(u64, String)>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(open(path, flags, Mode::empty())?);

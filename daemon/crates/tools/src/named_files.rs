@@ -12,11 +12,11 @@ use std::{io, sync::Arc};
 pub struct UnusablePath(pub(crate) PathError);
 
 impl Tools {
-    /// The paths of these files relative to the workspace, without links, each once. Naming a file permits nothing: a path that tools
-    /// may not use is refused. Blocking.
+    /// The paths of these files relative to the workspace, without links, each once. Naming a file permits
+    /// nothing: a path that tools may not use is refused. Blocking.
     ///
     /// # Errors
-    /// One of them is not a file in the workspace, or closed to tools.
+    /// A path is no file in the workspace, or is closed to tools.
     pub fn named_files(&self, workspace: &str, paths: &[String]) -> Result<Vec<String>, UnusablePath> {
         if paths.is_empty() {
             return Ok(Vec::new());

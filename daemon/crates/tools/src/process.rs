@@ -1,7 +1,7 @@
 //! Processes as the kernel shows them: their identity, their descendants, and killing them.
 //!
-//! A process id alone is never trusted, since it may be reused. A process is opened as a descriptor and its start time compared
-//! before it is signalled.
+//! A process id alone is never trusted, since it may be reused. A process is opened as a descriptor and its
+//! start time compared before it is signalled.
 
 mod identity;
 mod table;
@@ -14,5 +14,6 @@ pub(crate) use tree::{
 };
 pub(crate) use usage::Usage;
 
-/// An environment variable of every process of a call, with the call's id. It finds processes that no parent leads to.
+/// An environment variable with the call's id in every process of a call. The variable finds processes whose
+/// parents are gone.
 pub(crate) const MARK: &str = "ABIDE_CALL_ID";

@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 /// What running a call needs from the daemon.
 #[derive(Debug)]
-pub(crate) struct Runner {
+pub(crate) struct CallRunner {
     pub(crate) registry: Registry,
     pub(crate) helpers: ForkServer,
     pub(crate) spool_dir: PathBuf,
@@ -41,7 +41,7 @@ pub(crate) struct Runner {
     pub(crate) watches: Arc<Watches>,
 }
 
-/// A command's helper, which waits, and the workspace before the command; `None`: nothing confines it.
+/// A waiting helper, and the look at the workspace before the command. `None`: nothing confines the command.
 struct Confined {
     waiting: Waiting,
     before: Option<Before>,
@@ -51,9 +51,9 @@ type Show = Box<dyn FnMut(&str) + Send>;
 
 /// An assessed call that is ready to run; nothing of it has begun.
 pub struct Prepared {
-    runner: Arc<Runner>,
+    runner: Arc<CallRunner>,
     run: Run,
-    /// Or its result, if it cannot run.
+    /// A call that cannot run has its result instead.
     ready: Result<Ready, (CallOutcome, ToolResult)>,
 }
 
@@ -66,8 +66,9 @@ enum Ready {
 impl Prepared {
     /// Runs the call to its end. Every failure is a result.
     ///
-    /// `output` gets what a command prints, as it comes. Of a cancelled command all processes are killed before this returns; if
-    /// the future is dropped, the helper kills them. Code starts sub-tasks with `sub_tasks`.
+    /// `output` gets what a command prints, as it comes. All processes of a cancelled command are killed
+    /// before this function returns; if the future is dropped, the helper kills them. Code starts sub-tasks
+    /// with `sub_tasks`.
     pub async fn run(self, cancel: CancellationToken, output: Show, sub_tasks: &dyn SubTasks) -> Finished {
         let began = Instant::now();
         let Self { runner, run, ready } = self;
@@ -95,7 +96,7 @@ impl Prepared {
     }
 }
 
-impl Runner {
+impl CallRunner {
     pub(crate) async fn prepare(self: Arc<Self>, run: Run, sandbox: &SandboxSettings) -> Prepared {
         let ready = self.ready(&run, sandbox).await;
         Prepared { runner: self, run, ready }
@@ -143,13 +144,15 @@ impl Runner {
         self.levels.found(&self.helpers)
     }
 
-    /// The confinement of git where it may write to these folders only: what a repository configures must not run, and if it did, it
-    /// could do no harm elsewhere. A work tree that lies in a hidden folder is named. Blocking.
+    /// The confinement of a git that may write to these folders only. (No program that a repository
+    /// configures should run; if one did, it could do no harm elsewhere.) `work_tree` names a work tree in a
+    /// hidden folder. Blocking.
     pub(crate) fn plan_git(&self, writable: &[&Path], work_tree: Option<&Path>) -> Plan {
         self.planner.plan_git(self.sandbox_level().level, writable, work_tree)
     }
 
-    /// Whether a workspace is in a git worktree that Abide made, where only the tasks of one conversation work. Blocking.
+    /// Whether a workspace is in a git worktree that Abide made, where only the tasks of one conversation
+    /// work. Blocking.
     pub(crate) fn is_worktree(&self, workspace: &Workspace) -> bool {
         fs::canonicalize(&self.worktrees_dir).is_ok_and(|ours| workspace.real().starts_with(ours))
     }
@@ -160,8 +163,8 @@ impl Runner {
         scratch.is_ok_and(|scratch| workspace.real() != scratch && workspace.real().starts_with(scratch))
     }
 
-    /// The workspace of a task, if it is still the folder that was chosen. That had no link on its way; a task that works in a folder above
-    /// it can put one there.
+    /// The workspace of a task, if it is still the chosen folder. The chosen path had no link; a task that
+    /// works in a folder above can put a link there.
     pub(crate) fn workspace(&self, path: &str) -> Result<Workspace, PathError> {
         let workspace = Workspace::open(path, Arc::clone(&self.closed))?;
         if workspace.real() == Path::new(path) {

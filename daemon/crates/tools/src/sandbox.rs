@@ -1,5 +1,5 @@
-//! The sandbox of commands: which there is on this machine, what it lets a command see and change, and whether a command in it
-//! may run without asking.
+//! The sandbox of commands: the level that this machine allows, what a command sees and may change, and
+//! whether the command may run without asking.
 
 mod confinement;
 pub(crate) mod git;
@@ -14,7 +14,7 @@ mod private;
 mod protected;
 mod sockets;
 
-pub(crate) use confinement::{Cache, Confinement, Network, Place, Private, Protected, View};
+pub(crate) use confinement::{Cache, Confinement, Namespaces, Network, Private, Protected, View};
 pub(crate) use git::Repository;
 pub(crate) use identity::Identity;
 pub use level::try_sandbox;
@@ -37,7 +37,7 @@ impl Sandbox {
     /// Nothing but the rights of the user.
     pub(crate) const NONE: Self = Self { level: SandboxLevel::None, network: Network::Host };
 
-    /// Its name in records.
+    /// The sandbox's name in records.
     pub(crate) const fn name(self) -> &'static str {
         match (self.level, self.network) {
             (SandboxLevel::None, _) => "none",

@@ -12,13 +12,15 @@ pub struct SandboxSettings {
     pub require: SandboxLevel,
     /// Commands use the host's network, and ask.
     pub host_network: bool,
-    /// Further folders that commands may write to, absolute. They are seen, too, where they would be hidden.
+    /// Further folders that commands may write to, absolute. Commands see these folders even where they would
+    /// be hidden.
     pub writable: Vec<PathBuf>,
     /// Further files and folders that commands do not see, absolute.
     pub hidden: Vec<PathBuf>,
     /// Further files and folders of a workspace that commands may not change, relative to it.
     pub protect: Vec<PathBuf>,
-    /// The rules that deny reading in the workspace, as `read(**/.env)`: commands cannot open these files either.
+    /// The rules that deny reading in the workspace, as `read(**/.env)`: commands cannot open these files
+    /// either.
     pub unreadable: Vec<String>,
     /// Further variables that commands in the sandbox get: names, or beginnings of names with a `*`.
     pub environment: Vec<String>,
@@ -27,21 +29,21 @@ pub struct SandboxSettings {
     pub edits: Unasked,
 }
 
-/// What a command in the sandbox may use, together with all that it starts. Above that it is ended.
+/// What a command in the sandbox and all processes that it starts may use. A command that uses more is ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandLimits {
     /// Processes at the same time.
     pub processes: u32,
-    /// Memory that is its own, in bytes.
+    /// The command's own memory, in bytes.
     pub memory: u64,
-    /// What the temporary folders of its conversation take of the disk, in bytes.
+    /// Disk space of the conversation's temporary folders, in bytes.
     pub tmp: u64,
 }
 
-/// What runs without asking where the sandbox makes that safe.
+/// Which calls run without asking, as far as the sandbox makes that safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unasked {
-    /// What stays in the sandbox.
+    /// Calls that stay in the sandbox.
     Sandboxed,
     /// Nothing.
     Nothing,

@@ -1,5 +1,6 @@
-//! Gives a call the form that its tool's schema allows, where that loses nothing. Models write `"60"` for 60, an object as a text that
-//! holds it, and fields that a tool does not have. What is settled here is what is recorded, judged, approved and carried out.
+//! Gives a call the form of its tool's schema, where nothing is lost by it. Models write `"60"` for 60, an
+//! object as a text, and fields that a tool does not have. The settled call is what is recorded, judged,
+//! approved and carried out.
 
 mod text;
 mod value;
@@ -11,7 +12,7 @@ use abide_protocol::{
 use serde_json::{Map, Value};
 use value::Schema;
 
-/// What models call the one text that a control tool wants, such as the summary of `task_complete`.
+/// Names that models give the one text of a control tool, such as the summary of `task_complete`.
 const TEXTS: &[&str] = &[
     "summary",
     "result",
@@ -26,8 +27,8 @@ const TEXTS: &[&str] = &[
     "prompt",
 ];
 
-/// Settles the call's tool and its arguments. Returns what was left out, in words for the model. A call that cannot be settled, or need
-/// not be, stays as it is.
+/// Settles the call's tool and its arguments. Returns what was left out, in words for the model. A call that
+/// cannot be settled, or need not be, stays as it is.
 pub fn settle(tools: &[ToolSpec], call: &mut CallBlock) -> Vec<String> {
     let Some(spec) = spelling::tool(tools, &call.tool) else { return Vec::new() };
     spec.name.clone_into(&mut call.tool);
@@ -78,7 +79,8 @@ fn only_text<'s>(spec: &ToolSpec, schema: Schema<'s>) -> Option<&'s str> {
     schema.property(only).is_some_and(|property| property.allows("string")).then_some(only)
 }
 
-/// Gives the text of a control tool its name, if it is the only text by a name that the tool does not know.
+/// Gives the text of a control tool its proper name, if it is the only text with a name that the tool does
+/// not know.
 fn name_text(spec: &ToolSpec, schema: Schema<'_>, fields: &mut Map<String, Value>) {
     let Some(field) = only_text(spec, schema).filter(|field| !fields.contains_key(*field)) else { return };
     let is_other = |(name, value): &(&String, &Value)| {
@@ -205,7 +207,7 @@ mod tests {
             (r#"{"path":"a"}<|call|>"#, r#"{"path":"a"}"#, 0),
             (r#"{"path":"a"} So I write it."#, r#"{"path":"a"}"#, 1),
             ("{\"path\":\"a\nb\t\"}", r#"{"path":"a\nb\t"}"#, 0),
-            // Which of the two is meant nobody knows, and what is cut may have meant more.
+            // Of two values nobody knows which one is meant, and a cut value may have meant more.
             (r#"{"path":"a"}{"path":"b"}"#, r#"{"path":"a"}{"path":"b"}"#, 0),
             (r#"{"path":"a"#, r#"{"path":"a"#, 0),
             (r#"["a"]"#, r#"["a"]"#, 0),

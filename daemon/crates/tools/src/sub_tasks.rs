@@ -4,21 +4,21 @@ use std::{future::Future, pin::Pin};
 
 /// Sub-tasks of the task whose call runs, for code that speaks on a line.
 ///
-/// The daemon drops the future of an answer when the call ends or its line closes. It answers an open wait with an error when it
-/// drains, because the call then has to end.
+/// The future of an answer is dropped when the call ends or its line closes. A daemon that drains answers
+/// open waits with an error, because the call then has to end.
 pub trait SubTasks: Send + Sync {
-    /// Starts a sub-task with this prompt; its handle. `index` numbers the forks of a call from 0: the call never forks twice with
-    /// the same one.
+    /// Starts a sub-task with this prompt. Returns its handle. `index` numbers the forks of a call from 0; a
+    /// call never uses an index twice.
     fn fork(&self, index: u32, prompt: String) -> Answer<'_, String>;
 
-    /// Waits until the sub-task has ended; its result.
+    /// Waits until the sub-task has ended. Returns its result.
     fn wait(&self, handle: String) -> Answer<'_, Value>;
 
-    /// The sub-tasks whose results it has given.
+    /// The sub-tasks whose results the call has been given.
     fn read(&self) -> Vec<TaskId>;
 }
 
-/// An answer that comes in time, or why there is none, in words for a model.
+/// A later answer, or words for a model that say why there is none.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
 
 /// For calls that cannot have sub-tasks.

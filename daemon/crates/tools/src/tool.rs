@@ -1,4 +1,5 @@
-//! The tools: names, arguments, assessment and work of each. Each is a module, and a line in the [`Registry`].
+//! The tools: their names, arguments, assessment and work. A tool is a module, and a line in the
+//! [`Registry`].
 
 mod command;
 mod create_dir;
@@ -33,7 +34,7 @@ use tokio_util::sync::CancellationToken;
 
 /// A tool.
 pub(crate) struct Tool {
-    /// As models get it.
+    /// The specification that models get.
     spec: ToolSpec,
     /// The tool is offered where this program is on the `PATH`.
     needs: Option<&'static str>,
@@ -49,7 +50,7 @@ impl Tool {
         Self { spec, needs: None, parse }
     }
 
-    /// It is offered only where this program is on the `PATH`.
+    /// The tool is offered only where this program is on the `PATH`.
     fn needing(self, program: &'static str) -> Self {
         Self { needs: Some(program), ..self }
     }
@@ -65,23 +66,23 @@ pub(crate) trait Call: Debug + Send {
         Subject::Nothing
     }
 
-    /// The folder that its command runs in, as the model names it; `None` if it is the workspace.
+    /// The folder in which the call's command runs, as the model names it; `None`: the workspace.
     fn working_dir(&self) -> Option<&str> {
         None
     }
 
-    /// Why its command must leave the sandbox, in the words of the model; `None` if it need not.
+    /// Why the call's command must leave the sandbox, in the words of the model; `None`: it need not.
     fn outside(&self) -> Option<&str> {
         None
     }
 
-    /// Assesses it before anything runs; sets in `outlook` what differs from the tool's spec.
+    /// Assesses the call before anything runs. Sets what differs from the tool's spec in `outlook`.
     fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError>;
 
     /// The work to run.
     fn work(self: Box<Self>) -> Work;
 
-    /// After a crash: the state of a change that has no [`EditHashes`] to compare.
+    /// After a crash: the state of a change without [`EditHashes`] to compare.
     fn state(&self, _workspace: &Workspace) -> EditState {
         EditState::NotAnEdit
     }
@@ -110,7 +111,7 @@ pub(crate) struct Site<'a> {
     pub(crate) overlay: &'a mut Overlay,
 }
 
-/// The effect, risk and so on that are expected of a call. Initially those of the tool's spec.
+/// The effect, risk and so on that are expected of a call; at first those of the tool's spec.
 pub(crate) struct Outlook {
     pub(crate) effect: EffectClass,
     pub(crate) risk: Risk,
@@ -129,15 +130,16 @@ impl From<&ToolSpec> for Outlook {
 pub(crate) enum Work {
     Look(Look),
     Change(Change),
-    /// It runs a command under a helper.
+    /// A command under a helper.
     Command(Command),
 }
 
-/// Work that only reads. It is no longer waited for when the call is cancelled or takes too long; then its token is cancelled.
+/// Work that only reads. When the call is cancelled or takes too long, the work's token is cancelled, and
+/// nobody waits for it.
 pub(crate) type Look =
     Box<dyn FnOnce(&Workspace, &CancellationToken) -> Result<ToolResult, CallError> + Send>;
 
-/// Work that changes the workspace. It is short, and always waited for, so that it is not left half done.
+/// Short work that changes the workspace. It is always waited for, so that nothing is left half done.
 pub(crate) type Change = Box<dyn FnOnce(&Workspace, &Proposal) -> Result<ToolResult, CallError> + Send>;
 
 /// The change that was assessed.

@@ -4,7 +4,7 @@ use crate::{
     checkpoint::{CheckpointFolders, Checkpoints},
     command::{self, ForkServer, Live, SpoolFiles},
     guard::{Guard, Running, Watches},
-    run::{Prepared, Runner},
+    run::{CallRunner, Prepared},
     sandbox::{Levels, Mounts, Planner, PrivateFolders, Sockets},
     settings::SandboxSettings,
     tool::Registry,
@@ -38,28 +38,28 @@ pub struct Options {
     pub helper: Vec<OsString>,
     /// The folder for the output of running tools until their results are committed.
     pub spool_dir: PathBuf,
-    /// Abide's own folders, closed to tools. (So is a workspace beneath one of them.)
+    /// Abide's own folders, closed to tools. (A workspace beneath one of them is closed, too.)
     pub own_dirs: Vec<PathBuf>,
     /// The user's home.
     pub home: PathBuf,
     pub checkpoints: CheckpointFolders,
-    /// Folders of Abide, hidden from commands as a whole. Of a workspace in one of them a command sees that alone.
+    /// Folders of Abide that commands do not see, except a command's workspace in one of them.
     pub hidden_dirs: Vec<PathBuf>,
-    /// For what the sandbox keeps: private folders of conversations.
+    /// The folder for the private folders of conversations.
     pub sandbox_dir: PathBuf,
-    /// For git worktrees of tasks.
+    /// The folder for git worktrees of tasks.
     pub worktrees_dir: PathBuf,
 }
 
 /// The tools of this machine. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Tools {
-    pub(crate) runner: Arc<Runner>,
+    pub(crate) runner: Arc<CallRunner>,
     checkpoints: Checkpoints,
     worktrees: Worktrees,
 }
 
-/// The workspace of calls, and what is allowed there.
+/// The workspace of calls, and what calls may do there.
 pub struct Scope<'a> {
     /// An absolute path.
     pub workspace: &'a str,
@@ -84,7 +84,7 @@ pub struct Run {
     pub attempt: u32,
     pub assessed: CallAssessed,
     pub workspace: String,
-    /// The task's, for processes: in the sandbox they get a part of it.
+    /// The task's environment. Processes in the sandbox get a part of it.
     pub environment: BTreeMap<String, String>,
     /// No process runs longer than this, whatever the call says.
     pub max_secs: Option<u64>,
@@ -101,12 +101,12 @@ pub struct Finished {
 /// What was found out about a call that was started and has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// Its output, limited in length, and what of it was set aside.
+    /// The call's output, limited in length, and words about what was set aside.
     pub output: String,
     pub edit: EditState,
 }
 
-/// The tools that cannot be used where commands get this `PATH`, each with the program that is not there. Blocking.
+/// The tools that cannot be used where commands get this `PATH`, each with the missing program. Blocking.
 #[must_use]
 pub fn missing(path: Option<&str>) -> Vec<(String, &'static str)> {
     let registry = Registry::built_in();
@@ -138,7 +138,7 @@ impl Tools {
         let closed = Arc::new(Closed::new(&own_dirs, &home));
         let cut_off = command::kept(&spool_dir).unwrap_or_default().into_keys();
         let running = Arc::new(Running::after(cut_off));
-        let runner = Arc::new(Runner {
+        let runner = Arc::new(CallRunner {
             registry: Registry::built_in(),
             helpers: ForkServer::new(helper),
             spool_dir,
@@ -182,17 +182,20 @@ impl Tools {
         self.runner.registry.specs(path).cloned().collect()
     }
 
-    /// Assesses the calls of one reply, in order, before anything runs; each as if those before it had run. Blocking.
+    /// Assesses the calls of one reply, in order, before anything runs, each as if the calls before it had
+    /// run. Blocking.
     ///
-    /// A call that cannot run gets [`Permission::Denied`](abide_protocol::record::Permission::Denied) with the reason.
+    /// A call that cannot run gets [`Permission::Denied`](abide_protocol::record::Permission::Denied) with
+    /// the reason.
     #[must_use]
     pub fn assess(&self, scope: &Scope<'_>, calls: &[CallBlock]) -> Vec<CallAssessed> {
         let mut assessor = Assessor::new(scope, &self.runner, &self.checkpoints);
         calls.iter().map(|call| assessor.assess(call)).collect()
     }
 
-    /// Makes the sandbox of the first of these assessed calls that runs a command unasked, if none is ready, while it is not yet its turn:
-    /// the reply is committed first, and perhaps a checkpoint made. Returns at once; must be called within a runtime.
+    /// Makes a sandbox in advance, if none is ready, for the first of these assessed calls that runs a
+    /// command unasked. Meanwhile the reply is committed, and perhaps a checkpoint made. Returns at once;
+    /// must be called within a runtime.
     pub fn expect(
         &self,
         conversation: ConversationId,
@@ -203,9 +206,10 @@ impl Tools {
         self.runner.expect(conversation, workspace, calls, sandbox);
     }
 
-    /// Prepares an assessed call while the record of its start is being committed. Nothing of the call is done before
-    /// [`Prepared::run`]: a command's helper waits, and its identity is written to the spool folder. A call that will not run
-    /// must be [discarded](Prepared::discard); after a crash [`Self::drop_kept`] removes the file.
+    /// Prepares an assessed call while the record of its start is being committed. Nothing of the call is
+    /// done before [`Prepared::run`]: a command's helper waits, and the helper's identity is written to a
+    /// file of the spool folder. A call that will not run must be [discarded](Prepared::discard). After a
+    /// crash [`Self::drop_kept`] removes the file.
     pub async fn prepare(&self, run: Run, sandbox: &SandboxSettings) -> Prepared {
         Arc::clone(&self.runner).prepare(run, sandbox).await
     }
@@ -216,16 +220,17 @@ impl Tools {
         &self.runner.planner.home
     }
 
-    /// The best sandbox that this machine allows, found out once by making it; and why a better one cannot be made, in words.
-    /// Blocking.
+    /// The best sandbox that this machine allows, found out once by making one, and words that say why no
+    /// better one can be made. Blocking.
     #[must_use]
     pub fn sandbox(&self) -> (SandboxLevel, &[String]) {
         let found = self.runner.sandbox_level();
         (found.level, &found.why_not)
     }
 
-    /// Ends the helpers that wait for a conversation's next command, and those that wait for the next checkpoint of any conversation. Drops
-    /// what the conversation's commands have changed in caches, if that is too much. Blocking.
+    /// Ends the helpers that wait for a conversation's next command, and those that wait for the next
+    /// checkpoint of any conversation. Drops the conversation's changes of caches if they are too large.
+    /// Blocking.
     pub fn release(&self, conversation: ConversationId) {
         self.runner.helpers.release(conversation);
         self.runner.planner.private.trim(conversation);
@@ -243,7 +248,8 @@ impl Tools {
         self.runner.planner.private.conversations()
     }
 
-    /// Finds out about a call that was started and has no result. Blocking: first all its processes are killed.
+    /// Finds out about a call that was started and has no result. Blocking: first all its processes are
+    /// killed.
     #[must_use]
     pub fn inspect(
         &self,
@@ -256,7 +262,8 @@ impl Tools {
         self.runner.inspect(conversation, call_id, attempt, assessed, workspace)
     }
 
-    /// Ends the fork server and waits until it is gone. Running commands go on until their own connections close. Blocking.
+    /// Ends the fork servers and waits until they are gone. Running commands go on until their own
+    /// connections close. Blocking.
     pub fn close(&self) {
         self.runner.helpers.close();
     }

@@ -31,7 +31,7 @@ pub(crate) struct Workspace {
     closed: Arc<Closed>,
 }
 
-/// The place that a path means: links are followed, nothing is opened. Its last components may not exist.
+/// The place that a path means, with links followed and nothing opened. The last components may not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spot {
     /// Relative to the root, without links; `.` for the root.
@@ -42,7 +42,7 @@ pub(crate) struct Spot {
     pub(crate) missing: usize,
 }
 
-/// How much of a path exists. Other tasks may create or remove files at any moment after that.
+/// How much of a path exists, at one moment: other tasks may create or remove files.
 struct Reached<'p> {
     /// The part that exists, without links.
     found: PathBuf,
@@ -65,39 +65,40 @@ impl Workspace {
         Ok(Self { root, given, real, closed })
     }
 
-    /// Whether it holds so much of a person's or Abide's own files that even reading needs approval.
+    /// Whether the workspace holds so much of the person's or Abide's own files that even reading needs
+    /// approval.
     pub(crate) fn is_broad(&self) -> bool {
         self.closed.is_broad(&self.real)
     }
 
-    /// Its root once more, opened for reading.
+    /// The workspace's root, opened once more for reading.
     pub(crate) fn root(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(openat(&self.root, ".", flags, Mode::empty())?)
     }
 
-    /// Its path without links.
+    /// The workspace's path, without links.
     pub(crate) fn real(&self) -> &Path {
         &self.real
     }
 
-    /// Whether a folder above it, or it itself, holds so much.
+    /// Whether this folder, which is the workspace or above it, is so broad.
     pub(crate) fn is_broad_at(&self, folder: &Path) -> bool {
         self.closed.is_broad(folder)
     }
 
-    /// Whether an absolute path lies in it.
+    /// Whether an absolute path lies in the workspace.
     pub(crate) fn holds(&self, path: &Path) -> bool {
         path.starts_with(&self.given) || path.starts_with(&self.real)
     }
 
-    /// An absolute path as people know it: relative to the root if it lies beneath it.
+    /// An absolute path as people know it: relative to the root, if the path lies beneath the root.
     pub(crate) fn shown(&self, path: &Path) -> String {
         let beneath = [&self.given, &self.real].into_iter().find_map(|root| path.strip_prefix(root).ok());
         beneath.unwrap_or(path).to_string_lossy().into_owned()
     }
 
-    /// The names of a path for rules: as it is given, relative to the root, and without links. The first is as the model wrote it.
+    /// The names of a path for rules: as the model wrote it, relative to the root, and without links.
     pub(crate) fn names(&self, path: &str) -> Result<[String; 2], PathError> {
         let mut given = PathBuf::new();
         for part in self.beneath(path)?.components() {
@@ -150,14 +151,14 @@ impl Workspace {
     /// The place of a path of which this much exists.
     fn spot(&self, wanted: &Path, Reached { found, rest }: Reached<'_>) -> Result<Spot, PathError> {
         let wanted = wanted.to_owned();
-        // On Linux a file may have such a name, but none is created.
+        // A file on Linux may have such a name, but tools create no such file.
         if rest.iter().any(|name| name.as_os_str().as_bytes().contains(&b'\\')) {
             return Err(PathError::Backslash(wanted));
         }
         if rest.contains(&Component::ParentDir) {
             return Err(PathError::Missing(wanted));
         }
-        // If the first missing component exists now and is no link, another task has created it meanwhile.
+        // If the first missing component now exists and is no link, another task has created it.
         if let Some(first) = rest.first()
             && self
                 .root
@@ -214,7 +215,7 @@ impl Workspace {
         Ok(folder)
     }
 
-    /// Creates the folder at a spot and the missing ones above it. Returns whether there was one to create.
+    /// Creates the folder at a spot and the missing folders above. Returns whether any folder was created.
     pub(crate) fn create_folder(&self, spot: &Spot) -> Result<bool, PathError> {
         if spot.missing > 0 {
             let made = folders::make(self.root.as_fd(), &spot.relative);
@@ -232,8 +233,8 @@ impl Workspace {
     }
 }
 
-/// Whether this is an absolute path of Windows (`C:\x`, `C:/x`, `\\host\share`, `\\?\x`, `\x`), which Linux would take for a
-/// name.
+/// Whether this is an absolute path of Windows (`C:\x`, `C:/x`, `\\host\share`, `\\?\x`, `\x`), which Linux
+/// would take for a name.
 fn is_foreign(path: &str) -> bool {
     match path.as_bytes() {
         [b'\\', ..] | [b'a'..=b'z' | b'A'..=b'Z', b':'] => true,
@@ -256,7 +257,7 @@ fn or_dot(path: PathBuf) -> PathBuf {
 mod tests {
     use super::*;
 
-    /// Between the two looks at the disk another task creates the file that the first did not find.
+    /// Another task creates the missing file between the two looks at the disk.
     #[test]
     fn a_file_that_appears_while_its_path_is_resolved_is_not_a_dangling_link() {
         let folder = tempfile::tempdir().unwrap();

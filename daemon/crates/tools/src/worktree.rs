@@ -1,8 +1,9 @@
-//! Git worktrees for tasks: a work tree of their own, on a branch of their own, of the person's repository.
+//! Git worktrees for tasks: work trees of the person's repository, each on its own branch.
 //!
-//! A worktree lies in a folder of Abide, beside a note of it. The note is written first, so that the next start knows what a crash has
-//! left: one whose making was not over is removed (nobody has worked there), and a removal is completed. A worktree is removed only if
-//! nothing is lost by it: no file that git would list as changed or new, and no commit that its branch alone has.
+//! A worktree lies in a folder of Abide, beside a note about it. The note is written first, so that the next
+//! start knows what a crash has left. A worktree that was being made is removed (nobody has worked there),
+//! and an interrupted removal is completed. A worktree is removed only if nothing is lost: it has no file
+//! that git would list as changed or new, and no commit that only its branch has.
 //!
 //! Everything here is blocking.
 
@@ -19,13 +20,13 @@ pub use unmerged::Unmerged;
 use crate::{
     checkpoint::{Place, git_for},
     command::find,
-    run::Runner,
+    run::CallRunner,
     sandbox::git::{Repository, git_folder},
 };
 use abide_fail_point::{Point, pass};
 use abide_protocol::{ConversationId, TaskId};
 use git::{On, Ready, text};
-use note::State;
+use note::WorktreeState;
 use std::{
     collections::BTreeMap,
     fs, io,
@@ -34,7 +35,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Branches that nobody has named begin with this.
+/// The beginning of the names of branches that nobody has named.
 const BRANCHES: &str = "abide/";
 
 /// A worktree to be made.
@@ -43,30 +44,30 @@ pub struct NewWorktree {
     pub conversation: ConversationId,
     /// The sub-task that will work there; `None`: the root tasks of the conversation.
     pub task: Option<TaskId>,
-    /// It is created unless it exists; `None`: a new one with a name of ours.
+    /// The branch, created unless it exists. `None`: a new branch with a name of ours.
     pub branch: Option<String>,
-    /// Files of the person's work tree that git does not track and that are copied, relative to its top. Those that are missing are not.
+    /// Untracked files of the person's work tree to copy, relative to its top. Missing files are skipped.
     pub copy: Vec<PathBuf>,
 }
 
 /// Makes and removes worktrees. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Worktrees {
-    runner: Arc<Runner>,
-    /// Held by what removes.
+    runner: Arc<CallRunner>,
+    /// Held while worktrees are removed.
     removing: Arc<Mutex<()>>,
 }
 
 impl Worktrees {
-    pub(crate) fn new(runner: Arc<Runner>) -> Self {
+    pub(crate) fn new(runner: Arc<CallRunner>) -> Self {
         Self { runner, removing: Arc::default() }
     }
 
-    /// Makes a worktree of the work tree around this place, with the commit that it is at. Returns it, and the folder in it that
-    /// corresponds to the place.
+    /// Makes a worktree of the work tree around this place, at the same commit. Returns the worktree, and the
+    /// folder in it that corresponds to the place.
     ///
     /// # Errors
-    /// It cannot be made; nothing of it is left.
+    /// No worktree can be made; nothing of it is left.
     pub fn make(&self, place: &Place, new: NewWorktree) -> Result<(Worktree, String), NoWorktree> {
         let given = Path::new(&place.workspace);
         let workspace = self
@@ -97,7 +98,7 @@ impl Worktrees {
             is_branch_ours: new.branch.is_none(),
             branch: new.branch.unwrap_or_else(|| format!("{BRANCHES}{short}")),
             copied: Vec::new(),
-            state: State::Making,
+            state: WorktreeState::Making,
         };
         let made = self.fill(&mut worktree, &repository, place, &program, &new.copy);
         if made.is_err() && worktree.folder().exists() {
@@ -120,7 +121,7 @@ impl Worktrees {
         program: &str,
         copy: &[PathBuf],
     ) -> Result<(), NoWorktree> {
-        worktree.note(State::Making)?;
+        worktree.note(WorktreeState::Making)?;
         pass(Point::WorktreeNoted);
         let on = |folder: &Path, top: &Path| On {
             runner: &self.runner,
@@ -149,28 +150,30 @@ impl Worktrees {
         git.must(&["reset", "--hard", "--quiet", "--no-recurse-submodules"])?;
         worktree.copied = copy::copy(&repository.top, &worktree.path, copy)?;
         pass(Point::WorktreeMade);
-        worktree.note(State::Made)
+        worktree.note(WorktreeState::Made)
     }
 
     /// All worktrees.
     #[must_use]
     pub fn list(&self) -> Vec<Worktree> {
-        self.noted().into_iter().filter(|worktree| worktree.state == State::Made).collect()
+        self.noted().into_iter().filter(|worktree| worktree.state == WorktreeState::Made).collect()
     }
 
-    /// Those of a conversation and its sub-tasks.
+    /// The worktrees of a conversation and its sub-tasks.
     #[must_use]
     pub fn of(&self, conversation: ConversationId) -> Vec<Worktree> {
         self.list().into_iter().filter(|worktree| worktree.conversation == conversation).collect()
     }
 
-    /// Whether this path lies in a worktree that Abide has made, where only the tasks of one conversation work.
+    /// Whether this path lies in a worktree that Abide has made, where only the tasks of one conversation
+    /// work.
     #[must_use]
     pub fn holds(&self, workspace: &str) -> bool {
         self.runner.workspace(workspace).is_ok_and(|workspace| self.runner.is_worktree(&workspace))
     }
 
-    /// The folder in the person's work tree that a workspace in a worktree stands for; `None`: it lies in none.
+    /// The folder in the person's work tree that a workspace in a worktree stands for. `None`: the workspace
+    /// is in no worktree.
     #[must_use]
     pub fn origin(&self, workspace: &str) -> Option<String> {
         let all = fs::canonicalize(&self.runner.worktrees_dir).ok()?;
@@ -187,7 +190,7 @@ impl Worktrees {
     /// Removes a worktree in which nothing would be lost, and its branch if nobody has named it.
     ///
     /// # Errors
-    /// Something would be lost, or that cannot be found out: it stays as it is.
+    /// Something would or might be lost. The worktree stays as it is.
     pub fn remove(&self, worktree: &Worktree) -> Result<(), NoWorktree> {
         let _held = self.removing.lock().unwrap_or_else(PoisonError::into_inner);
         let what = self.unmerged(worktree)?;
@@ -195,16 +198,17 @@ impl Worktrees {
             return Err(NoWorktree::Unmerged { path: worktree.path.clone(), what });
         }
         let mut worktree = worktree.clone();
-        worktree.note(State::Removing)?;
+        worktree.note(WorktreeState::Removing)?;
         self.finish(&worktree);
         Ok(())
     }
 
-    /// Removes what a crash has left of worktrees that were being made or removed. Returns the others.
+    /// Removes what a crash has left of worktrees that were being made or removed. Returns the other
+    /// worktrees.
     #[must_use]
     pub fn tidy(&self) -> Vec<Worktree> {
         let (made, left): (Vec<_>, Vec<_>) =
-            self.noted().into_iter().partition(|worktree| worktree.state == State::Made);
+            self.noted().into_iter().partition(|worktree| worktree.state == WorktreeState::Made);
         left.iter().for_each(|worktree| self.finish(worktree));
         made
     }
@@ -216,13 +220,13 @@ impl Worktrees {
         all
     }
 
-    /// Removes a worktree in which nothing would be lost. What git cannot do is left to git: it lists a worktree without a folder as one
-    /// that can be pruned.
+    /// Removes a worktree in which nothing would be lost. If git fails, the folder is removed all the same;
+    /// git then lists the worktree as one to prune.
     fn finish(&self, worktree: &Worktree) {
         let environment = BTreeMap::new();
         let removed = self.git(worktree, &environment).and_then(|git| {
             let Some(git) = git else { return Ok(()) };
-            // It fails if git has not begun to make it.
+            // Git fails if it had not begun to make the worktree.
             let _ = git.run(&["worktree", "remove", "--force", "--force", text(&worktree.path)?])?;
             let Some(tip) = git.commit(&tip(worktree))?.filter(|_| worktree.is_branch_ours) else {
                 return Ok(());
@@ -240,7 +244,7 @@ impl Worktrees {
         }
     }
 
-    /// Git in the repository; `None`: it is gone.
+    /// Git in the repository. `None`: the repository is gone.
     fn git<'a>(
         &'a self,
         worktree: &Worktree,

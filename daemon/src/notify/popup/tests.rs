@@ -88,7 +88,7 @@ fn what_the_actions_do() {
     let popup = Popup::about(&[asks(question(1, &["red", "a\nb"]))], REPLIES);
     let answer = |said: &str| Act::Answer { task: TASK, question: question_id(1), response: said.to_owned() };
     assert_eq!(popup.act("choice-2"), Some(&answer("a\nb")), "the choice itself, not its label");
-    let open = Act::Open(Place::Conversation(CONVERSATION));
+    let open = Act::Open(WindowPage::Conversation(CONVERSATION));
     assert_eq!((popup.act("open"), popup.act("default")), (Some(&open), Some(&open)));
     assert_eq!(popup.act("choice-3"), None);
     let popup = Popup::about(&[wants(approval(1))], REPLIES);
@@ -174,7 +174,7 @@ fn several_are_counted_and_listed() {
         popup.body,
         "Question: &lt;1&gt;\nQuestion: &lt;2&gt;\nQuestion: &lt;3&gt;\nQuestion: &lt;4&gt;\nand 2 more"
     );
-    assert_eq!((popup.act("open"), popup.reply), (Some(&Act::Open(Place::Inbox)), None));
+    assert_eq!((popup.act("open"), popup.reply), (Some(&Act::Open(WindowPage::Inbox)), None));
     let summary = |entries: &[Entry]| Popup::about(entries, PLAIN).summary;
     assert_eq!(summary(&[named(1, end()), named(2, end())]), "2 tasks have ended");
     assert!(!Popup::about(&[named(1, end()), named(2, end())], PLAIN).stays);

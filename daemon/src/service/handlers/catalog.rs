@@ -5,7 +5,7 @@ use crate::{
     persona::{Personas, Source},
     service::Service,
 };
-use abide_engine::control;
+use abide_engine::control_tools;
 use abide_protocol::{
     Error, ErrorKind,
     method::catalog::{
@@ -90,7 +90,7 @@ pub(super) async fn tools(
 ) -> Result<ListToolsReply, RequestError> {
     let tools = service.tools.clone();
     let mut tools = tokio::task::spawn_blocking(move || here(&tools)).await.map_err(down)?;
-    tools.extend(params.mode.into_iter().flat_map(control::specs));
+    tools.extend(params.mode.into_iter().flat_map(control_tools));
     Ok(ListToolsReply { tools })
 }
 

@@ -1,5 +1,5 @@
 use super::{
-    RequestError, existing, find_conversation, start,
+    RequestError, existing, find_conversation,
     task::{self, PAGE},
     worktree,
 };
@@ -23,7 +23,8 @@ pub(super) async fn create(
 ) -> Result<ConversationReply, RequestError> {
     let CreateConversationParams { title, workspace, mode, model, persona } = params;
     service.launcher.check(persona.as_deref(), model.as_deref()).await?;
-    let id = start::new_conversation_id();
+    let mut folder = service.launcher.own_folder(None);
+    let id = folder.conversation();
     let given = title.as_deref().filter(|title| !title.trim().is_empty());
     let facts = ConversationCreated {
         title: given.map(named).transpose()?.unwrap_or_else(|| launch::title("")),
@@ -32,7 +33,9 @@ pub(super) async fn create(
         model,
         persona,
     };
-    service.sessions.command(id, Command::Create(facts)).await?;
+    let created = folder.begin(service.sessions.command(id, Command::Create(facts))).await;
+    folder.settle().await;
+    created?;
     reply(service, id).await
 }
 

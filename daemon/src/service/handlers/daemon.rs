@@ -8,14 +8,12 @@ use abide_client::login;
 use abide_protocol::{
     Error, ErrorKind,
     method::daemon::{
-        CheckFailure, CheckModelParams, CheckModelReply, CheckProviderParams, CheckProviderReply,
-        SandboxStatus, SetKeyParams, SetKeyReply, ShutdownParams, ShutdownReply, StatusReply,
-        UpdateDaemonParams, UpdateDaemonReply,
+        SandboxStatus, ShutdownParams, ShutdownReply, StatusReply, UpdateDaemonParams, UpdateDaemonReply,
     },
     start::StartStatus,
 };
 use std::time::Duration;
-use tokio::{sync::watch, time::Instant};
+use tokio::sync::watch;
 
 /// The drain deadline if the request names none, in ms.
 const DRAIN: u64 = 5_000;
@@ -93,31 +91,4 @@ fn resident_bytes() -> Option<u64> {
 #[cfg(not(target_os = "linux"))]
 fn resident_bytes() -> Option<u64> {
     None
-}
-
-pub(super) async fn set_key(service: &Service, params: SetKeyParams) -> Result<SetKeyReply, RequestError> {
-    let catalog = service.settings.now().await;
-    let set = catalog.keys().set(&params.provider, params.key.as_deref()).await;
-    let set = set.map_err(|e| Error::new(ErrorKind::InvalidParams, e.to_string()))?;
-    Ok(SetKeyReply { stored_in: set.stored_in, had_key: set.had_key })
-}
-
-pub(super) async fn check_model(service: &Service, params: CheckModelParams) -> CheckModelReply {
-    let began = Instant::now();
-    let (model, failure) = service.settings.now().await.check(&params.model).await;
-    CheckModelReply {
-        model,
-        took_ms: ms_since(began),
-        failure: failure.map(|e| CheckFailure { kind: e.kind, message: e.message }),
-    }
-}
-
-pub(super) async fn check_provider(service: &Service, params: CheckProviderParams) -> CheckProviderReply {
-    let began = Instant::now();
-    let checked = service.settings.now().await.check_provider(params).await;
-    CheckProviderReply { took_ms: ms_since(began), ..checked }
-}
-
-fn ms_since(began: Instant) -> u64 {
-    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

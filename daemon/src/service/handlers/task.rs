@@ -1,3 +1,11 @@
+mod files;
+mod intervene;
+mod start;
+
+pub(super) use files::{changes, undo};
+pub(super) use intervene::intervene;
+pub(super) use start::start;
+
 use super::{RequestError, find_conversation, find_task};
 use crate::{
     clock,

@@ -60,7 +60,7 @@ impl Actor {
 mod tests {
     use super::*;
     use crate::session::tests::{CONVERSATION, facts, head, open, sessions};
-    use abide_engine::{Command, Input, Mint, Shown, Start, handle};
+    use abide_engine::{Command, Mint, Start, handle};
     use abide_protocol::{
         RecordId, TaskId, Timestamp,
         record::{ConversationUpdated, NewRecord, RecordBody},
@@ -81,11 +81,10 @@ mod tests {
                 imported: Vec::new(),
                 setup: None,
             };
-            records.extend(handle(&mut history, Input::Start(Box::new(start)), &mut mint).unwrap());
-            records.extend(handle(&mut history, Input::Pause { task }, &mut mint).unwrap());
+            records.extend(handle(&mut history, Command::Start(Box::new(start)), &mut mint).unwrap());
+            records.extend(handle(&mut history, Command::Pause { task }, &mut mint).unwrap());
             if task.0.as_u128() == 1 {
-                let shown = Shown::new();
-                records.extend(handle(&mut history, Input::Stop { task, shown }, &mut mint).unwrap());
+                records.extend(handle(&mut history, Command::Stop { task }, &mut mint).unwrap());
                 records.extend((0..SPACING).map(|_| renamed(&mut mint)));
             }
         }

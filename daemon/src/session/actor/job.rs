@@ -157,7 +157,7 @@ mod tests {
         Event, mailbox,
         tests::{CONVERSATION, TASK, begin_sub_task, facts, head, open, sessions},
     };
-    use abide_engine::{History, Input, Mint, Start, Tail, effects, handle};
+    use abide_engine::{Command, History, Mint, Start, Tail, effects, handle};
     use abide_protocol::{TaskId, Timestamp};
     use tempfile::TempDir;
     use uuid::Uuid;
@@ -174,7 +174,7 @@ mod tests {
             imported: Vec::new(),
             setup: None,
         };
-        handle(&mut history, Input::Start(Box::new(root)), &mut mint).unwrap();
+        handle(&mut history, Command::Start(Box::new(root)), &mut mint).unwrap();
         let child = TaskId(Uuid::from_u128(3));
         begin_sub_task(&mut history, [TASK, child], "of the child", &mut mint);
 

@@ -8,14 +8,14 @@ use crate::{
     theme::{size, space, style},
     widget::{
         Element, Look, action, beside,
-        calm::calm,
         elide::elided,
         field::field,
         key, nothing,
         pill::pill,
-        scrolls, secondary, told,
-        topped::topped,
-        word,
+        report,
+        resting_caret::resting_caret,
+        scrolls, secondary, word,
+        words_over::with_words_over,
         writing::{Said, binding},
     },
     words::{self, counted},
@@ -90,8 +90,8 @@ impl Composer {
                 })
             })
             .on_action(Message::Edited);
-        let editor = topped(calm(editor), self.placeholder(stance, about, above));
-        let editor = told::caret(editor, self.has_caret, Message::Focused);
+        let editor = with_words_over(resting_caret(editor), self.placeholder(stance, about, above));
+        let editor = report::caret(editor, self.has_caret, Message::Focused);
         let buttons = self.buttons(stance, about, look);
         let can_choose = matches!(stance, Stance::Ready) && is_low && !about.is_new;
         let shows_choices = can_choose && self.shows_choices;
@@ -242,7 +242,7 @@ impl Composer {
         let input = field(hint, shape, &self.workspace, Message::WorkspaceChanged, |input| {
             input.id(field::FOLDER).on_submit(Message::ChoiceEntered).width(space::FOLDER)
         });
-        let input = told::caret(input, self.folder_has_caret, Message::FolderFocused);
+        let input = report::caret(input, self.folder_has_caret, Message::FolderFocused);
         let end = if self.folder_has_caret || self.workspace.is_empty() {
             nothing()
         } else {
@@ -251,7 +251,7 @@ impl Composer {
             // The field's border stays in view.
             container(path).padding(1).into()
         };
-        topped(input, end)
+        with_words_over(input, end)
     }
 
     /// Names what is chosen of what few tasks choose.

@@ -10,9 +10,9 @@ use crate::{
     theme::{size, space, style},
     undo::Undo,
     widget::{
-        Element, Look, action,
-        calm::calm,
-        key, told, word,
+        Element, Look, action, key, report,
+        resting_caret::resting_caret,
+        word,
         writing::{Said, binding},
     },
     words,
@@ -160,7 +160,7 @@ impl Conversation {
             .gap
             .map(|_| "A branch. What is not loaded of the conversation before it does not go with it.");
         self.branch.sent = Some(id);
-        std::iter::once(Effect::Ask(Request::Start(Box::new(params)))).chain(cut.map(Effect::Say)).collect()
+        std::iter::once(Effect::Ask(Request::StartTask(params))).chain(cut.map(Effect::Say)).collect()
     }
 
     /// The messages of people and agents before this one, as a history for a model.
@@ -190,7 +190,7 @@ impl Conversation {
 
     /// The request that begins a branch has failed.
     pub(super) fn branch_failed(&mut self, request: &Request) {
-        let Request::Start(params) = request else { return };
+        let Request::StartTask(params) = request else { return };
         self.branch.sent.take_if(|sent| params.client_message_id.as_ref() == Some(sent));
     }
 
@@ -218,7 +218,8 @@ impl Conversation {
                 binding(&press, is_empty, has_selection, &|said| Above::Branch(Message::Said(said)))
             })
             .on_action(|action| Above::Branch(Message::Changed(action)));
-        let editor = told::caret(calm(editor), edited.has_caret, |is| Above::Branch(Message::Focused(is)));
+        let editor =
+            report::caret(resting_caret(editor), edited.has_caret, |is| Above::Branch(Message::Focused(is)));
         let can_send = !is_empty && self.branch.sent.is_none();
         let send = action("Send", Some(key("↵"))).style(style::primary);
         let buttons = row![

@@ -4,7 +4,7 @@ use super::{Conversation, Message, diff, undo};
 use crate::{
     daemon::Failure,
     effect::{Effect, Reading},
-    request::{Part, Request},
+    request::{self, Part},
     theme::{space, style},
     widget::{Element, Look, beside, code, one_line, press::Press, secondary, word},
     words,
@@ -277,7 +277,7 @@ impl Conversation {
         let is_due = has_ended && has_any && !self.changes.told.contains_key(&id);
         is_due.then(|| {
             self.changes.told.insert(id, None);
-            Effect::Ask(Request::Changes(id, UndoFrom::Start))
+            Effect::Ask(request::changes(id, UndoFrom::Start))
         })
     }
 

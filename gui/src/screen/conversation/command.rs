@@ -28,7 +28,7 @@ impl Conversation {
             Command::Escape if self.find.is_some() => Message::FindClosed,
             Command::Find => Message::FindPressed,
             Command::Escape if self.has_selection() => Message::Selected(None),
-            Command::FocusInput if self.sub_task().is_some() => Message::Wanted(field::INTERVENTION),
+            Command::FocusInput if self.sub_task().is_some() => Message::FocusField(field::INTERVENTION),
             Command::StopTask if self.sub_task().is_some() => Message::EndPressed(End::Stop),
             Command::Delete if self.sub_task().is_some() => Message::EndPressed(End::Delete),
             Command::Escape if self.sub_task().is_some() => Message::UpPressed,
@@ -56,7 +56,7 @@ impl Conversation {
                 Message::Composer(composer::Message::ChoosePressed(Choice::File))
             }
             Command::ToEnd => Message::JumpPressed,
-            Command::FocusInput => Message::Wanted(field::COMPOSER),
+            Command::FocusInput => Message::FocusField(field::COMPOSER),
             Command::Setup if self.stance() == Stance::Ready => {
                 Message::Composer(composer::Message::SetupPressed)
             }

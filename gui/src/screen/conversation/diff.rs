@@ -23,7 +23,7 @@ use iced::{
     Center, Fill,
     widget::{Column, Row, container, row},
 };
-use lines::{Kind, Line, lines};
+use lines::{DiffLine, Kind, lines};
 
 /// The most lines of a diff in an approval's card.
 pub const ALL: usize = 400;
@@ -39,7 +39,7 @@ pub fn view<'a, Message: Clone + 'static>(
     look: Look,
     open: impl FnOnce() -> Message,
 ) -> Element<'a, Message> {
-    let all: Vec<Line<'_>> = lines(&preview.diff).collect();
+    let all: Vec<DiffLine<'_>> = lines(&preview.diff).collect();
     if all.is_empty() {
         return secondary("It changes nothing.").into();
     }
@@ -63,7 +63,7 @@ pub fn view<'a, Message: Clone + 'static>(
 }
 
 fn line_view<'a, Message: 'a>(
-    line: Line<'_>,
+    line: DiffLine<'_>,
     gutter: Option<f32>,
     language: Option<&'static Language>,
     tokens: &'static Tokens,
@@ -111,13 +111,13 @@ fn coloured<'a, Message>(
 }
 
 fn numbered<'a, Message: 'a>(
-    line: Line<'_>,
+    line: DiffLine<'_>,
     words: Passage<'a, Message>,
     gutter: Option<f32>,
 ) -> Element<'a, Message> {
     let Some(gutter) = gutter else { return words.into() };
     let number = line.number.map(|number| number.to_string()).unwrap_or_default();
-    // Line numbers cannot be selected.
+    // DiffLine numbers cannot be selected.
     let number =
         widget::code(number).style(style::muted).width(gutter).align_x(iced::alignment::Horizontal::Right);
     row![number, words].spacing(space::S).into()

@@ -4,15 +4,14 @@
 use super::{Conversation, Goal, Message, Row, documents::source, marks::Phrases};
 use crate::{
     effect::{Effect, field},
-    rendered,
-    request::Request,
+    rendered, request,
     theme::{size, space, style},
     widget::{
         Element, Look, beside,
         field::field,
         key,
-        list::{Marked, Marking, Wanted},
-        told::is_focused,
+        list::{CurrentMatch, Marking, WhichMatch},
+        report::is_focused,
         word,
         wrap::{Inner, Wrap, wrapped},
     },
@@ -61,9 +60,9 @@ pub(super) struct Found {
     blocks: Vec<(usize, usize)>,
     /// Their matches are marked in it.
     phrases: Phrases,
-    wanted: Wanted,
+    wanted: WhichMatch,
     /// The match at which the list is, once the message is shown.
-    place: Option<Marked<Row>>,
+    place: Option<CurrentMatch<Row>>,
 }
 
 impl Found {
@@ -73,7 +72,7 @@ impl Found {
 
     /// The number of the match in the message, counted from 0, and how many it has.
     fn within(&self) -> Option<(usize, usize)> {
-        let Marked { at, of, .. } = self.place?;
+        let CurrentMatch { at, of, .. } = self.place?;
         let others = |is_it: fn(&usize, &usize) -> bool| -> usize {
             self.blocks.iter().filter(|(block, _)| is_it(block, &self.block)).map(|(_, of)| of).sum()
         };
@@ -140,7 +139,7 @@ impl Conversation {
         if find.hits.is_empty() {
             self.unmark();
         }
-        query.map(|query| Effect::Ask(Request::Find(self.id, query))).into_iter().collect()
+        query.map(|query| Effect::Ask(request::find(self.id, &query))).into_iter().collect()
     }
 
     /// Handles the daemon's results, or a failure.
@@ -168,10 +167,10 @@ impl Conversation {
     /// Moves to an older match, or to a newer one if negative: in the message, or in another one, in a circle.
     pub(super) fn step_to_found(&mut self, by: isize) -> Vec<Effect> {
         if let Some(found) = &mut self.found
-            && let Some(Marked { at, of, .. }) = found.place
+            && let Some(CurrentMatch { at, of, .. }) = found.place
             && let Some(next) = at.checked_add_signed(-by).filter(|next| by != 0 && *next < of)
         {
-            found.wanted = Wanted::At(next);
+            found.wanted = WhichMatch::At(next);
             let row = found.row();
             self.went = self.went.wrapping_add(1);
             let window = self.rows.get(self.window.clone()).unwrap_or_default();
@@ -182,7 +181,7 @@ impl Conversation {
             let mut others = found.blocks.iter().map(|(block, _)| *block);
             if by > 0 { others.rfind(|n| *n < found.block) } else { others.find(|n| *n > found.block) }
         }) {
-            return self.go_to_block(block, if by < 0 { Wanted::First } else { Wanted::Last });
+            return self.go_to_block(block, if by < 0 { WhichMatch::First } else { WhichMatch::Last });
         }
         let Some(find) = &mut self.find else { return Vec::new() };
         let Some(count) = isize::try_from(find.hits.len()).ok().filter(|count| *count > 0) else {
@@ -191,11 +190,11 @@ impl Conversation {
         let at = isize::try_from(find.at).unwrap_or_default();
         find.at = (at + by).rem_euclid(count).unsigned_abs();
         let (hit, phrases) = (find.hits[find.at], Phrases::in_order(&find.answered));
-        self.go_to_found(hit, phrases, if by < 0 { Wanted::First } else { Wanted::Last })
+        self.go_to_found(hit, phrases, if by < 0 { WhichMatch::First } else { WhichMatch::Last })
     }
 
     /// Goes to that match of the message, once it is loaded.
-    pub(super) fn go_to_found(&mut self, seq: Seq, phrases: Phrases, wanted: Wanted) -> Vec<Effect> {
+    pub(super) fn go_to_found(&mut self, seq: Seq, phrases: Phrases, wanted: WhichMatch) -> Vec<Effect> {
         self.found = Some(Found { seq, block: 0, blocks: Vec::new(), phrases, wanted, place: None });
         self.went = self.went.wrapping_add(1);
         self.goal = Some(Goal::Row(Row::Entry(seq)));
@@ -208,7 +207,7 @@ impl Conversation {
     pub(super) fn find_block(&mut self) {
         let Some(found) = self.found.as_ref().filter(|found| found.blocks.is_empty()) else { return };
         let blocks = self.blocks_with(found.seq, &found.phrases);
-        let block = if found.wanted == Wanted::First { blocks.first() } else { blocks.last() };
+        let block = if found.wanted == WhichMatch::First { blocks.first() } else { blocks.last() };
         let (block, wanted) = (block.map_or(0, |(block, _)| *block), found.wanted);
         if let Some(found) = &mut self.found {
             found.blocks = blocks;
@@ -218,7 +217,7 @@ impl Conversation {
         }
     }
 
-    fn go_to_block(&mut self, block: usize, wanted: Wanted) -> Vec<Effect> {
+    fn go_to_block(&mut self, block: usize, wanted: WhichMatch) -> Vec<Effect> {
         let Some(found) = &mut self.found else { return Vec::new() };
         (found.block, found.wanted, found.place) = (block, wanted, None);
         self.goal = Some(Goal::Row(found.row()));
@@ -237,7 +236,7 @@ impl Conversation {
         counts.enumerate().filter(|(_, count)| *count > 0).collect()
     }
 
-    pub(super) fn be_at(&mut self, place: Marked<Row>) -> Vec<Effect> {
+    pub(super) fn be_at(&mut self, place: CurrentMatch<Row>) -> Vec<Effect> {
         if let Some(found) = self.found.as_mut().filter(|found| found.row() == place.row) {
             found.place = Some(place);
         }

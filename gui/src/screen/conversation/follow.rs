@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     effect::Effect,
-    request::Request,
+    request,
     screen::{
         composer::{Permission, Stance},
         pending::picked,
@@ -110,7 +110,7 @@ impl Conversation {
         let first = messages.next().map(Entry::seq);
         self.gap = first.filter(|_| messages.count() + 1 >= SNAPSHOT).map(Gap::from_start);
         if self.sub_task.is_none() {
-            effects.push(Effect::Ask(Request::Tasks(self.id)));
+            effects.push(Effect::Ask(request::tasks(self.id)));
             self.asked_sub_tasks = false;
             effects.extend(self.ask_for_forked());
         }
@@ -124,7 +124,7 @@ impl Conversation {
     /// Requests the sub-tasks of earlier root tasks, once: a snapshot has those of the newest root task only.
     pub fn ask_for_sub_tasks(&mut self) -> Option<Effect> {
         let is_first = !std::mem::replace(&mut self.asked_sub_tasks, true);
-        is_first.then_some(Effect::Ask(Request::SubTasks(self.id)))
+        is_first.then_some(Effect::Ask(request::sub_tasks(self.id)))
     }
 
     /// Requests them if the timeline has calls that may have started some.
@@ -161,7 +161,7 @@ impl Conversation {
         let last = self.view.timeline().rev().find(is_message).map(Entry::seq)?;
         let is_new = unread > 0 || self.view.unread() > 0;
         self.view.mark_read(last);
-        is_new.then_some(Effect::Ask(Request::MarkRead(self.id, last)))
+        is_new.then_some(Effect::Ask(request::mark_read(self.id, last)))
     }
 
     pub(super) fn project(&mut self) {

@@ -9,15 +9,15 @@
 use super::{Conversation, Gap, Goal, Row, marks::Phrases};
 use crate::{
     effect::{Effect, Scroll},
-    request::{LONG_PAGE, Request},
-    widget::list::{View, Wanted},
+    request::LONG_PAGE,
+    widget::list::{View, WhichMatch},
 };
 use abide_client::protocol::Seq;
 
 impl Conversation {
     /// Goes to that message, once it is loaded, at the first match of the query; all matches are marked.
     pub fn go_to(&mut self, seq: Seq, query: &str) -> Vec<Effect> {
-        self.go_to_found(seq, Phrases::of_query(query), Wanted::First)
+        self.go_to_found(seq, Phrases::of_query(query), WhichMatch::First)
     }
 
     /// What was sought is elsewhere.
@@ -66,8 +66,8 @@ impl Conversation {
         let gap = self.gap.as_mut().filter(|gap| !gap.is_loading && goal.is_in(**gap))?;
         gap.is_loading = true;
         Some(Effect::Ask(match goal {
-            Goal::Beginning => Request::Between(of, gap.after, gap.before),
-            Goal::Row(_) => Request::Older(of, gap.before, LONG_PAGE),
+            Goal::Beginning => of.between(gap.after, gap.before),
+            Goal::Row(_) => of.older(gap.before, LONG_PAGE),
         }))
     }
 

@@ -7,11 +7,11 @@ use super::{Conversation, Message as Thread};
 use crate::{
     effect::Effect,
     guard::End,
-    request::{Intervention, Request},
+    request::{self, Request},
     undo::Undo,
     widget::writing::Said,
 };
-use abide_client::protocol::{TaskId, task::AgentTask};
+use abide_client::protocol::{TaskId, method::task::InterveneParams, task::AgentTask};
 use iced::widget::text_editor;
 
 /// The words for the task, and those under way to it.
@@ -63,13 +63,13 @@ impl Field {
         vec![Effect::Draft]
     }
 
-    fn send(&mut self, task: TaskId, of: fn(String) -> Intervention) -> Vec<Effect> {
+    fn send(&mut self, task: TaskId, of: fn(TaskId, String) -> Request) -> Vec<Effect> {
         let text = self.text();
         if text.is_empty() || self.sent.is_some() {
             return Vec::new();
         }
         self.sent = Some(text.clone());
-        vec![Effect::Ask(Request::Intervene(task, of(text)))]
+        vec![Effect::Ask(of(task, text))]
     }
 
     /// The daemon has accepted the words; what was written meanwhile stays.
@@ -113,10 +113,10 @@ impl Conversation {
                 intervening.take_back(said == Said::Back)
             }
             (Message::CommentPressed | Message::Said(Said::Submitted), Some(task)) => {
-                intervening.send(task, Intervention::Comment)
+                intervening.send(task, request::note)
             }
             (Message::ModifyPressed | Message::Said(Said::SubmittedOtherwise), Some(task)) => {
-                intervening.send(task, Intervention::Modify)
+                intervening.send(task, request::modify)
             }
             (Message::CommentPressed | Message::ModifyPressed | Message::Said(_), None) => Vec::new(),
         }
@@ -125,16 +125,17 @@ impl Conversation {
     /// Ends the task. It was asked twice.
     pub(super) fn end(&self, end: End) -> Vec<Effect> {
         let request = |task: &AgentTask| match end {
-            End::Stop => Request::Stop(task.id),
-            End::Delete => Request::Intervene(task.id, Intervention::Delete),
+            End::Stop => Request::StopTask(task.id.into()),
+            End::Delete => request::delete_task(task.id),
         };
         self.live_task().map(request).map(Effect::Ask).into_iter().collect()
     }
 
     /// Whether the request was this task's own.
     pub(super) fn has_intervened(&self, request: &Request) -> bool {
-        let task = self.shown_task().map(|task| task.id);
-        matches!(request, Request::Intervene(id, words) if Some(*id) == task && *words != Intervention::Delete)
+        let is_shown = |id: &str| self.shown_task().is_some_and(|task| task.id.to_string() == id);
+        let is_end = |params: &InterveneParams| params.comment.is_empty() && params.content.is_none();
+        matches!(request, Request::Intervene(params) if is_shown(&params.task_id) && !is_end(params))
     }
 
     pub(super) fn intervened(&mut self) -> Vec<Effect> {

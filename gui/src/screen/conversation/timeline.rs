@@ -11,7 +11,7 @@ use crate::{
     font,
     guard::Guard,
     screen::{
-        held,
+        paused_card,
         pending::{Cards, Reply, picked},
         tree::line::stands,
     },
@@ -118,7 +118,7 @@ impl Conversation {
                         let words = secondary(happened(event)).size(size::HEAD);
                         container(words).align_right(Fill).padding(iced::padding::left(space::AGAIN)).into()
                     }
-                    EventKind::Paused(reason) if self.is_held_since(event) => held::card(
+                    EventKind::Paused(reason) if self.is_held_since(event) => paused_card::card(
                         Some(reason),
                         "It goes on from where it was when you press Go on. Stop ends it.",
                     ),

@@ -4,7 +4,7 @@ use super::{Conversation, Menu, Message as Above};
 use crate::{
     daemon::Failure,
     effect::{Effect, Form, Reading},
-    request::{Part, Request},
+    request::{self, Part},
     theme::{space, style},
     widget::{Element, Look, action, beside, key, press::Press, secondary, word},
     words,
@@ -41,12 +41,12 @@ pub(super) struct Shown {
     only: Option<Part>,
     /// It is asked whether to undo it.
     asks: bool,
-    place: Place,
+    place: TaskOrder,
 }
 
 /// A task among those of its conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TaskOrder {
     Only,
     Last,
     Earlier,
@@ -111,12 +111,12 @@ impl Conversation {
         let is_old = changes.is_some();
         let mut others = self.view.tasks().chain(&self.earlier).filter(|other| other.id != task);
         let place = match self.changed_by() == Some(task) {
-            false => Place::Earlier,
-            true if others.any(|other| other.depth == 0) => Place::Last,
-            true => Place::Only,
+            false => TaskOrder::Earlier,
+            true if others.any(|other| other.depth == 0) => TaskOrder::Last,
+            true => TaskOrder::Only,
         };
         self.menu = Menu::Changes(Shown { task, from, changes, is_old, only, asks: false, place });
-        vec![Effect::Ask(Request::Changes(task, from))]
+        vec![Effect::Ask(request::changes(task, from))]
     }
 
     /// The daemon has said what a task has changed.
@@ -174,7 +174,7 @@ impl Conversation {
         }
         let only = only.clone();
         self.menu = Menu::Closed;
-        vec![Effect::Ask(Request::Undo(task, from, all, only))]
+        vec![Effect::Ask(request::undo(task, from, all, only))]
     }
 
     /// Whether something is shown that can be undone.
@@ -268,9 +268,9 @@ impl Shown {
 fn summary(shown: &Shown, files: &[ChangedFile]) -> String {
     let by = match (shown.from, shown.place) {
         (UndoFrom::LastUndo, _) => " since the last undo began",
-        (_, Place::Only) => "",
-        (_, Place::Last) => " by the last task",
-        (_, Place::Earlier) => " by that earlier task",
+        (_, TaskOrder::Only) => "",
+        (_, TaskOrder::Last) => " by the last task",
+        (_, TaskOrder::Earlier) => " by that earlier task",
     };
     if files.is_empty() {
         return format!("No file is changed{by}, or all are what they were.");

@@ -13,7 +13,6 @@ use abide_client::{
         method::daemon::ListModelsReply,
         provider::{APIS, KNOWN, KnownProvider},
     },
-    provider::own_name,
     text::visible_line,
 };
 use iced::{
@@ -149,18 +148,13 @@ impl Form {
 
     /// Its models, of which those are offered that contain what is typed.
     fn model<'a>(&'a self, models: &'a [String]) -> Element<'a, Message> {
-        let name = self.name();
         let hint =
             if models.is_empty() { "the name of its model" } else { "type a part of its name, or click one" };
         let model = field(hint, SHAPE, &self.model, Message::ModelTyped, |input| {
             input.id(field::MODEL).on_submit(Message::UsePressed)
         });
         let used = action("Use it", None).style(style::primary).on_press(Message::UsePressed);
-        let typed = self.model.trim().to_lowercase();
-        let own = models.iter().map(|model| own_name(&name, model));
-        let is_one = own.clone().any(|model| model == self.model.trim());
-        let fitting: Vec<&str> =
-            own.filter(|model| is_one || model.to_lowercase().contains(&typed)).collect();
+        let fitting = self.fitting(models);
         let more = fitting.len().saturating_sub(MOST);
         let offers =
             fitting.into_iter().filter(|model| *model != self.model.trim()).take(MOST).map(|model| {

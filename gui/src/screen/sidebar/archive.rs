@@ -6,7 +6,9 @@ use crate::{
     request::Request,
 };
 use abide_client::protocol::{
-    ConversationId, conversation::Conversation, method::conversation::ListConversationsReply,
+    ConversationId,
+    conversation::Conversation,
+    method::conversation::{ListConversationsParams, ListConversationsReply},
 };
 use std::collections::HashSet;
 
@@ -157,5 +159,9 @@ impl Archive {
 }
 
 const fn asks(cursor: Option<String>, limit: u32) -> Effect {
-    Effect::Ask(Request::Archived { cursor, limit })
+    Effect::Ask(Request::ListConversations(ListConversationsParams {
+        archived: true,
+        cursor,
+        limit: Some(limit),
+    }))
 }

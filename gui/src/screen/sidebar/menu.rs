@@ -4,7 +4,7 @@ use super::Screen;
 use crate::{
     effect::{Effect, field},
     guard::Deed,
-    request::Request,
+    request::{self, Request},
     theme::{size, space, style},
     widget::{Element, action, escape::escape_from, field::field, key, secondary, word},
     words,
@@ -117,7 +117,7 @@ impl Screen {
         let title = known.map(|known| known.title.clone()).unwrap_or_default();
         let open = |stage| Some(Menu { id, is_archived, is_muted, stage, is_remembered: false });
         let update = |title, muted| {
-            vec![Effect::Ask(Request::Update(UpdateConversationParams {
+            vec![Effect::Ask(Request::UpdateConversation(UpdateConversationParams {
                 conversation_id: id.to_string(),
                 title,
                 workspace: None,
@@ -162,15 +162,15 @@ impl Screen {
             }
             Message::ArchivePressed => {
                 self.menu = None;
-                vec![Effect::Ask(Request::Archive(id, !is_archived))]
+                vec![Effect::Ask(request::archive(id, !is_archived))]
             }
             Message::DeletePressed => {
                 self.menu = open(Stage::Deleting);
-                vec![Effect::Unfocus, Effect::Ask(Request::Rules(None)), Self::reveal_menu()]
+                vec![Effect::Unfocus, Effect::Ask(request::rules(None)), Self::reveal_menu()]
             }
             Message::DeleteConfirmed => {
                 self.menu = None;
-                vec![Effect::Ask(Request::Delete(id))]
+                vec![Effect::Ask(Request::DeleteConversation(id.into()))]
             }
             Message::IdCopied => {
                 self.menu = None;

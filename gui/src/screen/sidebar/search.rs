@@ -3,8 +3,7 @@
 use super::Message;
 use crate::{
     effect::{Effect, field},
-    font,
-    request::Request,
+    font, request,
     theme::{
         size, space,
         style::{self, RowState},
@@ -96,7 +95,7 @@ impl Search {
         }
         let query = self.query().to_owned();
         self.asked = Some(query.clone());
-        vec![Effect::Ask(Request::Search(query))]
+        vec![Effect::Ask(request::search(query))]
     }
 
     /// Handles the daemon's reply, or a failure.
@@ -288,7 +287,7 @@ mod tests {
     }
 
     fn asks(query: &str) -> Vec<Effect> {
-        vec![Effect::Ask(Request::Search(query.to_owned()))]
+        vec![Effect::Ask(request::search(query.to_owned()))]
     }
 
     #[test]

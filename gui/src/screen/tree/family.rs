@@ -27,7 +27,7 @@ pub enum Row {
 
 /// A line and its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line {
+pub struct TreeLine {
     pub row: Row,
     /// Tasks above it.
     pub depth: usize,
@@ -108,14 +108,14 @@ impl<'a> Family<'a> {
     /// The lines, each task above its sub-tasks. Ended ones are folded, unless their parent is among `unfolded` or `open` is one of
     /// them or beneath one.
     #[must_use]
-    pub fn lines(&self, unfolded: &BTreeSet<TaskId>, open: TaskId) -> Vec<Line> {
+    pub fn lines(&self, unfolded: &BTreeSet<TaskId>, open: TaskId) -> Vec<TreeLine> {
         let path: HashSet<TaskId> = path(self.view, open).map(|task| task.id).collect();
         let mut lines = Vec::new();
-        let mut next = vec![Line { row: Row::Task(self.root.id), depth: 0 }];
+        let mut next = vec![TreeLine { row: Row::Task(self.root.id), depth: 0 }];
         while let Some(line) = next.pop() {
             lines.push(line);
             let at = next.len();
-            let mut below = |row| next.push(Line { row, depth: line.depth + 1 });
+            let mut below = |row| next.push(TreeLine { row, depth: line.depth + 1 });
             match line.row {
                 Row::Task(id) => {
                     let live = self.children(id).iter().filter(|task| !task.status.has_ended());
@@ -127,7 +127,7 @@ impl<'a> Family<'a> {
                 Row::Ended(id) if self.shows_ended(id, unfolded, &path) => {
                     // As deep as the line that folds them.
                     self.ended(id).for_each(|task| {
-                        next.push(Line { row: Row::Task(task.id), depth: line.depth });
+                        next.push(TreeLine { row: Row::Task(task.id), depth: line.depth });
                     });
                 }
                 Row::Ended(_) => {}

@@ -2,7 +2,7 @@
 
 use super::{
     Family, Message, Screen,
-    family::{Count, Line, Row},
+    family::{Count, Row, TreeLine},
     line,
 };
 use crate::{
@@ -95,7 +95,7 @@ impl Screen {
 
 /// The lines to build for a view of this height.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few thousand lines at most")]
-fn near(lines: &[Line], at: f32, height: f32, line: f32) -> std::ops::Range<usize> {
+fn near(lines: &[TreeLine], at: f32, height: f32, line: f32) -> std::ops::Range<usize> {
     let last = lines.len().saturating_sub((height / line) as usize);
     let first = ((at.max(0.0) / line) as usize).min(last).saturating_sub(MARGIN);
     let shown = (height / line).ceil() as usize + 1 + 2 * MARGIN;
@@ -121,7 +121,7 @@ fn headline<'a>(count: Count, look: Look) -> Element<'a, Message> {
 /// The context of a line.
 struct Of<'f, 'a> {
     family: &'f Family<'a>,
-    lines: &'f [Line],
+    lines: &'f [TreeLine],
     open: TaskId,
     conversation: &'a str,
     shape: Shape,
@@ -129,7 +129,7 @@ struct Of<'f, 'a> {
 }
 
 impl Of<'_, '_> {
-    fn line<'e>(&self, line: Line) -> Element<'e, Message> {
+    fn line<'e>(&self, line: TreeLine) -> Element<'e, Message> {
         let content = match line.row {
             Row::Task(id) => match self.family.task(id) {
                 Some(task) => self.task(task, line.depth),

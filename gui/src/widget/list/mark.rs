@@ -2,7 +2,7 @@
 //!
 //! The screen names a row, how matches are found in a text, and which of them it wants ([`Marking`]). Only the layout knows the row's
 //! passages: after it, one operation counts the matches, and a second one marks them and gets the bounds of the wanted one, to which the
-//! list then scrolls. The number of that match and the count are reported back ([`Place`]). The list scrolls once for each step (`act`);
+//! list then scrolls. The number of that match and the count are reported back ([`CurrentMatch`]). The list scrolls once for each step (`act`);
 //! later layouts mark again, but leave the person's scroll position alone.
 
 use crate::widget::passage;
@@ -21,14 +21,14 @@ type Find<'a> = dyn Fn(&str) -> Vec<Range<usize>> + Sync + 'a;
 
 /// The match of a row that should be the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum WhichMatch {
     First,
     Last,
     /// Counted from 0.
     At(usize),
 }
 
-impl Wanted {
+impl WhichMatch {
     /// Its number among so many, if there is any.
     pub(super) fn among(self, count: usize) -> Option<usize> {
         let last = count.checked_sub(1)?;
@@ -44,14 +44,14 @@ impl Wanted {
 pub struct Marking<'a, Key, Message> {
     pub row: Key,
     pub find: Box<Find<'a>>,
-    pub wanted: Wanted,
+    pub wanted: WhichMatch,
     pub act: u32,
-    pub on_place: fn(Place<Key>) -> Message,
+    pub on_place: fn(CurrentMatch<Key>) -> Message,
 }
 
 /// The current match of a row, counted from 0, and how many there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place<Key> {
+pub struct CurrentMatch<Key> {
     pub row: Key,
     pub at: usize,
     pub of: usize,
@@ -64,9 +64,9 @@ pub(super) struct Marked<Key> {
     /// The last step for which the list has scrolled.
     pub(super) act: Option<u32>,
     /// The current match, and the step that led to it.
-    pub(super) place: Option<(Place<Key>, u32)>,
+    pub(super) place: Option<(CurrentMatch<Key>, u32)>,
     /// What was reported of it last.
-    pub(super) told: Option<(Place<Key>, u32)>,
+    pub(super) told: Option<(CurrentMatch<Key>, u32)>,
 }
 
 impl<Key> Default for Marked<Key> {
@@ -77,7 +77,7 @@ impl<Key> Default for Marked<Key> {
 
 impl<Key: Copy + PartialEq> Marked<Key> {
     /// The current match, if it has not been reported yet.
-    pub(super) fn news(&mut self) -> Option<Place<Key>> {
+    pub(super) fn news(&mut self) -> Option<CurrentMatch<Key>> {
         let is_new = self.place != self.told;
         self.told = self.place;
         self.place.filter(|_| is_new).map(|(place, _)| place)
@@ -105,7 +105,7 @@ impl Operation for Marker<'_> {
     }
 
     fn custom(&mut self, _id: Option<&Id>, bounds: Rectangle, state: &mut dyn Any) {
-        let Some(passage) = state.downcast_mut::<passage::State>() else { return };
+        let Some(passage) = state.downcast_mut::<passage::PassageState>() else { return };
         let parts = (self.find)(passage.text());
         let at = self.at.and_then(|at| at.checked_sub(self.count)).filter(|at| *at < parts.len());
         self.count += parts.len();
@@ -160,7 +160,7 @@ impl Operation for Shown {
 
     fn custom(&mut self, _id: Option<&Id>, bounds: Rectangle, state: &mut dyn Any) {
         let is_seen = bounds.y < self.0.y + self.0.height && bounds.y + bounds.height > self.0.y;
-        if let Some(passage) = state.downcast_mut::<passage::State>().filter(|_| is_seen) {
+        if let Some(passage) = state.downcast_mut::<passage::PassageState>().filter(|_| is_seen) {
             passage.show();
         }
     }

@@ -25,7 +25,7 @@ pub(super) enum Anchor<Key> {
 
 /// A built row and its position, from the top of the first built one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Place<Key> {
+pub(super) struct BuiltRow<Key> {
     pub(super) key: Key,
     pub(super) top: f32,
     pub(super) height: f32,
@@ -50,7 +50,7 @@ pub(super) struct Scroll<Key> {
     /// The identity of the listed thing.
     pub(super) of: Uuid,
     pub(super) anchor: Anchor<Key>,
-    pub(super) places: Vec<Place<Key>>,
+    pub(super) places: Vec<BuiltRow<Key>>,
     /// How many rows come before the built ones; below, after them.
     pub(super) before: usize,
     pub(super) after: usize,
@@ -102,7 +102,7 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
     }
 
     /// Sets the rows' new positions; the anchor stays in place.
-    pub(super) fn lay_out(&mut self, places: Vec<Place<Key>>, hidden: (usize, usize), height: f32) {
+    pub(super) fn lay_out(&mut self, places: Vec<BuiltRow<Key>>, hidden: (usize, usize), height: f32) {
         let known = places.iter().find_map(|new| {
             let old = self.places.iter().find(|old| old.key == new.key && old.height > 0.0)?;
             Some(self.base + old.top - new.top)
@@ -208,7 +208,7 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
     }
 
     /// The topmost visible row, except the stand-in.
-    fn first(&self) -> Option<Place<Key>> {
+    fn first(&self) -> Option<BuiltRow<Key>> {
         let seen = &self.places[self.visible().start..];
         let steady = seen.iter().find(|place| self.stand_in != Some(place.key));
         steady.or(seen.first()).copied()
@@ -316,10 +316,10 @@ mod tests {
     use super::*;
 
     /// Rows `keys`, each `height` tall.
-    fn places(keys: Range<u32>, height: f32) -> Vec<Place<u32>> {
+    fn places(keys: Range<u32>, height: f32) -> Vec<BuiltRow<u32>> {
         let mut top = 0.0;
         keys.map(|key| {
-            let place = Place { key, top, height };
+            let place = BuiltRow { key, top, height };
             top += height;
             place
         })
@@ -367,8 +367,8 @@ mod tests {
         assert_eq!(scroll.view().map(|view| view.first), Some(1));
         // Ten rows are loaded between the stand-in and the others.
         let keys = std::iter::once(0).chain(20..30).chain(1..20);
-        let places: Vec<Place<u32>> =
-            (0..).zip(keys).map(|(n, key)| Place { key, top: as_f32(n) * 10.0, height: 10.0 }).collect();
+        let places: Vec<BuiltRow<u32>> =
+            (0..).zip(keys).map(|(n, key)| BuiltRow { key, top: as_f32(n) * 10.0, height: 10.0 }).collect();
         scroll.lay_out(places, (0, 0), 50.0);
         assert!((scroll.offset - 100.0).abs() < 0.01, "{}", scroll.offset);
         assert_eq!(scroll.view().map(|view| view.first), Some(29));
@@ -424,7 +424,7 @@ mod tests {
     }
 
     /// The rows of [`places`], with another height for one of them.
-    fn with_height(keys: Range<u32>, key: u32, height: f32) -> Vec<Place<u32>> {
+    fn with_height(keys: Range<u32>, key: u32, height: f32) -> Vec<BuiltRow<u32>> {
         let mut places = places(keys, 10.0);
         let mut more = 0.0;
         for place in &mut places {

@@ -250,7 +250,7 @@ impl Reader {
         self.table = Some(Table::Within(Some(bounds)));
     }
 
-    fn find(&mut self, start: usize, bounds: Rectangle, passage: &passage::State) {
+    fn find(&mut self, start: usize, bounds: Rectangle, passage: &passage::PassageState) {
         let Some(point) = self.point else { return };
         let seen = bounds - self.shift;
         let seen = match self.clip {
@@ -310,7 +310,7 @@ impl Operation for Reader {
     }
 
     fn custom(&mut self, _id: Option<&Id>, bounds: Rectangle, state: &mut dyn Any) {
-        let Some(passage) = state.downcast_mut::<passage::State>() else { return };
+        let Some(passage) = state.downcast_mut::<passage::PassageState>() else { return };
         let text = passage.text();
         let separator = self.separator(bounds);
         self.text.push_str(separator);

@@ -4,12 +4,13 @@ use super::{A, B, answers, before, three};
 use crate::{
     person::Person,
     preset::{self, CONVERSATION},
+    replies::is_done,
 };
 use abide_client::protocol::{ErrorKind, task::Status};
 use abide_gui::{
     Message,
     daemon::Failure,
-    request::{Answer, Intervention, Request},
+    request::{self, Request},
 };
 use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
@@ -28,7 +29,7 @@ fn at_b() -> Person {
 }
 
 fn comment(words: &str) -> Request {
-    Request::Intervene(B, Intervention::Comment(words.into()))
+    request::note(B, words.into())
 }
 
 #[test]
@@ -40,21 +41,21 @@ fn words_are_sent_as_a_comment_or_as_new_instructions() {
     assert_eq!(person.asked(), [comment("Mind the tests.")]);
     person.named(Named::Enter);
     assert_eq!(person.asked(), [], "they are under way");
-    person.tell(Message::Answered(comment("Mind the tests."), Ok(Answer::Done)));
+    person.tell(is_done(comment("Mind the tests.")));
     assert!(person.finds(HINT).is_some(), "the field is free again");
 
     person.writes("Only the docs.");
     person.press(Key::Named(Named::Enter), Modifiers::CTRL);
-    let modify = Request::Intervene(B, Intervention::Modify("Only the docs.".into()));
+    let modify = request::modify(B, "Only the docs.".into());
     assert_eq!(person.asked(), std::slice::from_ref(&modify));
-    person.tell(Message::Answered(modify, Ok(Answer::Done)));
+    person.tell(is_done(modify));
 
     // By mouse, and by letters that no field takes.
     person.named(Named::Escape);
     person.wait(1000);
     person.writes("Go slow");
     person.clicks("Modify");
-    assert_eq!(person.asked(), [Request::Intervene(B, Intervention::Modify("Go slow".into()))]);
+    assert_eq!(person.asked(), [request::modify(B, "Go slow".into())]);
 }
 
 #[test]
@@ -78,8 +79,8 @@ fn a_refusal_is_shown_in_words_and_the_words_stay() {
 #[test]
 fn stop_and_delete_take_two_keys_with_a_moment_between() {
     for (key, words, request) in [
-        (Key::Character(".".into()), STOPS, Request::Stop(B)),
-        (Key::Named(Named::Delete), DELETES, Request::Intervene(B, Intervention::Delete)),
+        (Key::Character(".".into()), STOPS, Request::StopTask(B.into())),
+        (Key::Named(Named::Delete), DELETES, request::delete_task(B)),
     ] {
         let mut person = at_b();
         person.press(key.clone(), Modifiers::CTRL);
@@ -130,9 +131,7 @@ fn the_key_that_stops_a_sub_task_stops_no_root() {
 
 #[test]
 fn a_double_click_stops_and_deletes_nothing() {
-    for (label, request) in
-        [("Stop", Request::Stop(B)), ("Delete", Request::Intervene(B, Intervention::Delete))]
-    {
+    for (label, request) in [("Stop", Request::StopTask(B.into())), ("Delete", request::delete_task(B))] {
         let mut person = at_b();
         person.clicks(label);
         person.clicks(label);
@@ -177,16 +176,16 @@ fn no_key_ends_a_task_while_a_caret_is_drawn() {
 fn a_sub_task_is_paused_and_goes_on() {
     let mut person = at_b();
     person.control("p");
-    assert_eq!(person.asked(), [Request::Pause(B)]);
+    assert_eq!(person.asked(), [Request::PauseTask(B.into())]);
     person.wait(1000);
     person.clicks("Pause");
-    assert_eq!(person.asked(), [Request::Pause(B)]);
+    assert_eq!(person.asked(), [Request::PauseTask(B.into())]);
     let mut nodes = three();
     nodes[2].status = Status::Paused;
     answers(&mut person, &nodes, B, "A word of B.");
     person.wait(1000);
     person.clicks("Go on");
-    assert_eq!(person.asked(), [Request::Resume(B)]);
+    assert_eq!(person.asked(), [Request::ResumeTask(B.into())]);
 }
 
 #[test]
@@ -243,5 +242,5 @@ fn an_approval_of_a_sub_task_is_decided_in_its_timeline() {
     assert_eq!(person.asked(), [], "it is of high risk");
     person.named(Named::Enter);
     let allowed = abide_client::protocol::inbox::Decision::AllowOnce;
-    assert_eq!(person.asked(), [Request::Decide(preset::APPROVAL, allowed, None)]);
+    assert_eq!(person.asked(), [request::decide(preset::APPROVAL, allowed, None, None)]);
 }

@@ -5,7 +5,7 @@ use super::{
 use abide_protocol::{
     Error,
     codec::{DecodeError, EncodeError, ReplyBody},
-    method::Method,
+    method::{Method, Reply, Request},
 };
 use std::time::Duration;
 
@@ -52,20 +52,24 @@ impl Client {
     /// See [`CallError`].
     pub async fn call<M: Method>(&self, params: M::Params) -> Result<M::Reply, CallError> {
         let method = M::NAME;
-        let id = self.next_id();
-        let message = self.0.codec.encode_request(id, &M::request(params));
-        let message = message.map_err(|source| CallError::Encode { method, source })?;
-        let body = self.exchange(method, id, message).await?;
+        let body = self.exchange(&M::request(params)).await?;
         M::reply(&body).map_err(|source| CallError::Decode { method, source })
     }
 
-    /// Sends an encoded request and waits for the body of its reply.
-    async fn exchange(
-        &self,
-        method: &'static str,
-        id: u64,
-        message: Vec<u8>,
-    ) -> Result<ReplyBody, CallError> {
+    /// The same for a request of any method.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub async fn ask(&self, request: &Request) -> Result<Reply, CallError> {
+        let body = self.exchange(request).await?;
+        request.reply(&body).map_err(|source| CallError::Decode { method: request.name(), source })
+    }
+
+    /// Sends a request and waits for the body of its reply.
+    async fn exchange(&self, request: &Request) -> Result<ReplyBody, CallError> {
+        let (method, id) = (request.name(), self.next_id());
+        let message = self.0.codec.encode_request(id, request);
+        let message = message.map_err(|source| CallError::Encode { method, source })?;
         let limit = self.0.call_timeout;
         let shared = &*self.0.shared;
         let answer = shared.expect(id).map_err(CallError::Disconnected)?;

@@ -25,38 +25,38 @@ pub(super) type Answer = Result<ReplyBody, Error>;
 /// What the callers and the two tasks of a connection share.
 #[derive(Default)]
 pub(super) struct Shared {
-    state: Mutex<State>,
+    state: Mutex<ConnectionState>,
     listener: Mutex<Option<mpsc::Sender<Notification>>>,
 }
 
-enum State {
+enum ConnectionState {
     Open { waiting: HashMap<u64, oneshot::Sender<Answer>> },
     Closed(Disconnect),
 }
 
-impl Default for State {
+impl Default for ConnectionState {
     fn default() -> Self {
         Self::Open { waiting: HashMap::new() }
     }
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn disconnected(&self) -> Option<Disconnect> {
         match &*self.state() {
-            State::Open { .. } => None,
-            State::Closed(reason) => Some(reason.clone()),
+            ConnectionState::Open { .. } => None,
+            ConnectionState::Closed(reason) => Some(reason.clone()),
         }
     }
 
     /// Registers a request's id: its reply is awaited.
     pub(super) fn expect(&self, id: u64) -> Result<oneshot::Receiver<Answer>, Disconnect> {
         match &mut *self.state() {
-            State::Closed(reason) => Err(reason.clone()),
-            State::Open { waiting } => {
+            ConnectionState::Closed(reason) => Err(reason.clone()),
+            ConnectionState::Open { waiting } => {
                 let (sender, receiver) = oneshot::channel();
                 waiting.insert(id, sender);
                 Ok(receiver)
@@ -68,20 +68,20 @@ impl Shared {
     #[cfg(test)]
     pub(super) fn awaited(&self) -> usize {
         match &*self.state() {
-            State::Open { waiting } => waiting.len(),
-            State::Closed(_) => 0,
+            ConnectionState::Open { waiting } => waiting.len(),
+            ConnectionState::Closed(_) => 0,
         }
     }
 
     /// The reply to this id is no longer awaited.
     pub(super) fn forget(&self, id: u64) {
-        if let State::Open { waiting } = &mut *self.state() {
+        if let ConnectionState::Open { waiting } = &mut *self.state() {
             waiting.remove(&id);
         }
     }
 
     pub(super) fn answer(&self, id: u64, answer: Answer) {
-        if let State::Open { waiting } = &mut *self.state()
+        if let ConnectionState::Open { waiting } = &mut *self.state()
             && let Some(sender) = waiting.remove(&id)
         {
             // The caller may have stopped waiting.
@@ -93,8 +93,8 @@ impl Shared {
     pub(super) fn close(&self, reason: &Disconnect) {
         {
             let mut state = self.state();
-            if matches!(*state, State::Open { .. }) {
-                *state = State::Closed(reason.clone());
+            if matches!(*state, ConnectionState::Open { .. }) {
+                *state = ConnectionState::Closed(reason.clone());
             }
         }
         *self.listener() = None;

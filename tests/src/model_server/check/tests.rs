@@ -3,6 +3,7 @@ use crate::model_server::{
     script::Turn,
     view::{Item, ItemKind, Part, Sent, View},
 };
+use serde_json::json;
 
 fn user(text: &str) -> Item {
     Item { raw: format!("user {text}"), kind: ItemKind::User(text.to_owned()) }
@@ -26,7 +27,7 @@ fn reply(parts: &[Part]) -> Item {
 }
 
 fn whole(parts: &[Part]) -> Sent {
-    Sent { parts: parts.to_vec(), is_cut_at_length: false, is_complete: true, read_as: None }
+    Sent { parts: parts.to_vec(), is_complete: true, read_as: None }
 }
 
 fn view(items: Vec<Item>) -> View {
@@ -77,10 +78,6 @@ fn a_reply_comes_back_as_it_was_given() {
     assert!(
         comes_back(&given, Sent { is_complete: false, ..whole(&given) }).is_err(),
         "a cut reply was used"
-    );
-    assert!(
-        comes_back(&given, Sent { is_cut_at_length: true, ..whole(&given) }).is_err(),
-        "a cut call was used"
     );
     assert!(comes_back(&given[1..], whole(&given)).is_err(), "the opaque block is gone");
     let altered = [Part::Opaque("secre".to_owned()), given[1].clone()];
@@ -144,7 +141,7 @@ fn only_what_replies_have_confirmed_stays() {
 
 #[test]
 fn imported_replies_come_first_and_their_calls_have_new_ids() {
-    let theirs = [Turn::say("Hm.").raw_call("shell", "{}")];
+    let theirs = [Turn::say("Hm.").call("shell", json!({}))];
     let imported = reply(&[Part::Text("Hm.".to_owned()), call("new", "{ }")]);
     let sent = [whole(&[Part::Text("own".to_owned())])];
     let items = |first: Item| {

@@ -1,13 +1,18 @@
-//! The append that is under way: which attempts start before it commits and which after, and who is answered when it commits or fails.
+//! The append that is under way: which attempts start before it commits and which after, and who is answered
+//! when it commits or fails.
 
 use super::{
-    Append, AppendId, Driver, Duty, Failure, Gate, Host, Order, State, load::LoadReason, urgent::Joined,
+    Append, AppendId, Driver, Duty, Failure, Gate, Host, Order, State,
+    appending::{Appending, Joined, Waiter},
+    load::LoadReason,
 };
 use crate::{
-    effects::{Effect, effects},
-    history::changes_hold,
-    task::Task,
-    view::{Projection, project},
+    decide::{
+        effect::Effect,
+        effects::effects,
+        view::{Projection, project},
+    },
+    state::{fold::changes_hold, task::Task},
 };
 use abide_protocol::{
     CallId, TaskId,
@@ -15,46 +20,9 @@ use abide_protocol::{
 };
 use std::{collections::BTreeSet, mem};
 
-/// An append that is neither committed nor failed. Its records are already folded into the history in memory.
-#[derive(Debug)]
-pub(super) struct Appending<H: Host> {
-    pub(super) id: AppendId,
-    pub(super) records: Vec<NewRecord>,
-    pub(super) urgent: bool,
-    waiter: Waiter<H>,
-    /// The attempts to start after the commit.
-    after_commit: Vec<Effect>,
-    /// Urgent commands that joined the append on a full disk.
-    pub(super) joined: Vec<Joined<H>>,
-    /// The urgent message that joins once the attempts that it ends are killed.
-    pub(super) joining: Option<super::Message<H>>,
-    /// An earlier append of these records was withdrawn, perhaps after it had committed.
-    pub(super) was_withdrawn: bool,
-}
-
-/// Who waits for an append to commit.
-#[derive(Debug)]
-pub(super) enum Waiter<H: Host> {
-    Nobody,
-    Command {
-        reply: H::Reply,
-        task: Option<TaskId>,
-    },
-    Deletion(H::Deletion),
-    /// The actor itself: these records recover the work that a load found interrupted.
-    Recovery,
-}
-
-impl<H: Host> Appending<H> {
-    /// Not urgent, so on a full disk it waits for room, and an urgent command may join it.
-    pub(super) const fn can_be_joined(&self) -> bool {
-        !self.urgent && self.joining.is_none()
-    }
-}
-
 impl<H: Host> Driver<H> {
-    /// Orders an append of records that are already folded, and starts attempts for them. Without records the waiter is answered at
-    /// once.
+    /// Orders an append of records that are already folded, and starts attempts for them. Without records the
+    /// waiter is answered at once.
     pub(super) fn append(&mut self, records: Vec<NewRecord>, urgent: bool, waiter: Waiter<H>) {
         if records.is_empty() {
             // Work on files has no record of being interrupted: it begins again.
@@ -92,8 +60,9 @@ impl<H: Host> Driver<H> {
         self.state = State::Appending(appending);
     }
 
-    /// Starts the attempts that are missing, behind the closed gate. Returns the attempts to start after the commit: those of a root task
-    /// that begins in this append. The store may still refuse it (a message sent twice), and then no request may have been sent.
+    /// Starts the attempts that are missing, behind the closed gate. Returns the attempts to start after the
+    /// commit: those of a root task that begins in this append. The store may still refuse it (a message sent
+    /// twice), and then no request may have been sent.
     fn start_attempts(&mut self, records: &[NewRecord]) -> Vec<Effect> {
         if self.duty == Duty::RecordOnly {
             return Vec::new();
@@ -109,8 +78,8 @@ impl<H: Host> Driver<H> {
         let is_missing = |effect: &Effect| {
             (begins_work_on_files || effect.ends_with_its_task()) && !self.running.contains(effect)
         };
-        let new = effects(&self.history).into_iter().filter(is_missing);
-        let (after_commit, now): (Vec<_>, Vec<_>) = new.partition(|effect| is_new(effect.task()));
+        let missing = effects(&self.history).into_iter().filter(is_missing);
+        let (after_commit, now): (Vec<_>, Vec<_>) = missing.partition(|effect| is_new(effect.task()));
         for effect in now {
             self.start(effect, Gate::Closed);
         }
@@ -131,19 +100,19 @@ impl<H: Host> Driver<H> {
         self.orders.push_back(Order::Start { effect, gate });
     }
 
-    /// The projections of the tasks that these records change: the records' tasks, their ancestors, and after a record that may let
-    /// sub-tasks act also all of these.
+    /// The projections of the tasks that these records change: the records' tasks, their ancestors, and after
+    /// a record that may let sub-tasks act also all of these.
     fn projections(&self, records: &[NewRecord]) -> Vec<Projection> {
         let mut changed: BTreeSet<TaskId> = records.iter().filter_map(|record| record.task_id).collect();
         if self.history.tasks().len() > 1 {
             let above = changed.iter().flat_map(|id| self.history.ancestors(*id)).map(|task| task.id);
-            let mut more: Vec<TaskId> = above.collect();
+            let mut with_relatives: Vec<TaskId> = above.collect();
             for holder in records.iter().filter(|record| may_free_sub_tasks(&record.body)) {
                 let is_within =
                     |task: &&Task| holder.task_id.is_some_and(|id| self.history.is_within(task.id, id));
-                more.extend(self.history.live().filter(is_within).map(|task| task.id));
+                with_relatives.extend(self.history.live().filter(is_within).map(|task| task.id));
             }
-            changed.extend(more);
+            changed.extend(with_relatives);
         }
         let tasks = changed.into_iter().filter_map(|id| self.history.task(id));
         tasks.map(|task| project(self.conversation, &self.history, task)).collect()
@@ -185,8 +154,8 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Loads the records again, which cancels all attempts. None of this append's records are on disk, unless an earlier append of them
-    /// was withdrawn too late.
+    /// Loads the records again, which cancels all attempts. None of this append's records are on disk, unless
+    /// an earlier append of them was withdrawn too late.
     pub(super) fn append_failed(&mut self, append: AppendId, error: H::Error, contradicts: bool) {
         let Some(appending) = self.take_appending(append) else { return };
         let Appending { records, waiter, joined, joining, was_withdrawn, .. } = *appending;
@@ -213,7 +182,8 @@ impl<H: Host> Driver<H> {
         self.state = State::Loading(next);
     }
 
-    /// Takes the append that is under way, if it has this id. A withdrawn append has an older id, and its result is ignored.
+    /// Takes the append that is under way, if it has this id. A withdrawn append has an older id, and its
+    /// result is ignored.
     fn take_appending(&mut self, append: AppendId) -> Option<Box<Appending<H>>> {
         match mem::replace(&mut self.state, State::Ready) {
             State::Appending(appending) if appending.id == append => Some(appending),
@@ -249,8 +219,8 @@ const fn finished_call(record: &NewRecord) -> Option<CallId> {
     }
 }
 
-/// Whether sub-tasks may act after the record that could not before: their task held them, or their calls waited for its checkpoint or
-/// for an undo.
+/// Whether sub-tasks may act after the record that could not before: their task held them, or their calls
+/// waited for its checkpoint or for an undo.
 const fn may_free_sub_tasks(body: &RecordBody) -> bool {
     changes_hold(body) || matches!(body, RecordBody::Checkpointed(_) | RecordBody::UndoEnded(_))
 }

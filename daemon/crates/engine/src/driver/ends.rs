@@ -1,10 +1,12 @@
-//! Ends that follow from other records: the end of a task ends its sub-tasks, whatever they do. Their attempts are killed before the
-//! records are appended, so that nothing of them goes on after a recorded end, and what people were shown of a reply is kept.
+//! Ends that follow from other records: the end of a task ends its sub-tasks, whatever they do. Their
+//! attempts are killed before the records are appended, so that nothing of them goes on after a recorded end,
+//! and what people were shown of a reply is kept.
 //!
-//! (What a stop or an expired limit cuts off is known before its records are made; see [`super::State::Killing`].)
+//! (What a stop or an expired limit cuts off is known before its records are made; see
+//! [`super::State::Killing`].)
 
-use super::{CutOff, Driver, Host, Order, State, append::Appending};
-use crate::{effects::effects, input::Shown};
+use super::{CutOff, Driver, Host, Order, State, appending::Appending};
+use crate::decide::{effects::effects, shown::Shown};
 use abide_protocol::{
     RecordId, TaskId,
     record::{NewRecord, PartialReply, RecordBody},
@@ -20,7 +22,8 @@ pub(super) struct Ending<H: Host> {
 }
 
 impl<H: Host> Driver<H> {
-    /// The replies of live sub-tasks that are not recorded. (A root's end that follows from other records has its reply among them.)
+    /// The replies of live sub-tasks that are not recorded. (A root's end that follows from other records has
+    /// its reply among them.)
     pub(super) fn unrecorded(&self) -> BTreeMap<RecordId, TaskId> {
         let sub_tasks = self.history.live().filter(|task| task.head.parent_id.is_some());
         sub_tasks.filter_map(|task| Some((task.unrecorded_reply()?, task.id))).collect()
@@ -33,8 +36,8 @@ impl<H: Host> Driver<H> {
             records.iter().filter(|record| is_end(record)).filter_map(|record| record.task_id).collect();
         let mut replies = mem::take(&mut self.unrecorded);
         replies.retain(|item, task| ended.contains(task) && records.iter().all(|record| record.id != *item));
-        let wanted = effects(&self.history);
-        let attempts = self.running.extract_if(.., |effect| !wanted.contains(effect)).collect();
+        let should_run = effects(&self.history);
+        let attempts = self.running.extract_if(.., |effect| !should_run.contains(effect)).collect();
         let cut_off = CutOff { attempts, replies: replies.keys().copied().collect() };
         if cut_off.is_empty() {
             return self.submit(appending);
@@ -43,8 +46,8 @@ impl<H: Host> Driver<H> {
         self.state = State::Ending(Ending { appending, replies });
     }
 
-    /// Submits it with what people were shown of the replies. The history in memory does not need it: the transcript of a sub-task is
-    /// dropped at its end.
+    /// Submits it with what people were shown of the replies. The history in memory does not need it: the
+    /// transcript of a sub-task is dropped at its end.
     pub(super) fn submit_ends(&mut self, ending: Ending<H>, shown: Shown) {
         let Ending { mut appending, replies } = ending;
         for (item, text) in shown.replies.into_iter().filter(|(_, text)| !text.trim().is_empty()) {

@@ -1,7 +1,7 @@
 use super::{AppendId, Host, Message};
 use crate::{
-    history::{History, Tail},
-    input::{Finding, Shown},
+    decide::{input::Finding, shown::Shown},
+    state::{history::History, snapshot::Tail},
 };
 use std::time::Duration;
 
@@ -43,7 +43,8 @@ pub enum Event<H: Host> {
     Release,
     /// The daemon drains: no new work begins.
     Drain,
-    /// The daemon no longer waits for running attempts. Repeated as long as [`super::Driver::wants`] asks for messages.
+    /// The daemon no longer waits for running attempts. Repeated as long as [`super::Driver::wants`] asks for
+    /// messages.
     CutOff,
     /// No message came within the `linger` of [`Wants::Message`].
     LingerOver,
@@ -58,8 +59,8 @@ pub enum Wants {
     Message { linger: Option<Duration> },
     /// A message of the urgent lane, or [`Event::Disk`]: an append waits for room on a full disk.
     UrgentMessage,
-    /// The same while an append is under way that would wait for room on a full disk. The message is deferred until the commit, so that
-    /// all outcomes that came meanwhile become one append.
+    /// The same while an append is under way that would wait for room on a full disk. The message is deferred
+    /// until the commit, so that all outcomes that came meanwhile become one append.
     MessageToDefer,
     /// [`Event::Disk`]: such an append is under way, and enough messages are deferred.
     Disk,

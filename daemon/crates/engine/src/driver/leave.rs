@@ -1,7 +1,7 @@
 //! When an actor leaves, and what happens to the messages that are still in its mailbox.
 
 use super::{Driver, Duty, Failure, Host, Message, Order, State};
-use crate::status::is_at_work;
+use crate::state::status::is_at_work;
 use std::{mem, time::Duration};
 
 /// How long an actor with nothing to do stays, so that a burst of requests loads the records once.
@@ -21,7 +21,8 @@ enum LeaveReason<E> {
     Idle,
     /// The daemon shuts down. Commands fail as such.
     ShutDown,
-    /// The records cannot be loaded or continued. Commands fail with the error, but the conversation can be deleted.
+    /// The records cannot be loaded or continued. Commands fail with the error, but the conversation can be
+    /// deleted.
     Unreadable(E),
 }
 
@@ -37,8 +38,8 @@ impl<H: Host> Leaving<H> {
 }
 
 impl<H: Host> Driver<H> {
-    /// How long the actor waits for a message before it leaves. `None`: it stays, because an attempt runs, a task is at work, or the
-    /// daemon holds.
+    /// How long the actor waits for a message before it leaves. `None`: it stays, because an attempt runs, a
+    /// task is at work, or the daemon holds.
     pub(super) fn linger(&self) -> Option<Duration> {
         match self.duty {
             _ if !self.running.is_empty() => None,

@@ -1,14 +1,21 @@
 //! Loads the records, and recovers the work that was interrupted.
 
-use super::{Driver, Duty, Host, Message, Order, Predecessor, StartedCall, State, append::Waiter};
+use super::{Driver, Duty, Host, Message, Order, Predecessor, StartedCall, State, appending::Waiter};
 use crate::{
-    advance::advance,
-    clock,
-    effects::{Effect, effects},
-    history::{History, Tail},
-    input::{Finding, Input},
+    decide::{
+        advance::advance,
+        clock,
+        effect::Effect,
+        effects::effects,
+        input::{Finding, Input},
+        shown::Shown,
+    },
     mint::Mint,
-    task::{CallStage, Task},
+    state::{
+        history::History,
+        snapshot::Tail,
+        task::{CallStage, Task},
+    },
 };
 use abide_protocol::record::{ClockMoved, Interruption, NewRecord};
 use std::mem;
@@ -20,8 +27,8 @@ pub(super) enum LoadReason {
     ActorStarted,
     /// An append failed.
     AppendFailed,
-    /// The append of a recovery was withdrawn and had committed after all. The next recovery's append is urgent, so that nothing
-    /// withdraws it again.
+    /// The append of a recovery was withdrawn and had committed after all. The next recovery's append is
+    /// urgent, so that nothing withdraws it again.
     WithdrawnCommitted,
 }
 
@@ -36,7 +43,8 @@ impl LoadReason {
 }
 
 impl<H: Host> Driver<H> {
-    /// Attempts that the loaded records list as running do not run. Calls among them are inspected before the recovery.
+    /// Attempts that the loaded records list as running do not run. Calls among them are inspected before the
+    /// recovery.
     pub(super) fn loaded(&mut self, history: History, tail: Tail, mint: &mut Mint) {
         let State::Loading(reason) = mem::replace(&mut self.state, State::Ready) else { return };
         self.history = history;
@@ -62,7 +70,8 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Orders a snapshot at the newest root task, if it saves the next load enough records. The history in memory must be committed.
+    /// Orders a snapshot at the newest root task, if it saves the next load enough records. The history in
+    /// memory must be committed.
     pub(super) fn keep_snapshot(&mut self) {
         if self.tail.saved() < self.snapshot_spacing {
             return;
@@ -86,7 +95,8 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Folds that the clock was set back while no daemon ran: it shows a time before the newest record. Returns the record.
+    /// Folds that the clock was set back while no daemon ran: it shows a time before the newest record.
+    /// Returns the record.
     fn clock_set_back(&mut self, mint: &mut Mint) -> Option<NewRecord> {
         let set_by_ms = mint.at().0.saturating_sub(self.history.newest.0);
         if set_by_ms > -NOTICEABLE {
@@ -97,8 +107,8 @@ impl<H: Host> Driver<H> {
         Some(record)
     }
 
-    /// Records the interruption, and lets tasks act. A task may also have to act because the last daemon drained: it recorded inputs
-    /// and left the tasks' next actions to this one.
+    /// Records the interruption, and lets tasks act. A task may also have to act because the last daemon
+    /// drained: it recorded inputs and left the tasks' next actions to this one.
     fn recover(&mut self, reason: LoadReason, findings: Vec<Finding>, mint: &mut Mint) {
         let clock = self.clock_moved(mint).or_else(|| self.clock_set_back(mint));
         // After a failed append, clients have been shown text of replies that do not run any more.
@@ -115,7 +125,7 @@ impl<H: Host> Driver<H> {
             };
             let input = Input::Interrupted { cause: reason.cause(), findings, ran_until };
             // This input is never refused.
-            self.record(input, mint).unwrap_or_default()
+            self.record(input, Shown::new(), mint).unwrap_or_default()
         };
         records.splice(..0, clock);
         if self.duty == Duty::Full {

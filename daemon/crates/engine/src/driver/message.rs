@@ -1,7 +1,7 @@
 use super::Host;
-use crate::{
+use crate::decide::{
     command::Command,
-    effects::Effect,
+    effect::Effect,
     input::{Fork, Input},
 };
 
@@ -51,7 +51,8 @@ impl<H: Host> Message<H> {
         }
     }
 
-    /// Whether the message may join an append that waits for room on a full disk: its own append may use the disk reserve.
+    /// Whether the message may join an append that waits for room on a full disk: its own append may use the
+    /// disk reserve.
     #[must_use]
     pub const fn may_join(&self) -> bool {
         match self {

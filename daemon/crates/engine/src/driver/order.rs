@@ -1,18 +1,23 @@
 use super::{Host, Message};
-use crate::{effects::Effect, history::HistorySnapshot, input::Refusal, view::Projection};
+use crate::{
+    decide::{effect::Effect, input::Refusal, view::Projection},
+    state::snapshot::HistorySnapshot,
+};
 use abide_protocol::{CallId, RecordId, TaskId, Timestamp, record::NewRecord, task::AgentTask};
 
-/// An output of the driver. The host carries out orders one after the other, in the order in which they are given.
+/// An output of the driver. The host carries out orders one after the other, in the order in which they are
+/// given.
 #[derive(Debug)]
 pub enum Order<H: Host> {
-    /// Cancel all attempts, wait for their ends, then load the conversation's records, starting at its snapshot if it has one.
-    /// Answered by [`super::Event::Loaded`] or [`super::Event::LoadFailed`].
+    /// Cancel all attempts, wait for their ends, then load the conversation's records, starting at its
+    /// snapshot if it has one. Answered by [`super::Event::Loaded`] or [`super::Event::LoadFailed`].
     Load,
     /// Keep this snapshot for later loads, in place of the previous one. It has no answer, and it may fail.
     KeepSnapshot(Box<HistorySnapshot>),
     /// Inspect these calls, which were interrupted. Answered by [`super::Event::Inspected`].
     Inspect(Vec<StartedCall>),
-    /// Commit and publish these records. Answered by [`super::Event::Committed`] or [`super::Event::AppendFailed`].
+    /// Commit and publish these records. Answered by [`super::Event::Committed`] or
+    /// [`super::Event::AppendFailed`].
     Append(Append),
     /// Withdraw this append. It may have committed already; its answer is ignored.
     Withdraw(AppendId),
@@ -21,15 +26,16 @@ pub enum Order<H: Host> {
         effect: Effect,
         gate: Gate,
     },
-    /// Cancel these attempts, wait until nothing of them is under way, then report the text that clients were shown of these replies.
-    /// Answered by [`super::Event::Killed`], before any other event.
+    /// Cancel these attempts, wait until nothing of them is under way, then report the text that clients were
+    /// shown of these replies. Answered by [`super::Event::Killed`], before any other event.
     Kill(CutOff),
     /// The append committed: the attempts that wait at the gate may act and show output.
     OpenGate,
     /// The append failed: the attempts that wait at the gate never act.
     DropGate,
-    /// Delete the output kept on disk for all attempts of these calls. The results of the calls are committed, so no recovery needs
-    /// the output. A call that never started may have kept files too, if a daemon died after it had prepared the call.
+    /// Delete the output kept on disk for all attempts of these calls. The results of the calls are
+    /// committed, so no recovery needs the output. A call that never started may have kept files too, if a
+    /// daemon died after it had prepared the call.
     DropOutput(Vec<CallId>),
     /// Set the conversation's next wake-up time, in place of the previous one.
     SetAlarm(Option<Timestamp>),
@@ -45,8 +51,8 @@ pub enum Order<H: Host> {
     },
     /// Log that an outcome or a wake was refused. Unless it came too late, that is a defect.
     OutcomeRefused(Refusal),
-    /// Cancel all attempts, and unregister this actor, so that the conversation's next message starts a new one. The driver still takes
-    /// the messages that are in the mailbox; the actor ends when it is empty.
+    /// Cancel all attempts, and unregister this actor, so that the conversation's next message starts a new
+    /// one. The driver still takes the messages that are in the mailbox; the actor ends when it is empty.
     Leave,
     /// Send this message to the conversation's next actor.
     PassOn(Message<H>),
@@ -57,7 +63,8 @@ pub enum Order<H: Host> {
 pub struct CutOff {
     /// Some of them may not run any more.
     pub attempts: Vec<Effect>,
-    /// Replies that are not recorded: those of the attempts, and those that broke and whose next attempt has not begun.
+    /// Replies that are not recorded: those of the attempts, and those that broke and whose next attempt has
+    /// not begun.
     pub replies: Vec<RecordId>,
 }
 
@@ -85,7 +92,8 @@ pub struct Append {
 /// Whether an attempt waits for a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
-    /// The attempt is prepared (a model request may be sent), but shows no output and runs no tool before [`Order::OpenGate`].
+    /// The attempt is prepared (a model request may be sent), but shows no output and runs no tool before
+    /// [`Order::OpenGate`].
     Closed,
     /// The attempt's records are committed: it need not wait.
     Open,

@@ -1,26 +1,16 @@
-//! Urgent commands on a full disk. An append waits there for room, but an urgent command may use the disk reserve. Its records depend
-//! on those that wait, so it joins them: the waiting append is withdrawn and submitted again, as an urgent append that also has the
-//! command's records.
+//! Urgent commands on a full disk. An append waits there for room, but an urgent command may use the disk
+//! reserve. Its records depend on those that wait, so it joins them: the waiting append is withdrawn and
+//! submitted again, as an urgent append that also has the command's records.
 //!
-//! If the withdrawn append had committed after all, the second one fails, because its records are stored already. Then the records are
-//! loaded again, and the urgent command is handled after that.
+//! If the withdrawn append had committed after all, the second one fails, because its records are stored
+//! already. Then the records are loaded again, and the urgent command is handled after that.
 
-use super::{Driver, Host, Message, Order, State, append::Appending};
-use crate::{
-    command::Command,
-    input::{Refusal, Shown},
-    mint::Mint,
+use super::{
+    Driver, Host, Message, Order, State,
+    appending::{Appending, Joined},
 };
+use crate::{decide::shown::Shown, mint::Mint};
 use std::mem;
-
-/// An urgent command that joined an append. Its reply waits for the commit.
-#[derive(Debug)]
-pub(super) struct Joined<H: Host> {
-    pub(super) command: Command,
-    /// A refusal may depend on records that are not committed yet, so it waits for the commit as well.
-    pub(super) accepted: Result<(), Refusal>,
-    pub(super) reply: H::Reply,
-}
 
 impl<H: Host> Driver<H> {
     /// Lets an urgent message join the waiting append, once the attempts that it ends are killed.
@@ -43,7 +33,8 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// The attempts that the urgent message ends are killed; `shown` is the text that clients were shown of their replies.
+    /// The attempts that the urgent message ends are killed; `shown` is the text that clients were shown of
+    /// their replies.
     pub(super) fn join_after_kill(
         &mut self,
         mut appending: Box<Appending<H>>,
@@ -66,7 +57,7 @@ impl<H: Host> Driver<H> {
         self.orders.push_back(Order::Withdraw(appending.id));
         match message {
             Message::Command { command, reply } => {
-                let more = self.apply(command.clone().into_input(shown.clone()), mint);
+                let more = self.apply(command.clone(), shown.clone(), mint);
                 let accepted = more.map(|more| appending.records.extend(more));
                 appending.joined.push(Joined { command, accepted, reply });
             }
@@ -84,8 +75,8 @@ impl<H: Host> Driver<H> {
         self.submit_after_kill(appending);
     }
 
-    /// Defers the urgent messages that had joined a failed append. They are handled before other messages, once the records are loaded
-    /// again.
+    /// Defers the urgent messages that had joined a failed append. They are handled before other messages,
+    /// once the records are loaded again.
     pub(super) fn defer_first(&mut self, joined: Vec<Joined<H>>, joining: Option<Message<H>>) {
         let joined = joined.into_iter().map(|j| Message::Command { command: j.command, reply: j.reply });
         for message in joined.chain(joining).rev().collect::<Vec<_>>() {

@@ -1,29 +1,37 @@
-//! `auto`: works with tools like `agent`, and ends with the first reply without a call: its text is the answer. A reply that is cut, broken
-//! off or empty, or whose calls are lost, is none.
+//! `auto`: works with tools like `agent`, and ends with the first reply without a call: its text is the
+//! answer. A reply that is cut, broken off or empty, or whose calls are lost, is none.
 
-use super::{Action, Answer, Rules, agent};
-use crate::task::{Last, Task};
-use abide_protocol::transcript::StopReason;
+use super::{
+    agent::Agent,
+    rules::{Action, Answer, Facts, Last, Rules, Table},
+};
+use abide_protocol::{record::RecordBody, transcript::StopReason};
 
-pub(super) struct Auto;
+pub(super) const TABLE: Table = Table {
+    prompt: Some(include_str!("prompt/auto.md")),
+    is_told_before_it_ends: true,
+    ..super::agent::TABLE
+};
+
+/// It remembers what an agent does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Auto {
+    agent: Agent,
+}
 
 impl Rules for Auto {
-    fn next(&self, task: &Task) -> Action {
-        match &task.last {
+    fn fold(&mut self, record: &RecordBody, last: &Last) {
+        self.agent.fold(record, last);
+    }
+
+    fn next(&self, facts: &Facts<'_>) -> Action {
+        match facts.last {
             Last::Text { text, stop: StopReason::EndTurn | StopReason::ToolCalls, .. }
                 if !text.trim().is_empty() =>
             {
-                Action::Finish(Answer::of(task, text))
+                Action::Finish(Answer::of(facts, text))
             }
-            _ => agent::Agent.next(task),
+            _ => self.agent.next(facts),
         }
-    }
-
-    fn control_tools(&self) -> &'static [&'static str] {
-        agent::CONTROL_TOOLS
-    }
-
-    fn is_told_before_it_ends(&self) -> bool {
-        true
     }
 }

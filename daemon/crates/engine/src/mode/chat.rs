@@ -1,27 +1,27 @@
-//! `chat`: one request, one streamed answer, done. Somebody's words that come meanwhile are answered by one more.
+//! `chat`: one request, one streamed answer, done. Somebody's words that come meanwhile are answered by one
+//! more.
 
-use super::{Action, Answer, Rules};
-use crate::task::{Last, Task};
-use abide_protocol::{shape::ToolUse, task::Phase, transcript::StopReason};
+use super::rules::{Action, Answer, Facts, Last, Rules, Shape, Table, Tools};
+use abide_protocol::transcript::StopReason;
 
-pub(super) struct Chat;
+pub(super) const TABLE: Table = Table {
+    tools: Tools::Absent,
+    // A call all the same is no answer: without text the reply is empty.
+    shape: |_| Shape::WITHOUT_TOOLS,
+    ..Table::USUAL
+};
+
+/// A chat remembers nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Chat;
 
 impl Rules for Chat {
-    fn next(&self, task: &Task) -> Action {
-        match &task.last {
+    fn next(&self, facts: &Facts<'_>) -> Action {
+        match facts.last {
             Last::Start => Action::Think(None),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
-            Last::Text { text, .. } => Action::Finish(Answer::of(task, text)),
+            Last::Text { text, .. } => Action::Finish(Answer::of(facts, text)),
             Last::Results { .. } | Last::Nudged => Action::Finish(Answer::default()),
         }
-    }
-
-    /// It has no tools. A call all the same is no answer: without text the reply is empty.
-    fn tool_use(&self, _: Option<Phase>) -> ToolUse {
-        ToolUse::Forbidden
-    }
-
-    fn control_tools(&self) -> &'static [&'static str] {
-        &[]
     }
 }

@@ -1,21 +1,27 @@
-//! `plan`: each step asks the model for a plan, a JSON object with the step's calls. It works with models that cannot call tools.
+//! `plan`: each step asks the model for a plan, a JSON object with the step's calls. It works with models
+//! that cannot call tools.
 //!
 //! The calls are not in the provider's reply, so their results go back to the model as one note.
 
-use super::{Action, Answer, Rules, Turn, agent};
-use crate::{
+use super::{
+    block::Block,
+    block_filter::BlockFilter,
     control::{ASK_USER, FORK, SEND_UPDATE, TASK_COMPLETE, TELL, WAIT},
-    reading::{self, Reading},
-    task::{Last, Task},
+    progress::{CUT_STREAK, Progress},
+    reading::{Reading, ask, call},
+    rules::{Action, Answer, Facts, Last, Rules, Shape, Table, Tools},
 };
 use abide_protocol::{
     JsonText,
-    shape::{OutputSchema, ToolUse},
+    record::RecordBody,
+    shape::OutputSchema,
     task::Phase,
     transcript::{EffectClass, Reply, StopReason, ToolSpec},
 };
-use serde_json::json;
-use std::collections::BTreeMap;
+use serde_json::{Value, json};
+
+/// The most calls in a plan. A longer list is no plan.
+const MAX_CALLS: usize = 32;
 
 /// After this many replies in a row without a plan the task ends with the last one.
 const TEXT_STREAK: u32 = 3;
@@ -25,63 +31,105 @@ const MALFORMED: &str = "Your last reply was not a plan with something to do. Re
 const CUT: &str =
     "Your last reply was cut before its end, so its plan was not carried out. Reply with a shorter plan.";
 
-pub(super) struct Plan;
+pub(super) const TABLE: Table = Table {
+    prompt: Some(include_str!("prompt/plan.md")),
+    tools: Tools::Described(describe),
+    control_tools: &[TASK_COMPLETE, ASK_USER, SEND_UPDATE, FORK, WAIT, TELL],
+    shape,
+    read,
+    asks_first: true,
+    ..Table::USUAL
+};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Plan {
+    progress: Progress,
+}
 
 impl Rules for Plan {
-    fn next(&self, task: &Task) -> Action {
-        match &task.last {
+    fn fold(&mut self, record: &RecordBody, _: &Last) {
+        self.progress.fold(record);
+        if matches!(record, RecordBody::Intervened(intervened) if intervened.content.is_some()) {
+            self.progress.phase = None;
+        }
+    }
+
+    fn next(&self, facts: &Facts<'_>) -> Action {
+        match facts.last {
             Last::Start | Last::Nudged | Last::Results { complete: None } => Action::Think(Some(Phase::Plan)),
-            Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(task, summary)),
+            Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(facts, summary)),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
             Last::Text { text, stop: StopReason::Length | StopReason::Unfinished, .. } => {
-                if task.uncalled.cut >= agent::CUT_STREAK {
-                    Action::Finish(Answer::of(task, text))
+                if self.progress.cut >= CUT_STREAK {
+                    Action::Finish(Answer::of(facts, text))
                 } else {
                     Action::Nudge(CUT)
                 }
             }
-            Last::Text { text, .. } if task.uncalled.texts >= TEXT_STREAK => {
-                Action::Finish(Answer::of(task, text))
+            Last::Text { text, .. } if self.progress.texts >= TEXT_STREAK => {
+                Action::Finish(Answer::of(facts, text))
             }
             Last::Text { .. } => Action::Nudge(MALFORMED),
         }
     }
 
-    fn tool_use(&self, _: Option<Phase>) -> ToolUse {
-        ToolUse::Forbidden
-    }
-
-    fn output_schema(&self, tools: &[ToolSpec]) -> Option<OutputSchema> {
-        Some(schema(tools))
-    }
-
-    fn read(&self, _: Turn, reply: &Reply) -> Reading {
-        let text = reply.text();
-        let is_cut = matches!(reply.stop_reason, StopReason::Length | StopReason::Unfinished);
-        let plan = (!is_cut).then(|| reading::plan(&text)).flatten();
-        plan.unwrap_or_else(|| reading::no_plan(&text))
-    }
-
-    fn control_tools(&self) -> &'static [&'static str] {
-        &[TASK_COMPLETE, ASK_USER, SEND_UPDATE, FORK, WAIT, TELL]
-    }
-
-    fn templates(&self) -> BTreeMap<Phase, &'static str> {
-        BTreeMap::from([(Phase::Plan, include_str!("../prompt/agent_plan_prompt.md"))])
-    }
-
-    fn asks_first(&self) -> bool {
-        true
-    }
-
-    fn declares_tools(&self) -> bool {
-        false
+    fn phase(&self) -> Option<Phase> {
+        self.progress.phase
     }
 }
 
-/// The JSON Schema of a plan with calls of these tools. [`reading::plan`] reads more leniently.
+fn shape(phase: Option<Phase>) -> Shape {
+    let shape = Shape { schema: Some(schema), ..Shape::WITHOUT_TOOLS };
+    match phase {
+        Some(Phase::Plan) => shape.noted(include_str!("prompt/agent_plan_prompt.md")),
+        _ => shape,
+    }
+}
+
+fn read(_: Option<Phase>, reply: &Reply) -> Reading {
+    let text = reply.text();
+    let is_cut = matches!(reply.stop_reason, StopReason::Length | StopReason::Unfinished);
+    let plan = (!is_cut).then(|| read_plan(&text)).flatten();
+    plan.unwrap_or_else(|| read_no_plan(&text))
+}
+
+/// Reads a plan, if the text holds one: its question, then its calls, then its end. People see its reasoning.
+/// A plan that asks is not complete: what it would end with does not know the answer.
+fn read_plan(text: &str) -> Option<Reading> {
+    let block = Block::find(text, &["reasoning", "tool_calls", "question", "is_complete"])?;
+    let (reasoning, question, listed) =
+        (block.text("reasoning"), block.text("question"), block.list("tool_calls"));
+    if listed.len() > MAX_CALLS {
+        return None;
+    }
+    let mut calls = Vec::new();
+    let asks = !question.trim().is_empty();
+    if asks {
+        calls.push(ask(&question));
+    }
+    for planned in listed {
+        let name = planned.get("tool_name").and_then(Value::as_str).unwrap_or_default();
+        let arguments = planned.get("parameters").map_or_else(|| "{}".to_owned(), Value::to_string);
+        calls.push(call(name, arguments));
+    }
+    if !asks && block.flag("is_complete").unwrap_or_default() {
+        let summary = if reasoning.trim().is_empty() { "Done." } else { &reasoning };
+        calls.push(call(TASK_COMPLETE, json!({ "summary": summary }).to_string()));
+    }
+    Some(Reading { text: Some(block.around_or(&reasoning)), calls, ..Reading::default() })
+}
+
+/// Reads a reply that holds no plan, for example one that was cut: people see its text up to where a plan
+/// begins.
+fn read_no_plan(text: &str) -> Reading {
+    let shown = BlockFilter::new(true).push(text);
+    Reading { text: Some(shown.trim_end().to_owned()), ..Reading::default() }
+}
+
+/// The JSON Schema of a plan with calls of these tools. [`read_plan`] reads more leniently.
 ///
-/// It names each tool with its parameters: a small model held to a schema that leaves them open writes names of its own.
+/// It names each tool with its parameters: a small model held to a schema that leaves them open writes names
+/// of its own.
 fn schema(tools: &[ToolSpec]) -> OutputSchema {
     let call = |tool: &ToolSpec| {
         json!({
@@ -110,7 +158,16 @@ fn schema(tools: &[ToolSpec]) -> OutputSchema {
 }
 
 /// The tools that a plan may call. Questions and the end of the task have fields of their own.
-pub(crate) fn offered(tools: &[ToolSpec]) -> impl Iterator<Item = &ToolSpec> {
+fn offered(tools: &[ToolSpec]) -> impl Iterator<Item = &ToolSpec> {
     let of_fields = |tool: &&ToolSpec| matches!(tool.name.as_str(), TASK_COMPLETE | ASK_USER);
     tools.iter().filter(move |tool| tool.effect != EffectClass::Control || !of_fields(tool))
+}
+
+/// The tools that a plan may call, a line of JSON each.
+fn describe(tools: &[ToolSpec]) -> String {
+    let line = |tool: &ToolSpec| {
+        let (name, description) = (&tool.name, &tool.description);
+        json!({ "name": name, "description": description, "parameters": tool.parameters.value() }).to_string()
+    };
+    offered(tools).map(line).collect::<Vec<_>>().join("\n")
 }

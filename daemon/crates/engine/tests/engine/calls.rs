@@ -4,7 +4,7 @@ use crate::{
     plan::{ask, complete, read, shell, update, write},
     world::{World, head, somebody},
 };
-use abide_engine::{First, Input, Refusal};
+use abide_engine::{Command, First, Input, Refusal};
 use abide_protocol::{
     inbox::{Decision, Rule},
     message::CallOutcome,
@@ -87,7 +87,7 @@ fn a_rejected_call_fails_and_the_others_run() {
     let approval = w.approval(calls[0]).id;
     let by = By { via: Via::Socket, name: "a client".to_owned() };
     let note = Some("use make".to_owned());
-    w.input(Input::Decide { approval, decision: Decision::RejectAlways, note, rule: None, by: by.clone() });
+    w.input(Command::Decide { approval, decision: Decision::RejectAlways, note, rule: None, by: by.clone() });
     assert_eq!(w.count(|b| matches!(b, RecordBody::ApprovalDecided(decided) if decided.by == by)), 1);
     assert_eq!(w.outcome(calls[0]), Some(CallOutcome::Rejected));
     assert_eq!(w.count(|b| matches!(b, RecordBody::RuleRemembered(r) if !r.allow)), 1);
@@ -118,7 +118,8 @@ fn the_first_decision_wins() {
     let at = w.now;
     w.now = at.plus(60_000);
     for decision in [Decision::AllowOnce, Decision::RejectOnce] {
-        let refusal = w.attempt(Input::Decide { approval, decision, note: None, rule: None, by: somebody() });
+        let refusal =
+            w.attempt(Command::Decide { approval, decision, note: None, rule: None, by: somebody() });
         assert_eq!(refusal, Err(Refusal::Decided(First { said: Decision::AllowOnce, at })));
     }
     assert_eq!(w.running(), [(call, 1)]);
@@ -131,7 +132,7 @@ fn a_decision_after_the_task_ended_is_refused() {
     let approval = w.approval(call).id;
     w.stop("");
     let late =
-        Input::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: somebody() };
+        Command::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: somebody() };
     assert_eq!(w.attempt(late), Err(Refusal::NoApproval));
 }
 

@@ -4,7 +4,7 @@ use crate::{
     plan::{Plan, ask, complete, read, update},
     world::World,
 };
-use abide_engine::control;
+use abide_engine::{control, control_tools};
 use abide_protocol::{
     CallId,
     message::CallOutcome,
@@ -43,7 +43,7 @@ fn ask_user_and_request_input_both_ask() {
 
 #[test]
 fn one_name_of_the_question_tool_is_declared_and_both_can_be_called() {
-    let declared = control::specs(Mode::Agent);
+    let declared = control_tools(Mode::Agent);
     let call = |tool: &str| CallBlock {
         id: CallId(Uuid::nil()),
         provider_id: String::new(),

@@ -160,7 +160,7 @@ fn open_questions_and_approvals_stay_open_under_their_ids() {
     assert!(
         matches!(w.answer(question.id, Some("b")), Err(Refusal::Answered(first)) if first.said.as_deref() == Some("a"))
     );
-    let again = abide_engine::Input::Decide {
+    let again = abide_engine::Command::Decide {
         approval: approval.id,
         decision: Decision::AllowOnce,
         note: None,

@@ -5,7 +5,8 @@ use crate::{
     world::{World, facts, head, somebody},
 };
 use abide_engine::{
-    Effect, History, Input, Mint, NoTrail, Refusal, Shown, Start, Trail, Window, effects, handle, project,
+    Command, Effect, History, Input, Mint, NoTrail, Refusal, Start, Trail, Window, effects, handle, project,
+    works_on_files,
 };
 use abide_protocol::{
     ConversationId, RecordId, Seq, TaskId, Timestamp,
@@ -37,8 +38,8 @@ fn taken(number: u32, step: u32, others: Option<&str>, name: &str) -> Record {
     record(TASK, RecordBody::Checkpointed(Checkpointed { number, step, state }))
 }
 
-fn undo_of(undo: RecordId, undone: TaskId, from: UndoFrom) -> Input {
-    Input::Undo(UndoBegun { undo, undone, from, all: false, files: Vec::new(), hunk: None, by: somebody() })
+fn undo_of(undo: RecordId, undone: TaskId, from: UndoFrom) -> Command {
+    Command::Undo(UndoBegun { undo, undone, from, all: false, files: Vec::new(), hunk: None, by: somebody() })
 }
 
 /// The newest checkpoint, and when calls ran since.
@@ -169,15 +170,15 @@ fn an_undo_waits_for_the_task_and_a_new_task_waits_for_the_undo() {
     let head = TaskStarted { checkpoints: true, ..head() };
     let start =
         |head| Start { task: TASK, conversation: Some(facts()), head, imported: Vec::new(), setup: None };
-    handle(&mut history, Input::Start(Box::new(start(head.clone()))), &mut mint).unwrap();
+    handle(&mut history, Command::Start(Box::new(start(head.clone()))), &mut mint).unwrap();
     let undo = RecordId(Uuid::from_u128(1));
     let begin = || undo_of(undo, TASK, UndoFrom::Start);
     assert_eq!(handle(&mut history, begin(), &mut mint).unwrap_err(), Refusal::AtWork(TASK));
-    handle(&mut history, Input::Stop { task: TASK, shown: Shown::new() }, &mut mint).unwrap();
+    handle(&mut history, Command::Stop { task: TASK }, &mut mint).unwrap();
     handle(&mut history, begin(), &mut mint).unwrap();
     assert_eq!(effects(&history), [Effect::Undo { task: TASK, undo }]);
     assert_eq!(handle(&mut history, begin(), &mut mint).unwrap_err(), Refusal::Undoing);
-    let next = handle(&mut history, Input::Start(Box::new(start(head))), &mut mint);
+    let next = handle(&mut history, Command::Start(Box::new(start(head))), &mut mint);
     assert_eq!(next.unwrap_err(), Refusal::Undoing);
     let end = || Input::Undone { undo, result: UndoResult::Failed("no room".to_owned()) };
     handle(&mut history, end(), &mut mint).unwrap();
@@ -191,7 +192,7 @@ fn with_checkpoints() -> World {
 
 /// The number of the checkpoint that is due.
 fn due(w: &World) -> Option<u32> {
-    assert_eq!(w.history.works_on_files(), w.history.undo().is_some() || numbers(w).next().is_some());
+    assert_eq!(works_on_files(&w.history), w.history.undo().is_some() || numbers(w).next().is_some());
     numbers(w).next()
 }
 
@@ -578,7 +579,7 @@ fn what_could_not_be_undone_can_be_allowed_for_the_task() {
         w.reply("", &[shell("make").without_undo(), write("a").without_undo(), shell("rm a").asking()]);
     assert_eq!(w.task().approvals.len(), 3);
     let other = w.approval(calls[2]).id;
-    let task_wide = |approval| Input::Decide {
+    let task_wide = |approval| Command::Decide {
         approval,
         decision: Decision::AllowForTask,
         note: None,

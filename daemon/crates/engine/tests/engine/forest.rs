@@ -4,7 +4,7 @@ use crate::{
     plan::{ask, complete, read, shell, wait},
     world::{World, head},
 };
-use abide_engine::{Effect, Input, Refusal, Shown, effects, is_at_work, status, wake_at};
+use abide_engine::{Command, Effect, Refusal, Shown, effects, is_at_work, status, wake_at};
 use abide_protocol::{
     TaskId,
     inbox::QuestionKind,
@@ -78,7 +78,7 @@ fn a_result_is_delivered_to_the_parent_once_in_the_append_of_the_end() {
         );
         w.input(replied.0)
     };
-    let stop: Ending = |w| w.input(Input::Stop { task: w.id, shown: Shown::new() });
+    let stop: Ending = |w| w.input(Command::Stop { task: w.id });
     let fail: Ending = |w| w.fail(ModelErrorKind::Auth, false, None);
     let time_out: Ending = |w| {
         w.reply("", &[ask("Which?")]);
@@ -152,7 +152,7 @@ fn a_stop_ends_all_beneath_deepest_first_in_one_append() {
     let call = w.reply("", &[shell("c")])[0];
     w.id = grandchild;
     let shown = Shown::from([(w.item(), "Half a".to_owned())]);
-    let records = w.input(Input::Stop { task: root, shown });
+    let records = w.input_shown(Command::Stop { task: root }, shown);
     let ended: Vec<TaskId> = ends(&records).into_iter().map(|(task, _)| task).collect();
     assert_eq!(ended, [sibling, grandchild, child, root]);
     assert!(ends(&records)[..3].iter().all(|(_, reason)| *reason == EndReason::ParentEnded));
@@ -174,14 +174,11 @@ fn stopping_a_child_ends_only_the_tasks_beneath_it() {
     w.id = child;
     let call = w.reply("", &[shell("c")])[0];
     let sibling = w.fork(root, |_| {});
-    let records = w.input(Input::Stop { task: child, shown: Shown::new() });
+    let records = w.input(Command::Stop { task: child });
     assert_eq!(ends(&records), [(grandchild, EndReason::ParentEnded), (child, EndReason::Stopped)]);
     assert_eq!(deliveries(&records), [(child, root)]);
     assert_eq!(at_work(&w), [sibling, root]);
-    assert_eq!(
-        w.attempt(Input::Stop { task: grandchild, shown: Shown::new() }),
-        Err(Refusal::Ended(EndReason::ParentEnded))
-    );
+    assert_eq!(w.attempt(Command::Stop { task: grandchild }), Err(Refusal::Ended(EndReason::ParentEnded)));
     w.id = child;
     assert_eq!(w.fork_by_line(call, 1, 0), Err(Refusal::Ended(EndReason::Stopped)));
 }
@@ -273,7 +270,7 @@ fn a_pause_holds_all_beneath_and_a_resume_releases_them() {
 #[test]
 fn resuming_a_held_task_names_the_task_that_holds_it() {
     let (mut w, [root, child, grandchild]) = three();
-    let resume = |task| Input::Resume { task, by: None };
+    let resume = |task| Command::Resume { task, by: None };
     assert_eq!(w.attempt(resume(grandchild)), Err(Refusal::NotPaused));
     w.id = root;
     w.pause();
@@ -296,7 +293,7 @@ fn resuming_a_task_beneath_a_question_about_a_restart_names_the_task_that_asks()
     w.restart();
     w.id = root;
     assert_eq!(w.question().kind, QuestionKind::Restart);
-    assert_eq!(w.attempt(Input::Resume { task: child, by: None }), Err(Refusal::Held(root)));
+    assert_eq!(w.attempt(Command::Resume { task: child, by: None }), Err(Refusal::Held(root)));
 }
 
 /// A pause is not work: no task's clock runs in it.
@@ -430,7 +427,7 @@ fn the_next_root_goes_on_with_the_transcript_of_the_last_one() {
     w.stop("");
     w.start(head()).unwrap();
     assert_eq!((w.transcript(), w.history.tasks().len()), (vec!["user".to_owned(); 2], 1));
-    assert_eq!(w.attempt(Input::Pause { task: root }), Err(Refusal::NoTask));
+    assert_eq!(w.attempt(Command::Pause { task: root }), Err(Refusal::NoTask));
 }
 
 /// The task between them waits for the one below, and ends with the one above: its call gets one result.

@@ -1,7 +1,7 @@
 //! A conversation that goes on from messages of another program.
 
 use crate::world::{World, facts, head};
-use abide_engine::{Input, Start};
+use abide_engine::{Command, Start};
 use abide_protocol::{
     CallId, JsonText, TaskId,
     record::{Imported, ImportedReply, ImportedResult, ImportedText},
@@ -37,7 +37,7 @@ fn imported_messages_are_the_start_of_the_transcript() {
     let task = TaskId(Uuid::from_u128(1));
     w.id = task;
     let start = Start { task, conversation: Some(facts()), head: head(), imported, setup: None };
-    w.input(Input::Start(Box::new(start)));
+    w.input(Command::Start(Box::new(start)));
     assert_eq!(w.transcript(), ["note", "user", "reply", "read:ok", "reply", "user"]);
     let replies: Vec<_> = w
         .task()

@@ -5,7 +5,7 @@ use crate::{
     plan::{Plan, ask, complete, fork, read, shell, wait, write},
     world::{World, prompts, somebody, tool},
 };
-use abide_engine::{CallStage, Input, Intervention, Refusal, Shown};
+use abide_engine::{CallStage, Command, Intervention, Refusal, Shown};
 use abide_protocol::{
     CallId,
     inbox::Decision,
@@ -210,7 +210,7 @@ fn a_decision_on_a_closed_approval_is_refused_and_the_call_never_starts() {
     let approval = w.approval(calls[0]).id;
     modify(&mut w, "");
     let late =
-        Input::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: somebody() };
+        Command::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: somebody() };
     assert_eq!(w.attempt(late), Err(Refusal::NoApproval));
     assert_eq!(w.starts(calls[0]), 0);
     assert!(w.is_thinking());
@@ -289,7 +289,7 @@ fn an_end_that_cuts_a_call_off_keeps_its_output() {
     ] {
         let (mut w, calls) = called(&[shell("make"), shell("never")]);
         let outputs = calls.iter().map(|call| (*call, output.to_owned()));
-        w.input(Input::Stop { task: w.id, shown: Shown::new().with_outputs(outputs) });
+        w.input_shown(Command::Stop { task: w.id }, Shown::new().with_outputs(outputs));
         assert_eq!(w.outcome(calls[0]), Some(CallOutcome::Cancelled));
         assert_eq!(w.result(calls[0]), Some(told));
         assert_eq!(
@@ -331,7 +331,7 @@ fn a_deleted_task_ends_wherever_it_is() {
     delete(&mut paused);
     let by = By { via: Via::Socket, name: String::new() };
     let again = Intervention::Comment("Hello?".to_owned());
-    let late = Input::Intervene { task: paused.id, intervention: again, by, shown: Shown::new() };
+    let late = Command::Intervene { task: paused.id, intervention: again, by };
     assert_eq!(paused.attempt(late), Err(Refusal::Ended(EndReason::Deleted)));
 }
 

@@ -4,7 +4,7 @@ use crate::{
     plan::{ask, complete, read, shell},
     world::{World, somebody},
 };
-use abide_engine::{Input, Refusal, Shown};
+use abide_engine::{Command, Input, Refusal, Shown};
 use abide_protocol::{
     CallId, QuestionId, Timestamp,
     inbox::{Decision, QuestionKind},
@@ -158,7 +158,7 @@ fn the_time_limit_records_the_shown_text_of_a_cut_off_reply() {
     let mut w = World::started_with(|head| head.limits.max_duration_secs = 100);
     let item = w.item();
     w.now = w.wake_at().unwrap();
-    let records = w.input(Input::Wake { shown: Shown::from([(item, "Half a".to_owned())]) });
+    let records = w.input_shown(Input::Wake, Shown::from([(item, "Half a".to_owned())]));
     assert_eq!(w.end(), Some(EndReason::TimeLimit));
     let kept =
         |r: &NewRecord| matches!(&r.body, RecordBody::PartialReply(p) if r.id == item && p.text == "Half a");
@@ -207,7 +207,7 @@ fn resuming_a_budget_pause_answers_its_question() {
     }
     let question = w.question().id;
     let by = By { via: Via::Socket, name: "window".to_owned() };
-    let records = w.input(Input::Resume { task: w.id, by: Some(by.clone()) });
+    let records = w.input(Command::Resume { task: w.id, by: Some(by.clone()) });
     assert!(
         matches!(&records[0].body, RecordBody::QuestionAnswered(a) if a.by.as_ref() == Some(&by)),
         "the answer names who resumed: {:?}",
@@ -329,7 +329,7 @@ fn the_loop_question_comes_before_approvals_and_denials() {
         for _ in 0..4 {
             let call = w.reply("", std::slice::from_ref(&plan))[0];
             if let Some(approval) = w.task().approvals.keys().next().copied() {
-                w.input(Input::Decide {
+                w.input(Command::Decide {
                     approval,
                     decision: Decision::AllowOnce,
                     note: None,

@@ -19,6 +19,7 @@ mod control;
 mod crash;
 mod driver;
 mod files;
+mod floors;
 mod forest;
 mod imported;
 mod incomplete;

@@ -4,7 +4,7 @@ use crate::{
     plan::{Plan, ask, complete, fork, read, update},
     world::{World, prompts, tool},
 };
-use abide_engine::{Turn, control, declares_tools, default_steps};
+use abide_engine::{Turn, control_tools, declares_tools, default_steps};
 use abide_protocol::{
     CallId, JsonText,
     record::{PhaseBegan, RecordBody},
@@ -416,7 +416,7 @@ fn the_control_tools_of_each_mode() {
     ];
     assert_eq!(table.len(), Mode::ALL.len());
     for (mode, expected) in table {
-        let specs = control::specs(mode);
+        let specs = control_tools(mode);
         assert_eq!(specs.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), expected, "{mode:?}");
     }
 }
@@ -424,7 +424,7 @@ fn the_control_tools_of_each_mode() {
 /// A plan has fields for questions and for the end of the task.
 #[test]
 fn a_plan_may_call_all_tools_but_those_that_it_has_a_field_for() {
-    let tools: Vec<ToolSpec> = [tool()].into_iter().chain(control::specs(Mode::Plan)).collect();
+    let tools: Vec<ToolSpec> = [tool()].into_iter().chain(control_tools(Mode::Plan)).collect();
     let turn = Turn { mode: Mode::Plan, phase: Some(Phase::Plan), may_ask: true };
     let schema = turn.shape(&tools).output_schema.expect("a plan has a schema");
     let calls = schema.schema.value()["properties"]["tool_calls"]["items"]["anyOf"].clone();

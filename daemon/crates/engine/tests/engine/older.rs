@@ -4,7 +4,7 @@ use crate::{
     plan::{read, shell},
     world::{World, head},
 };
-use abide_engine::{History, Input, Mint, Shown, Start, handle};
+use abide_engine::{Command, History, Input, Mint, Start, handle};
 use abide_protocol::{
     TaskId,
     record::{Interruption, NewRecord, RecordBody, TaskEnded},
@@ -38,7 +38,7 @@ fn calls_without_results_get_one_when_the_end_is_folded() {
         imported: Vec::new(),
         setup: None,
     };
-    handle(&mut history, Input::Start(Box::new(start)), &mut mint).unwrap();
+    handle(&mut history, Command::Start(Box::new(start)), &mut mint).unwrap();
     let entries = history.root().unwrap().entries();
     let results = entries.iter().filter(|e| matches!(e, Entry::Result(r) if !r.ok && !r.text.is_empty()));
     assert_eq!(results.count(), 2);
@@ -82,7 +82,7 @@ fn histories_with_missing_records_are_folded_and_resumed() {
                 &mut mint,
             )
             .unwrap();
-            let stop = Input::Stop { task, shown: Shown::new() };
+            let stop = Command::Stop { task };
             handle(&mut history, stop, &mut mint).unwrap();
             assert!(history.live().next().is_none());
         }

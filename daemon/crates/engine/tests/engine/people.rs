@@ -4,7 +4,7 @@ use crate::{
     plan::{ask, complete, read, shell},
     world::{World, facts, head, prompts, somebody},
 };
-use abide_engine::{First, History, Input, Mint, Refusal, Shown, Stage, needs_daemon, view};
+use abide_engine::{Command, First, History, Input, Mint, Refusal, Stage, needs_daemon, view};
 use abide_protocol::{
     ConversationId, QuestionId, TaskId,
     inbox::{Decision, NamedFile, WiderRule},
@@ -67,12 +67,12 @@ fn an_ended_task_refuses_every_command() {
     let mut w = World::started();
     w.stop("");
     let (task, ended) = (w.id, Err(Refusal::Ended(EndReason::Stopped)));
-    assert_eq!(w.attempt(Input::Stop { task, shown: Shown::new() }), ended);
-    assert_eq!(w.attempt(Input::Pause { task }), ended);
-    assert_eq!(w.attempt(Input::Resume { task, by: None }), ended);
-    assert_eq!(w.attempt(Input::Wake { shown: Shown::new() }), Ok(vec![]));
+    assert_eq!(w.attempt(Command::Stop { task }), ended);
+    assert_eq!(w.attempt(Command::Pause { task }), ended);
+    assert_eq!(w.attempt(Command::Resume { task, by: None }), ended);
+    assert_eq!(w.attempt(Input::Wake), Ok(vec![]));
     let stranger = TaskId(uuid::Uuid::nil());
-    assert_eq!(w.attempt(Input::Pause { task: stranger }), Err(Refusal::NoTask));
+    assert_eq!(w.attempt(Command::Pause { task: stranger }), Err(Refusal::NoTask));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_pause_takes_effect_at_the_next_boundary() {
     assert_eq!((w.running(), w.task().approvals.len()), (vec![], 0), "nothing new starts");
     w.resume();
     assert_eq!((w.running(), w.task().approvals.len()), (vec![(calls[0], 1)], 1));
-    assert_eq!(w.attempt(Input::Resume { task: w.id, by: None }), Err(Refusal::NotPaused));
+    assert_eq!(w.attempt(Command::Resume { task: w.id, by: None }), Err(Refusal::NotPaused));
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn only_open_questions_take_answers() {
     assert_eq!(w.answer(QuestionId(uuid::Uuid::nil()), Some("a")), Err(Refusal::NoQuestion));
     let approval = abide_protocol::ApprovalId(uuid::Uuid::nil());
     let decide =
-        Input::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: somebody() };
+        Command::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: somebody() };
     assert_eq!(w.attempt(decide), Err(Refusal::NoApproval));
 }
 
@@ -211,12 +211,12 @@ fn a_new_task_continues_the_transcript_and_resets_the_counts() {
 #[test]
 fn a_conversation_is_created_updated_and_archived() {
     let mut w = World::new(1);
-    w.input(Input::Create(facts()));
-    w.input(Input::Update(ConversationUpdated {
+    w.input(Command::Create(facts()));
+    w.input(Command::Update(ConversationUpdated {
         title: Some("Another".to_owned()),
         ..ConversationUpdated::default()
     }));
-    w.input(Input::Archive { archived: true });
+    w.input(Command::Archive { archived: true });
     let conversation = w.history.conversation.as_ref().unwrap();
     assert_eq!((conversation.facts.title.as_str(), conversation.facts.workspace.as_str()), ("Another", "/w"));
     assert!(conversation.archived);
@@ -257,7 +257,9 @@ fn a_refused_input_changes_nothing() {
     let mut w = World::started();
     let before = w.history.clone();
     let mut mint = Mint::new(w.now, 7);
-    assert!(abide_engine::handle(&mut w.history, Input::Resume { task: w.id, by: None }, &mut mint).is_err());
+    assert!(
+        abide_engine::handle(&mut w.history, Command::Resume { task: w.id, by: None }, &mut mint).is_err()
+    );
     assert_eq!(w.history, before);
     assert!(matches!(w.task().stage, Stage::Thinking { .. }));
 }
@@ -275,7 +277,7 @@ fn only_a_rule_that_the_approval_offers_can_be_remembered() {
     let approval = w.approval(calls[0]).id;
     let mut decide = |rule: &str| {
         let (decision, rule) = (Decision::AllowAlways, Some(rule.to_owned()));
-        w.attempt(Input::Decide { approval, decision, note: None, rule, by: somebody() })
+        w.attempt(Command::Decide { approval, decision, note: None, rule, by: somebody() })
     };
     let refused = decide("shell(*)").expect_err("it is not offered");
     assert_eq!(
@@ -299,7 +301,7 @@ fn what_can_be_allowed_only_once_is_not_allowed_always() {
     let id = approval.id;
     assert_eq!((&approval.files, approval.only_once.as_deref()), (&files, Some("it names `a.sh`")));
     let mut decide = |decision| {
-        w.attempt(Input::Decide { approval: id, decision, note: None, rule: None, by: somebody() })
+        w.attempt(Command::Decide { approval: id, decision, note: None, rule: None, by: somebody() })
     };
     let refused = decide(Decision::AllowAlways).expect_err("it would be remembered");
     assert_eq!(refused.to_string(), "this call can only be allowed once: it names `a.sh`");

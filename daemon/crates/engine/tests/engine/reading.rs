@@ -82,13 +82,13 @@ fn a_block_is_hidden_while_it_is_streamed() {
     ];
     for (text, shown) in table {
         let turn = |phase| Turn { mode: Mode::Roa, phase, may_ask: true };
-        let mut veil = turn(Some(Phase::Observe)).veil();
-        assert_eq!(veil.push(text).trim_end(), shown.trim_end(), "{text}");
-        let mut veil = turn(Some(Phase::Reason)).veil();
-        let pieces: String = text.chars().map(|c| veil.push(&c.to_string())).collect();
+        let mut filter = turn(Some(Phase::Observe)).block_filter();
+        assert_eq!(filter.push(text).trim_end(), shown.trim_end(), "{text}");
+        let mut filter = turn(Some(Phase::Reason)).block_filter();
+        let pieces: String = text.chars().map(|c| filter.push(&c.to_string())).collect();
         assert_eq!(pieces.trim_end(), shown.trim_end(), "{text}, by the character");
-        assert_eq!(turn(Some(Phase::Act)).veil().push(text), text);
-        assert_eq!(turn(None).veil().push(text), text);
+        assert_eq!(turn(Some(Phase::Act)).block_filter().push(text), text);
+        assert_eq!(turn(None).block_filter().push(text), text);
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     plan::{complete, read},
     world::World,
 };
-use abide_engine::{Input, ModelFailure, Refusal, Shown, Stage, Traces};
+use abide_engine::{Command, Input, ModelFailure, Refusal, Shown, Stage, Traces};
 use abide_protocol::{
     inbox::QuestionKind,
     record::{ModelErrorKind, NewRecord, RecordBody, Trace},
@@ -308,7 +308,7 @@ fn the_next_attempt_drops_the_shown_text_of_the_broken_reply() {
     let item = w.item();
     w.fail(ModelErrorKind::Network, true, None);
     w.sleep();
-    w.input(Input::Stop { task: w.id, shown: Shown::from([(item, "Half a".to_owned())]) });
+    w.input_shown(Command::Stop { task: w.id }, Shown::from([(item, "Half a".to_owned())]));
     assert_eq!(w.transcript(), ["user"]);
 }
 

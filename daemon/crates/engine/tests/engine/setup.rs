@@ -1,7 +1,7 @@
 //! A call before the first step: the setup of a worktree.
 
 use crate::world::{World, facts, head, tool};
-use abide_engine::{Effect, Input, Start, effects};
+use abide_engine::{Command, Effect, Input, Start, effects};
 use abide_protocol::{
     CallId, TaskId,
     message::CallOutcome,
@@ -44,7 +44,7 @@ fn started(mode: Mode, permission: Permission) -> World {
     (head.mode, head.tools) = (mode, vec![tool()]);
     let task = TaskId(w.mint().uuid());
     let (conversation, setup) = (Some(facts()), Some(assessed(permission)));
-    w.input(Input::Start(Box::new(Start { task, conversation, head, imported: Vec::new(), setup })));
+    w.input(Command::Start(Box::new(Start { task, conversation, head, imported: Vec::new(), setup })));
     w.id = task;
     w
 }

@@ -5,8 +5,9 @@ use crate::{
     plan::{self, Plan, reply},
 };
 use abide_engine::{
-    Call, CallStage, EditState, Effect, Finding, Fork, History, Input, Intervention, Mint, ModelFailure,
-    Refusal, Replied, Shown, Stage, Start, Task, Traces, advance, effects, handle, status, view, wake_at,
+    Call, CallStage, Command, EditState, Effect, Finding, Fork, History, Input, Intervention, Mint,
+    ModelFailure, Refusal, Replied, Shown, Stage, Start, Task, Traces, accept, advance, effects, status,
+    view, wake_at,
 };
 use abide_protocol::{
     CallId, ConversationId, JsonText, QuestionId, RecordId, TaskId, Timestamp,
@@ -69,11 +70,18 @@ impl World {
     }
 
     /// Handles an input as one append; a refusal changes nothing.
-    pub(crate) fn attempt(&mut self, input: Input) -> Result<Vec<NewRecord>, Refusal> {
+    pub(crate) fn attempt(&mut self, input: impl Into<Input>) -> Result<Vec<NewRecord>, Refusal> {
+        self.attempt_shown(input, Shown::new())
+    }
+
+    /// The same for an input that cuts off what people were shown.
+    fn attempt_shown(&mut self, input: impl Into<Input>, shown: Shown) -> Result<Vec<NewRecord>, Refusal> {
         let mut mint = self.mint();
-        let appended = handle(&mut self.history, input, &mut mint);
-        self.keep(appended.as_deref().unwrap_or_default());
-        appended
+        let mut records = accept(&self.history, input, shown, &mut mint)?;
+        records.iter().for_each(|record| self.history.fold(record));
+        records.append(&mut advance(&mut self.history, &mut mint));
+        self.keep(&records);
+        Ok(records)
     }
 
     fn keep(&mut self, records: &[NewRecord]) {
@@ -81,13 +89,17 @@ impl World {
         self.records.extend_from_slice(records);
     }
 
-    pub(crate) fn input(&mut self, input: Input) -> Vec<NewRecord> {
-        self.attempt(input).expect("the engine takes it")
+    pub(crate) fn input(&mut self, input: impl Into<Input>) -> Vec<NewRecord> {
+        self.input_shown(input, Shown::new())
+    }
+
+    pub(crate) fn input_shown(&mut self, input: impl Into<Input>, shown: Shown) -> Vec<NewRecord> {
+        self.attempt_shown(input, shown).expect("the engine takes it")
     }
 
     pub(crate) fn start(&mut self, head: TaskStarted) -> Result<Vec<NewRecord>, Refusal> {
         let task = TaskId(self.mint().uuid());
-        let appended = self.attempt(Input::Start(Box::new(Start {
+        let appended = self.attempt(Command::Start(Box::new(Start {
             task,
             conversation: Some(facts()),
             head,
@@ -323,30 +335,30 @@ impl World {
         question: QuestionId,
         response: Option<&str>,
     ) -> Result<Vec<NewRecord>, Refusal> {
-        self.attempt(Input::Answer {
+        self.attempt(Command::Answer {
             task: self.id,
             question,
             response: response.map(str::to_owned),
             by: None,
-            shown: Shown::new(),
         })
     }
 
     pub(crate) fn decide(&mut self, call: CallId, decision: Decision) -> Vec<NewRecord> {
         let approval = self.approval(call).id;
-        self.input(Input::Decide { approval, decision, note: None, rule: None, by: somebody() })
+        self.input(Command::Decide { approval, decision, note: None, rule: None, by: somebody() })
     }
 
     pub(crate) fn pause(&mut self) {
-        self.input(Input::Pause { task: self.id });
+        self.input(Command::Pause { task: self.id });
     }
 
     pub(crate) fn resume(&mut self) {
-        self.input(Input::Resume { task: self.id, by: None });
+        self.input(Command::Resume { task: self.id, by: None });
     }
 
     pub(crate) fn stop(&mut self, shown: &str) {
-        self.input(Input::Stop { task: self.id, shown: self.shown(shown) });
+        let shown = self.shown(shown);
+        self.input_shown(Command::Stop { task: self.id }, shown);
     }
 
     /// A person changes the course of the task; `shown` is what clients saw of its reply.
@@ -357,7 +369,7 @@ impl World {
     ) -> Result<Vec<NewRecord>, Refusal> {
         let by = By { via: Via::Socket, name: "test".to_owned() };
         let shown = self.shown(shown);
-        self.attempt(Input::Intervene { task: self.id, intervention, by, shown })
+        self.attempt_shown(Command::Intervene { task: self.id, intervention, by }, shown)
     }
 
     /// This text, as shown of the reply that is under way, if there is one.
@@ -391,7 +403,7 @@ impl World {
     }
 
     pub(crate) fn wake(&mut self) -> Vec<NewRecord> {
-        self.input(Input::Wake { shown: Shown::new() })
+        self.input(Input::Wake)
     }
 
     /// The daemon dies; a minute later another one loads the records. The findings know of no edit.

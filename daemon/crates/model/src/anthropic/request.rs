@@ -3,7 +3,7 @@
 mod content;
 
 use crate::{
-    config::Api,
+    api::Api,
     replay,
     request::ModelRequest,
     written::{Indexed, Messages, Written},
@@ -102,7 +102,7 @@ fn most_output(model: &str) -> u32 {
 /// The messages of the entries from this index on.
 fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Message<'a>> {
     let mut all = Vec::new();
-    let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == Api::ANTHROPIC.name());
+    let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == Api::Anthropic.name());
     for (since, entry) in entries.iter().enumerate().skip(from) {
         match entry {
             Entry::User(text) | Entry::Note(text) => push(&mut all, since, Role::User, plain(text)),
@@ -111,7 +111,7 @@ fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Mess
             }
             Entry::Partial(text) => push(&mut all, since, Role::Assistant, plain(text)),
             Entry::Reply(reply) => {
-                same_api = reply.api == Api::ANTHROPIC.name();
+                same_api = reply.api == Api::Anthropic.name();
                 let kinds = blocks(reply, same_api && reply.model == model, same_api);
                 push(&mut all, since, Role::Assistant, kinds);
             }

@@ -1,8 +1,8 @@
 //! The events of a streamed reply.
 
 use crate::{
+    api::Api,
     assembly::{Assembly, Fault, Part},
-    config::Api,
     counts::Counts,
     fields::Fields,
     overflow,
@@ -237,7 +237,7 @@ impl Decode for Decoder<'_> {
         overflow::check(self.stop_reason.as_deref(), &blocks)?;
         Ok(Reply {
             blocks,
-            api: Api::ANTHROPIC.name().to_owned(),
+            api: Api::Anthropic.name().to_owned(),
             model: model.to_owned(),
             stop_reason,
             usage: self.usage,

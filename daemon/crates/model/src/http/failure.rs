@@ -8,7 +8,11 @@ mod page;
 mod wait;
 
 use super::Peer;
-use crate::{config::Api, error::ModelError, quote::quote, wire::Place};
+use crate::{
+    api::{Api, ServerLocation},
+    error::ModelError,
+    quote::quote,
+};
 use abide_protocol::record::ModelErrorKind as Kind;
 use complaint::Complaint;
 use reqwest::header::{HeaderMap, LOCATION};
@@ -117,8 +121,8 @@ fn words(peer: &Peer<'_>, kind: Kind, complaint: &Complaint, wait: Option<u64>, 
 
 /// Describes the right `base_url`, for a person who has set another.
 const fn where_paths_begin(api: Api) -> &'static str {
-    match api.place() {
-        Place::Address { base_url, .. } => base_url,
-        Place::File => "It has no address",
+    match api.location() {
+        ServerLocation::Address { base_url, .. } => base_url,
+        ServerLocation::File => "It has no address",
     }
 }

@@ -1,7 +1,7 @@
 //! Asks every provider for its models.
 
 use super::{Models, Provider};
-use crate::{error::ModelError, http::Peer, wire::Place};
+use crate::{api::ServerLocation, error::ModelError, http::Peer};
 use abide_protocol::{
     method::daemon::ListModelsParams,
     provider::{KeyState, ProviderInfo},
@@ -26,7 +26,7 @@ impl Models {
     async fn describe(&self, provider: &Provider, offline: bool) -> ProviderInfo {
         let config = &provider.config;
         let peer = self.peer(provider, "");
-        let found = if offline && config.api.place() != Place::File {
+        let found = if offline && config.api.location() != ServerLocation::File {
             Err("not asked".to_owned())
         } else {
             self.names(provider).await.map_err(|e| e.message)

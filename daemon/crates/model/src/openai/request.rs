@@ -1,7 +1,7 @@
 //! The body of a request. Messages come last and in order, so that a longer conversation begins with the bytes of a shorter one.
 
 use crate::{
-    config::Api,
+    api::Api,
     fields::Fields,
     replay,
     request::ModelRequest,
@@ -141,7 +141,7 @@ fn head(
 /// The messages of the entries from this index on. The last one may grow.
 fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Message<'a>> {
     let mut all: Vec<Indexed<Message<'a>>> = Vec::new();
-    let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == Api::OPENAI_CHAT.name());
+    let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == Api::OpenaiChat.name());
     for (since, entry) in entries.iter().enumerate().skip(from) {
         match entry {
             Entry::User(text) | Entry::Note(text) => push_user(&mut all, since, text),
@@ -151,7 +151,7 @@ fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Mess
             Entry::Partial(text) if text.trim().is_empty() => {}
             Entry::Partial(text) => push_assistant(&mut all, since, Said::Text(text)),
             Entry::Reply(reply) => {
-                same_api = reply.api == Api::OPENAI_CHAT.name();
+                same_api = reply.api == Api::OpenaiChat.name();
                 if says_something(reply) {
                     let native = same_api && reply.model == model;
                     push_assistant(&mut all, since, Said::Reply { reply, native });
@@ -234,7 +234,7 @@ impl<'a> Assistant<'a> {
 
     fn calls(&self) -> impl Iterator<Item = Call<'a>> {
         self.last_reply().into_iter().flat_map(|(reply, native)| {
-            let same_api = reply.api == Api::OPENAI_CHAT.name();
+            let same_api = reply.api == Api::OpenaiChat.name();
             reply.calls().map(move |call| Call { call, same_api, native })
         })
     }

@@ -3,8 +3,8 @@
 mod calls;
 
 use crate::{
+    api::Api,
     assembly::{Assembly, Fault, Part},
-    config::Api,
     counts::Counts,
     fields::{Fields, Gathered},
     overflow,
@@ -268,7 +268,7 @@ impl Decode for Decoder<'_> {
         overflow::check(self.finish_reason.as_deref(), &blocks)?;
         Ok(Reply {
             blocks,
-            api: Api::OPENAI_CHAT.name().to_owned(),
+            api: Api::OpenaiChat.name().to_owned(),
             model: model.to_owned(),
             stop_reason,
             usage: self.usage,

@@ -2,7 +2,7 @@
 
 use super::item::Item;
 use crate::{
-    config::Api,
+    api::Api,
     replay,
     request::ModelRequest,
     shape,
@@ -112,7 +112,7 @@ pub(super) fn body(model: &str, request: &ModelRequest, reasons: bool) -> serde_
 /// The items of the entries from this index on. No later entry changes one.
 fn items<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Item<'a>> {
     let mut all: Vec<Indexed<Item<'a>>> = Vec::new();
-    let this_api = Api::OPENAI_RESPONSES.name();
+    let this_api = Api::OpenaiResponses.name();
     let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == this_api);
     for (since, entry) in entries.iter().enumerate().skip(from) {
         let items = match entry {

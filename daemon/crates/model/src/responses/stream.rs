@@ -1,8 +1,8 @@
 //! The events of a streamed reply. Deltas are shown; what counts is the whole item at its end.
 
 use crate::{
+    api::Api,
     assembly::{Assembly, Fault, Part},
-    config::Api,
     counts::Counts,
     fields::Fields,
     overflow,
@@ -358,7 +358,7 @@ impl Decode for Decoder<'_> {
         Ok(Reply {
             // The API rejects some items without their neighbours, so of a partial reply only the text goes back.
             blocks: if is_whole { blocks } else { replay::plain(blocks) },
-            api: Api::OPENAI_RESPONSES.name().to_owned(),
+            api: Api::OpenaiResponses.name().to_owned(),
             model: model.to_owned(),
             stop_reason,
             usage: self.usage,

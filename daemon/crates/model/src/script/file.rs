@@ -13,7 +13,7 @@ pub(crate) struct Script {
     /// The pause between two pieces of live output, in ms.
     #[serde(default)]
     pub(super) chunk_ms: u64,
-    pub(super) replies: Vec<Line>,
+    pub(super) replies: Vec<ScriptedReply>,
 }
 
 impl Script {
@@ -26,7 +26,7 @@ impl Script {
 /// `{{result:TOOL}}` (of that tool's last call), `{{ends}}` (what sub-tasks have reported, a line each) and `{{user}}`, each with `|default`, used if there is none.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Line {
+pub(super) struct ScriptedReply {
     pub(super) when: When,
     /// The pause before the first piece, in ms.
     pub(super) wait_ms: u64,

@@ -1,12 +1,12 @@
 //! Streams a scripted reply piece by piece, at the script's pace.
 
 use super::{
-    file::{Call, Fail, Line, Script},
+    file::{Call, Fail, Script, ScriptedReply},
     scene::Scene,
 };
 use crate::{
+    api::Api,
     assembly::{Assembly, Fault, Part},
-    config::Api,
     error::ModelError,
     request::{ModelRequest, Sink},
 };
@@ -42,7 +42,7 @@ pub(crate) async fn complete(
         line.stop.unwrap_or(if line.calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolCalls });
     Ok(Reply {
         blocks: player.reply.finish(stop_reason),
-        api: Api::SCRIPTED.name().to_owned(),
+        api: Api::Scripted.name().to_owned(),
         model: script.name().to_owned(),
         stop_reason,
         usage: Usage {
@@ -60,7 +60,7 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    async fn play(&mut self, line: &Line, scene: &Scene<'_>) -> Result<(), Fault> {
+    async fn play(&mut self, line: &ScriptedReply, scene: &Scene<'_>) -> Result<(), Fault> {
         if !line.reasoning.is_empty() {
             let part = self.reply.add_reasoning()?;
             self.speak(part, &scene.fill(&line.reasoning)).await?;

@@ -1,6 +1,6 @@
 //! The facts of a request that a script's conditions and templates use.
 
-use super::file::{Line, When};
+use super::file::{ScriptedReply, When};
 use crate::request::ModelRequest;
 use abide_protocol::transcript::{Entry, ResultEntry};
 use serde_json::Value;
@@ -53,7 +53,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The first line that fits.
-    pub(super) fn choose<'s>(&self, lines: &'s [Line]) -> Option<&'s Line> {
+    pub(super) fn choose<'s>(&self, lines: &'s [ScriptedReply]) -> Option<&'s ScriptedReply> {
         lines.iter().find(|line| self.fits(&line.when))
     }
 
@@ -94,7 +94,7 @@ impl<'a> Scene<'a> {
     }
 
     /// A line's text and its JSON.
-    pub(super) fn text(&self, line: &Line) -> String {
+    pub(super) fn text(&self, line: &ScriptedReply) -> String {
         let text = self.fill(&line.text);
         match line.json.as_ref().map(|json| self.fill_value(json)) {
             None => text,

@@ -2,7 +2,7 @@
 //! back too early.
 
 use super::{
-    marker::{self, Match, Place},
+    marker::{self, CodeTracker, Match},
     thought::TAGS,
 };
 use crate::request::ModelEvent;
@@ -12,14 +12,14 @@ const MAX_BLANKS: usize = 256;
 
 /// Where the text is.
 #[derive(Debug)]
-enum State {
+enum Position {
     /// Before the answer; reasoning may begin.
     Start {
         has_thought: bool,
     },
     /// In reasoning, up to this tag.
     Thought(&'static str),
-    Answer(Place),
+    Answer(CodeTracker),
     /// In or behind markup.
     Hidden,
 }
@@ -27,7 +27,7 @@ enum State {
 /// Turns the pieces of a text into what is shown.
 #[derive(Debug)]
 pub(crate) struct Live {
-    state: State,
+    state: Position,
     /// May be a part of a tag.
     held: String,
     /// Calls may be written as text.
@@ -36,7 +36,7 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) const fn new(hides: bool) -> Self {
-        Self { state: State::Start { has_thought: false }, held: String::new(), hides }
+        Self { state: Position::Start { has_thought: false }, held: String::new(), hides }
     }
 
     /// Passes on an event. A piece of text may become none, or several.
@@ -60,26 +60,26 @@ impl Live {
         let mut rest = held.as_str();
         loop {
             match &mut self.state {
-                State::Hidden => rest = "",
-                State::Start { has_thought } => {
+                Position::Hidden => rest = "",
+                Position::Start { has_thought } => {
                     let start = rest.trim_start();
                     if let Some((open, close)) = TAGS.iter().find(|(open, _)| start.starts_with(open)) {
                         rest = &start[open.len()..];
-                        self.state = State::Thought(close);
+                        self.state = Position::Thought(close);
                         continue;
                     }
                     let is_long = rest.len() > MAX_BLANKS;
                     if is_over || is_long || !TAGS.iter().any(|(open, _)| open.starts_with(start)) {
                         rest = if *has_thought { start } else { rest };
-                        self.state = State::Answer(Place::default());
+                        self.state = Position::Answer(CodeTracker::default());
                         continue;
                     }
                 }
-                State::Thought(close) => {
+                Position::Thought(close) => {
                     if let Some((thought, after)) = rest.split_once(*close) {
                         tell(ModelEvent::ReasoningDelta, thought, on_event);
                         rest = after;
-                        self.state = State::Start { has_thought: true };
+                        self.state = Position::Start { has_thought: true };
                         continue;
                     }
                     let kept = if is_over { 0 } else { end_of_beginning(rest, close) };
@@ -87,7 +87,7 @@ impl Live {
                     tell(ModelEvent::ReasoningDelta, thought, on_event);
                     rest = after;
                 }
-                State::Answer(place) => {
+                Position::Answer(place) => {
                     let (found, passed) = answer(rest, place, self.hides);
                     // What the text breaks off within is no marker when it is over.
                     let passed = if is_over && found != Match::Marker { rest.len() } else { passed };
@@ -95,7 +95,7 @@ impl Live {
                     tell(ModelEvent::TextDelta, text, on_event);
                     rest = after;
                     if found == Match::Marker {
-                        self.state = State::Hidden;
+                        self.state = Position::Hidden;
                         continue;
                     }
                 }
@@ -107,7 +107,7 @@ impl Live {
 }
 
 /// Passes the text up to what is a marker, or may become one. Returns which it is, and where it begins.
-fn answer(text: &str, place: &mut Place, hides: bool) -> (Match, usize) {
+fn answer(text: &str, place: &mut CodeTracker, hides: bool) -> (Match, usize) {
     for (start, c) in text.char_indices() {
         if hides && matches!(c, '<' | '[') && !place.is_code() {
             let found = marker::at(&text[start..], place.is_line_start());

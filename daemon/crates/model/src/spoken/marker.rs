@@ -73,14 +73,14 @@ const FENCE: usize = 3;
 
 /// Follows a text and knows where in it code is, which is quoted and not meant.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Place {
+pub(super) struct CodeTracker {
     in_fence: bool,
     in_code: bool,
     /// The first characters of the line that are not blank.
     line: String,
 }
 
-impl Place {
+impl CodeTracker {
     pub(super) fn is_code(&self) -> bool {
         self.in_fence || self.in_code
     }
@@ -118,7 +118,7 @@ pub(super) struct Found {
 
 /// The markers that are not within code, up to [`MOST`].
 pub(super) fn all(text: &str) -> Vec<Found> {
-    let mut place = Place::default();
+    let mut place = CodeTracker::default();
     let found = text.char_indices().filter_map(|(start, c)| {
         let is_line_start = place.is_line_start();
         let may_begin = matches!(c, '<' | '[' | 'f') && !place.is_code();

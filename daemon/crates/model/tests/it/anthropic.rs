@@ -46,7 +46,7 @@ fn answer(events: &[String]) -> Answer {
 
 #[tokio::test]
 async fn blocks_signatures_and_usage() {
-    let outcome = ask_once(Api::ANTHROPIC, answer(&thoughtful(&done("tool_use")))).await;
+    let outcome = ask_once(Api::Anthropic, answer(&thoughtful(&done("tool_use")))).await;
     assert_eq!(
         outcome.events,
         [
@@ -80,7 +80,7 @@ async fn blocks_signatures_and_usage() {
 async fn thinking_goes_back_verbatim_to_the_same_model_only() {
     let server =
         Server::start(vec![answer(&thoughtful(&done("tool_use"))), stream(&[STOP]), stream(&[STOP])]).await;
-    let models = models(config(Api::ANTHROPIC, format!("{}/v1/", server.url())));
+    let models = models(config(Api::Anthropic, format!("{}/v1/", server.url())));
     let user = Entry::User("go".to_owned());
     let reply = Arc::new(ask(&models, request(vec![user.clone()])).await.reply());
     let entries = vec![user, Entry::Reply(reply), crate::ask::result(0, "toolu_1", true, "content")];
@@ -115,18 +115,18 @@ async fn stop_reasons() {
         ("max_tokens", StopReason::Length, 0),
         ("refusal", StopReason::Refusal, 0),
     ] {
-        let reply = ask_once(Api::ANTHROPIC, answer(&thoughtful(&done(reason)))).await.reply();
+        let reply = ask_once(Api::Anthropic, answer(&thoughtful(&done(reason)))).await.reply();
         assert_eq!((reply.stop_reason, reply.calls().count()), (expected, calls), "{reason}");
     }
     let pause = done("pause_turn");
-    let reply = ask_once(Api::ANTHROPIC, stream(&[START, &pause, STOP])).await.reply();
+    let reply = ask_once(Api::Anthropic, stream(&[START, &pause, STOP])).await.reply();
     assert_eq!(reply.stop_reason, StopReason::Unfinished);
 }
 
 #[tokio::test]
 async fn a_call_without_arguments_is_an_empty_object() {
     let reply = ask_once(
-        Api::ANTHROPIC,
+        Api::Anthropic,
         stream(&[
             START,
             r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"list","input":{}}}"#,
@@ -156,7 +156,7 @@ async fn errors_in_the_stream_are_told_apart() {
         let error = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"because"}}}}"#);
         let steps =
             vec![data_event(START), Step::Bytes(format!("event: error\ndata: {error}\n\n").into_bytes())];
-        let error = ask_once(Api::ANTHROPIC, Answer::Stream(steps)).await.error();
+        let error = ask_once(Api::Anthropic, Answer::Stream(steps)).await.error();
         assert_eq!((error.kind, error.retryable), (expected, retryable));
         assert!(error.message.contains("because"), "{error}");
     }
@@ -165,6 +165,6 @@ async fn errors_in_the_stream_are_told_apart() {
 #[tokio::test]
 async fn a_stream_without_its_end_is_cut() {
     let events = thoughtful(&done("tool_use"));
-    let error = ask_once(Api::ANTHROPIC, answer(&events[..13])).await.error();
+    let error = ask_once(Api::Anthropic, answer(&events[..13])).await.error();
     assert_eq!(error.kind, ModelErrorKind::Network);
 }

@@ -8,7 +8,7 @@ use abide_model::{Api, ModelError, Models, Prices, ProviderConfig, Secret};
 use abide_protocol::record::ModelErrorKind as Kind;
 use std::sync::Arc;
 
-pub(crate) const WIRES: [Api; 3] = [Api::OPENAI_CHAT, Api::OPENAI_RESPONSES, Api::ANTHROPIC];
+pub(crate) const WIRES: [Api; 3] = [Api::OpenaiChat, Api::OpenaiResponses, Api::Anthropic];
 
 /// The event that reports this error within a stream.
 pub(crate) fn error_event(api: Api, error: &str) -> String {
@@ -27,7 +27,7 @@ pub(crate) fn refusal(status: u16, headers: &[(&'static str, &str)], body: &str)
 }
 
 async fn error(status: u16, body: &str) -> ModelError {
-    ask_once(Api::OPENAI_CHAT, refusal(status, &[], body)).await.error()
+    ask_once(Api::OpenaiChat, refusal(status, &[], body)).await.error()
 }
 
 #[tokio::test]
@@ -92,7 +92,7 @@ async fn messages_say_what_to_do() {
     );
     let server = Server::start(vec![refusal(401, &[], "")]).await;
     let keyless =
-        Models::new(vec![config(Api::OPENAI_CHAT, server.url())], Arc::new(OneKey(None)), Prices::built_in());
+        Models::new(vec![config(Api::OpenaiChat, server.url())], Arc::new(OneKey(None)), Prices::built_in());
     assert_eq!(
         ask(&keyless, hello()).await.error().message,
         "p: it wants a key and none is set (401); set one with `abide key set p`"
@@ -131,7 +131,7 @@ async fn a_short_key_mangles_no_words() {
     ] {
         let server = Server::start(vec![refusal(status, &[], body)]).await;
         let keys = Arc::new(OneKey(Some(key)));
-        let models = Models::new(vec![config(Api::OPENAI_CHAT, server.url())], keys, Prices::built_in());
+        let models = Models::new(vec![config(Api::OpenaiChat, server.url())], keys, Prices::built_in());
         assert_eq!(ask(&models, hello()).await.error().message, said, "{key}");
     }
 }
@@ -142,24 +142,24 @@ async fn a_wrong_base_url_is_told_from_a_missing_model() {
     let no_path = "; is its base_url right? It is what comes before";
     for (api, body, expected) in [
         (
-            Api::OPENAI_CHAT,
+            Api::OpenaiChat,
             r#"{"error":{"message":"The model `m` does not exist","code":"model_not_found"}}"#,
             "there is no model `m` at",
         ),
         (
-            Api::ANTHROPIC,
+            Api::Anthropic,
             r#"{"type":"error","error":{"type":"not_found_error","message":"model: m"}}"#,
             "there is no model `m` at",
         ),
         (
-            Api::OPENAI_CHAT,
+            Api::OpenaiChat,
             r#"{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}"#,
             no_path,
         ),
-        (Api::OPENAI_CHAT, r#"{"detail":"Not Found"}"#, no_path),
-        (Api::OPENAI_CHAT, "<html>404</html>", no_path),
-        (Api::OPENAI_RESPONSES, "404 page not found", "/responses, and mostly ends in /v1"),
-        (Api::ANTHROPIC, "", no_path),
+        (Api::OpenaiChat, r#"{"detail":"Not Found"}"#, no_path),
+        (Api::OpenaiChat, "<html>404</html>", no_path),
+        (Api::OpenaiResponses, "404 page not found", "/responses, and mostly ends in /v1"),
+        (Api::Anthropic, "", no_path),
     ] {
         let error = ask_once(api, refusal(404, &[], body)).await.error();
         assert_eq!((error.kind, error.retryable), (Kind::NotFound, false));
@@ -172,7 +172,7 @@ async fn a_wrong_base_url_is_told_from_a_missing_model() {
 fn nothing_shows_a_key() {
     assert!(!format!("{:?}", Secret::new(KEY)).contains("SECRET"));
     let config =
-        ProviderConfig::new("p", Api::OPENAI_CHAT, "https://me:SECRET@example.org/v1?k=SECRET", "config");
+        ProviderConfig::new("p", Api::OpenaiChat, "https://me:SECRET@example.org/v1?k=SECRET", "config");
     assert!(!format!("{config:?}").contains("SECRET"));
     assert_eq!(config.shown_url(), "https://example.org/v1");
 }
@@ -183,7 +183,7 @@ async fn redirects_are_not_followed() {
     let to = format!("{}/v1?token=T", elsewhere.url());
     for status in [301, 302, 307, 308] {
         let answer = refusal(status, &[("location", to.as_str())], "");
-        let error = ask_once(Api::OPENAI_CHAT, answer).await.error();
+        let error = ask_once(Api::OpenaiChat, answer).await.error();
         assert_eq!((error.kind, error.retryable), (Kind::BadRequest, false));
         assert!(error.message.contains(&elsewhere.url()) && !error.message.contains("token"), "{error}");
     }
@@ -202,7 +202,7 @@ async fn errors_in_a_stream_that_began_well() {
         (r#"{"object":"error","message":"broke","code":500}"#, Kind::ServerError),
     ] {
         let begin = delta(r#"{"content":"hi"}"#);
-        let error = ask_once(Api::OPENAI_CHAT, stream(&[&begin, event])).await.error();
+        let error = ask_once(Api::OpenaiChat, stream(&[&begin, event])).await.error();
         assert_eq!(error.kind, kind, "{error}");
     }
 }
@@ -210,9 +210,9 @@ async fn errors_in_a_stream_that_began_well() {
 #[tokio::test]
 async fn a_response_that_is_no_event_stream_is_malformed() {
     let bad_utf8 = Answer::Stream(vec![crate::server::Step::Bytes(b"data: \xff\xfe\n\n".to_vec())]);
-    assert_eq!(ask_once(Api::OPENAI_CHAT, bad_utf8).await.error().kind, Kind::Malformed);
+    assert_eq!(ask_once(Api::OpenaiChat, bad_utf8).await.error().kind, Kind::Malformed);
     let page = refusal(200, &[("content-type", "text/html; charset=utf-8")], "<html>");
-    let page = ask_once(Api::OPENAI_CHAT, page).await.error();
+    let page = ask_once(Api::OpenaiChat, page).await.error();
     assert_eq!((page.kind, page.retryable), (Kind::Malformed, false));
     assert!(
         page.message.contains("is the right base_url") || page.message.contains("the right base_url"),
@@ -220,25 +220,25 @@ async fn a_response_that_is_no_event_stream_is_malformed() {
     );
     let error =
         refusal(200, &[("content-type", "application/json")], r#"{"error":{"message":"no","code":402}}"#);
-    assert_eq!(ask_once(Api::OPENAI_CHAT, error).await.error().kind, Kind::Quota);
+    assert_eq!(ask_once(Api::OpenaiChat, error).await.error().kind, Kind::Quota);
 }
 
 #[tokio::test]
 async fn huge_events_and_replies_are_refused() {
     let huge = format!("data: {}", "x".repeat(3 * 1024 * 1024));
     let steps = vec![crate::ask::bytes(&huge)];
-    let error = ask_once(Api::OPENAI_CHAT, Answer::Stream(steps)).await.error();
+    let error = ask_once(Api::OpenaiChat, Answer::Stream(steps)).await.error();
     assert_eq!((error.kind, error.retryable), (Kind::Malformed, false), "{error}");
 
     let part = delta(&format!(r#"{{"content":"{}"}}"#, "x".repeat(1024 * 1024)));
     let end = finish("stop");
-    let error = ask_once(Api::OPENAI_CHAT, stream(&[&part, &part, &part, &part, &part, &end])).await.error();
+    let error = ask_once(Api::OpenaiChat, stream(&[&part, &part, &part, &part, &part, &end])).await.error();
     assert_eq!((error.kind, error.retryable), (Kind::Malformed, false), "{error}");
 
     let calls: Vec<_> = (0..300)
         .map(|n| delta(&format!(r#"{{"tool_calls":[{{"index":{n},"function":{{"name":"t"}}}}]}}"#)))
         .collect();
-    let error = ask_once(Api::OPENAI_CHAT, stream(&calls.iter().map(String::as_str).collect::<Vec<_>>()))
+    let error = ask_once(Api::OpenaiChat, stream(&calls.iter().map(String::as_str).collect::<Vec<_>>()))
         .await
         .error();
     assert_eq!(error.kind, Kind::Malformed, "{error}");
@@ -246,7 +246,7 @@ async fn huge_events_and_replies_are_refused() {
 
 #[tokio::test]
 async fn unknown_models_are_refused() {
-    let models = models(ProviderConfig::new("p", Api::OPENAI_CHAT, "not a url", "config"));
+    let models = models(ProviderConfig::new("p", Api::OpenaiChat, "not a url", "config"));
     for (name, kind) in [
         ("nothing", Kind::NotFound),
         ("q/m", Kind::NotFound),

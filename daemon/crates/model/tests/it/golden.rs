@@ -76,7 +76,7 @@ const OPENAI_TOOLS: &str = r#"[
 
 #[tokio::test]
 async fn openai_to_the_same_model() {
-    let seen = sent(Api::OPENAI_CHAT, conversation("openai-chat", "m", OPENAI_OPAQUE)).await;
+    let seen = sent(Api::OpenaiChat, conversation("openai-chat", "m", OPENAI_OPAQUE)).await;
     assert_eq!(seen.path, "/chat/completions");
     assert_eq!(
         seen.json(),
@@ -106,7 +106,7 @@ async fn openai_to_the_same_model() {
 #[tokio::test]
 async fn openai_after_another_model_and_another_api() {
     let assistant = |body: serde_json::Value| body["messages"][2].clone();
-    let seen = sent(Api::OPENAI_CHAT, conversation("openai-chat", "other", OPENAI_OPAQUE)).await;
+    let seen = sent(Api::OpenaiChat, conversation("openai-chat", "other", OPENAI_OPAQUE)).await;
     assert_eq!(
         assistant(seen.json()),
         json(&format!(
@@ -116,7 +116,7 @@ async fn openai_after_another_model_and_another_api() {
             ]}}"#
         ))
     );
-    let seen = sent(Api::OPENAI_CHAT, conversation("anthropic", "m", ANTHROPIC_OPAQUE)).await;
+    let seen = sent(Api::OpenaiChat, conversation("anthropic", "m", ANTHROPIC_OPAQUE)).await;
     let body = seen.json();
     assert_eq!(body["messages"][2]["tool_calls"][0]["id"], OURS_1);
     assert_eq!(body["messages"][3]["tool_call_id"], OURS_1);
@@ -144,7 +144,7 @@ async fn responses_to_the_same_model() {
         conversation: Some(CONVERSATION),
         ..conversation("openai-responses", "m", RESPONSES_OPAQUE)
     };
-    let seen = sent(Api::OPENAI_RESPONSES, asked).await;
+    let seen = sent(Api::OpenaiResponses, asked).await;
     assert_eq!(seen.path, "/responses");
     let schema = r#"{"type":"object","properties":{"b":{},"a":{}}}"#;
     let [reasoning, message, call] = RESPONSES_OPAQUE;
@@ -192,7 +192,7 @@ async fn responses_after_another_model_and_another_api() {
         ("openai-chat", "m", OPENAI_OPAQUE, OURS_1),
         ("anthropic", "m", ANTHROPIC_OPAQUE, OURS_1),
     ] {
-        let seen = sent(Api::OPENAI_RESPONSES, conversation(api, model, opaque)).await;
+        let seen = sent(Api::OpenaiResponses, conversation(api, model, opaque)).await;
         let body = seen.json();
         let input = body["input"].as_array().unwrap();
         assert_eq!(input[2..4], [text.clone(), call(id)], "{api}");
@@ -202,7 +202,7 @@ async fn responses_after_another_model_and_another_api() {
 
 #[tokio::test]
 async fn anthropic_to_the_same_model() {
-    let seen = sent(Api::ANTHROPIC, conversation("anthropic", "m", ANTHROPIC_OPAQUE)).await;
+    let seen = sent(Api::Anthropic, conversation("anthropic", "m", ANTHROPIC_OPAQUE)).await;
     assert_eq!(seen.path, "/v1/messages");
     assert_eq!(seen.header("anthropic-version"), Some("2023-06-01"));
     let schema = r#"{"type":"object","properties":{"b":{},"a":{}}}"#;
@@ -241,7 +241,7 @@ async fn anthropic_to_the_same_model() {
 
 #[tokio::test]
 async fn anthropic_after_another_api() {
-    let seen = sent(Api::ANTHROPIC, conversation("openai-chat", "m", OPENAI_OPAQUE)).await;
+    let seen = sent(Api::Anthropic, conversation("openai-chat", "m", OPENAI_OPAQUE)).await;
     let body = seen.json();
     assert_eq!(
         body["messages"][1]["content"],
@@ -261,15 +261,15 @@ async fn anthropic_after_another_api() {
 async fn bare_requests() {
     let bare = || request(vec![Entry::User("hi".to_owned())]);
     assert_eq!(
-        sent(Api::OPENAI_CHAT, bare()).await.text(),
+        sent(Api::OpenaiChat, bare()).await.text(),
         r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}],"stream_options":{"include_usage":true}}"#
     );
     assert_eq!(
-        sent(Api::OPENAI_RESPONSES, bare()).await.text(),
+        sent(Api::OpenaiResponses, bare()).await.text(),
         r#"{"model":"m","stream":true,"store":false,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}],"include":["reasoning.encrypted_content"]}"#
     );
     assert_eq!(
-        sent(Api::ANTHROPIC, bare()).await.text(),
+        sent(Api::Anthropic, bare()).await.text(),
         r#"{"model":"m","max_tokens":8192,"stream":true,"messages":[{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]}]}"#
     );
 }
@@ -284,10 +284,10 @@ async fn entries_with_nothing_to_send_are_left_out() {
             Entry::User("two".to_owned()),
         ]
     };
-    let body = sent(Api::ANTHROPIC, request(entries())).await.json();
+    let body = sent(Api::Anthropic, request(entries())).await.json();
     assert_eq!(body["messages"].as_array().unwrap().len(), 1);
-    let body = sent(Api::OPENAI_RESPONSES, request(entries())).await.json();
+    let body = sent(Api::OpenaiResponses, request(entries())).await.json();
     assert_eq!(body["input"], json(&format!("[{},{}]", input("one"), input("two"))));
-    let body = sent(Api::OPENAI_CHAT, request(entries())).await.json();
+    let body = sent(Api::OpenaiChat, request(entries())).await.json();
     assert_eq!(body["messages"], json(r#"[{"role":"user","content":"one\n\ntwo"}]"#));
 }

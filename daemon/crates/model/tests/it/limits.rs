@@ -140,7 +140,7 @@ async fn the_wait_is_read_from_headers() {
         }
     }
     let hopeless = refusal(401, &[("retry-after", "7")], "");
-    assert_eq!(ask_once(Api::OPENAI_CHAT, hopeless).await.error().retry_after_ms, None);
+    assert_eq!(ask_once(Api::OpenaiChat, hopeless).await.error().retry_after_ms, None);
 }
 
 /// A date is compared with the server's clock; where it sends none, with ours.
@@ -151,7 +151,7 @@ async fn a_date_without_the_servers_clock_is_compared_with_ours() {
     let seconds = in_an_hour.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs().to_string();
     let date = httpdate::fmt_http_date(in_an_hour);
     for headers in [("retry-after", date.as_str()), ("anthropic-ratelimit-unified-reset", &seconds)] {
-        let error = ask_once(Api::ANTHROPIC, refusal(429, &[headers], "")).await.error();
+        let error = ask_once(Api::Anthropic, refusal(429, &[headers], "")).await.error();
         let wait = error.retry_after_ms.unwrap();
         assert!((HOUR - 60_000..=HOUR).contains(&wait), "{headers:?}: {wait}");
     }
@@ -212,9 +212,9 @@ async fn a_used_up_quota_with_a_time_is_a_limit_and_one_without_wants_money() {
             assert!(!error.message.contains("wait a little"), "{error}");
         }
     }
-    let soon = limited(Api::OPENAI_CHAT, &[("retry-after", "7")], "").await;
+    let soon = limited(Api::OpenaiChat, &[("retry-after", "7")], "").await;
     assert_eq!(soon.message, "p: it is asked too often (429); wait a little");
-    let long = limited(Api::OPENAI_CHAT, &[("retry-after", "7200")], "").await;
+    let long = limited(Api::OpenaiChat, &[("retry-after", "7200")], "").await;
     assert_eq!(long.message, "p: its limit is used up (429)");
 }
 

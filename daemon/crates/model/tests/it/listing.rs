@@ -23,9 +23,9 @@ async fn each_provider_lists_its_models_or_a_problem() {
     let odd = Server::start(vec![document(r#"{"hello":1}"#)]).await;
     let named = |name: &str, api, url| ProviderConfig { name: name.to_owned(), ..config(api, url) };
     let providers = vec![
-        named("good", Api::ANTHROPIC, good.url()),
-        named("odd", Api::OPENAI_CHAT, format!("{}/v1", odd.url())),
-        named("remote", Api::OPENAI_CHAT, "https://127.0.0.1:1/v1".to_owned()),
+        named("good", Api::Anthropic, good.url()),
+        named("odd", Api::OpenaiChat, format!("{}/v1", odd.url())),
+        named("remote", Api::OpenaiChat, "https://127.0.0.1:1/v1".to_owned()),
         ProviderConfig::demo(),
     ];
     let models = Models::new(providers, Arc::new(OneKey(None)), Prices::built_in());
@@ -55,7 +55,7 @@ async fn a_provider_without_its_key_is_not_asked_and_one_can_be_asked_alone() {
     let named = |name: &str, server: &Server, wants_key| ProviderConfig {
         name: name.to_owned(),
         wants_key,
-        ..config(Api::OPENAI_CHAT, server.url())
+        ..config(Api::OpenaiChat, server.url())
     };
     let configs = vec![named("vendor", &servers[0], true), named("gateway", &servers[1], false)];
     let models = Models::new(configs.clone(), Arc::new(OneKey(None)), Prices::built_in());
@@ -77,7 +77,7 @@ async fn a_missing_list_is_not_reported_as_a_missing_model() {
     let answer = Answer::Whole { status: 404, headers: vec![], body: br#"{"detail":"Not Found"}"#.to_vec() };
     let server = Server::start(vec![answer]).await;
     let models =
-        Models::new(vec![config(Api::OPENAI_CHAT, server.url())], Arc::new(OneKey(None)), Prices::built_in());
+        Models::new(vec![config(Api::OpenaiChat, server.url())], Arc::new(OneKey(None)), Prices::built_in());
     let problem = models.list(&ListModelsParams::default()).await.remove(0).problem.unwrap();
     let said = format!("p: {} has no list of models (404: Not Found); is its base_url right?", server.url());
     assert!(problem.starts_with(&said), "{problem}");
@@ -111,7 +111,7 @@ async fn local_servers_are_known_by_their_answers() {
 
 #[test]
 fn apis_by_name() {
-    for api in [Api::OPENAI_CHAT, Api::OPENAI_RESPONSES, Api::ANTHROPIC, Api::SCRIPTED] {
+    for api in [Api::OpenaiChat, Api::OpenaiResponses, Api::Anthropic, Api::Scripted] {
         assert_eq!(api.name().parse(), Ok(api));
     }
     assert_eq!("grpc".parse::<Api>(), Err(UnknownApi { name: "grpc".to_owned() }));
@@ -123,7 +123,7 @@ async fn a_check_is_one_small_request_and_ends_with_the_first_word() {
     // The rest of the reply never comes.
     let server =
         Server::start(vec![Answer::Stream(vec![Step::Bytes(word.as_bytes().to_vec()), Step::Hang])]).await;
-    let models = models(config(Api::OPENAI_CHAT, server.url()));
+    let models = models(config(Api::OpenaiChat, server.url()));
     models.check("p/m").await.unwrap();
     server.client_gone().await;
     let asked = server.only().json();
@@ -138,7 +138,7 @@ async fn models_of_the_responses_api_are_listed_and_checked() {
     let word = "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"O\"}\n\n";
     let hangs = Answer::Stream(vec![Step::Bytes(word.as_bytes().to_vec()), Step::Hang]);
     let server = Server::start(vec![document(r#"{"data":[{"id":"a"}]}"#), hangs]).await;
-    let models = models(config(Api::OPENAI_RESPONSES, format!("{}/v1", server.url())));
+    let models = models(config(Api::OpenaiResponses, format!("{}/v1", server.url())));
     let info = models.list(&ListModelsParams::default()).await.remove(0);
     assert_eq!((info.api.as_str(), info.models.as_slice()), ("openai-responses", &["p/a".to_owned()][..]));
     models.check("p/a").await.unwrap();
@@ -155,11 +155,11 @@ async fn a_check_says_why_a_model_does_not_answer_and_asks_no_vendor_without_its
         body: br#"{"error":{"message":"no such key","code":"invalid_api_key"}}"#.to_vec(),
     };
     let server = Server::start(vec![refusal]).await;
-    let refused = models(config(Api::OPENAI_CHAT, server.url())).check("p/m").await.unwrap_err();
+    let refused = models(config(Api::OpenaiChat, server.url())).check("p/m").await.unwrap_err();
     assert_eq!(refused.kind, ModelErrorKind::Auth, "{refused}");
 
     let vendor = Server::start(vec![]).await;
-    let config = ProviderConfig { wants_key: true, ..config(Api::ANTHROPIC, vendor.url()) };
+    let config = ProviderConfig { wants_key: true, ..config(Api::Anthropic, vendor.url()) };
     let models = Models::new(vec![config], Arc::new(OneKey(None)), Prices::built_in());
     for failed in [models.check("p/m").await.unwrap_err(), models.first_of("p").await.unwrap_err()] {
         assert_eq!((failed.kind, failed.sent), (ModelErrorKind::Auth, false), "{failed}");

@@ -9,7 +9,7 @@ use abide_protocol::{
 };
 
 async fn reply_of(events: &[&str]) -> Reply {
-    ask_once(Api::OPENAI_CHAT, stream(events)).await.reply()
+    ask_once(Api::OpenaiChat, stream(events)).await.reply()
 }
 
 /// (tool, arguments, provider id) of each call.
@@ -20,7 +20,7 @@ fn calls(reply: &Reply) -> Vec<(&str, &str, &str)> {
 #[tokio::test]
 async fn text_reasoning_and_usage() {
     let outcome = ask_once(
-        Api::OPENAI_CHAT,
+        Api::OpenaiChat,
         stream(&[
             &delta(r#"{"role":"assistant","content":""}"#),
             &delta(r#"{"reasoning_content":"think "}"#),
@@ -59,14 +59,14 @@ async fn characters_and_lines_may_be_split_anywhere() {
         finish("stop"),
     );
     let steps = whole.bytes().map(|b| Step::Bytes(vec![b])).collect();
-    let reply = ask_once(Api::OPENAI_CHAT, Answer::Stream(steps)).await.reply();
+    let reply = ask_once(Api::OpenaiChat, Answer::Stream(steps)).await.reply();
     assert_eq!(reply.text(), "grüße 🦀");
 }
 
 #[tokio::test]
 async fn interleaved_calls_are_put_together_by_index() {
     let outcome = ask_once(
-        Api::OPENAI_CHAT,
+        Api::OpenaiChat,
         stream(&[
             &delta(r#"{"content":null,"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"read","arguments":""}}]}"#),
             &delta(r#"{"tool_calls":[{"index":1,"id":"b","type":"function","function":{"name":"list","arguments":"{\"pa"}}]}"#),
@@ -169,7 +169,7 @@ async fn a_stream_may_end_without_done_after_the_finish_reason() {
 
     let mut steps: Vec<_> = events.iter().map(|e| data_event(e)).collect();
     steps.push(Step::Cut);
-    assert_eq!(ask_once(Api::OPENAI_CHAT, Answer::Stream(steps)).await.reply().text(), "hi");
+    assert_eq!(ask_once(Api::OpenaiChat, Answer::Stream(steps)).await.reply().text(), "hi");
 }
 
 #[tokio::test]
@@ -177,7 +177,7 @@ async fn a_stream_that_ends_before_the_reply_does_is_cut() {
     for end in [vec![], vec![Step::Cut], vec![bytes("data: {\"choi"), Step::Cut]] {
         let mut steps = vec![data_event(&delta(r#"{"content":"hi"}"#))];
         steps.extend(end);
-        let outcome = ask_once(Api::OPENAI_CHAT, Answer::Stream(steps)).await;
+        let outcome = ask_once(Api::OpenaiChat, Answer::Stream(steps)).await;
         assert_eq!(outcome.events, [ModelEvent::TextDelta("hi".to_owned())]);
         let error = outcome.error();
         assert_eq!((error.kind, error.retryable), (ModelErrorKind::Network, true), "{error}");

@@ -64,9 +64,9 @@ async fn each_request_begins_with_the_one_before() {
     let include = r#"],"include":["reasoning.encrypted_content"]}"#;
     let stream_options = r#"],"stream_options":{"include_usage":true}}"#;
     for (api, list, tail) in [
-        (Api::OPENAI_CHAT, "messages", stream_options),
-        (Api::OPENAI_RESPONSES, "input", include),
-        (Api::ANTHROPIC, "messages", "]}]}"),
+        (Api::OpenaiChat, "messages", stream_options),
+        (Api::OpenaiResponses, "input", include),
+        (Api::Anthropic, "messages", "]}]}"),
     ] {
         let mut before: Option<String> = None;
         for steps in 0..5 {
@@ -87,7 +87,7 @@ async fn each_request_begins_with_the_one_before() {
 /// earlier entries are rewritten.
 #[tokio::test]
 async fn the_cached_beginning_changes_no_request() {
-    for api in [Api::OPENAI_CHAT, Api::OPENAI_RESPONSES, Api::ANTHROPIC] {
+    for api in [Api::OpenaiChat, Api::OpenaiResponses, Api::Anthropic] {
         let all = after(api, 4).transcript.entries().to_vec();
         let extra = [
             Entry::User("and".to_owned()),
@@ -127,7 +127,7 @@ async fn the_cached_beginning_changes_no_request() {
 /// A task may ask with other tools than before, and later with the first ones again.
 #[tokio::test]
 async fn the_cached_beginning_is_not_used_with_other_tools() {
-    for api in [Api::OPENAI_CHAT, Api::OPENAI_RESPONSES, Api::ANTHROPIC] {
+    for api in [Api::OpenaiChat, Api::OpenaiResponses, Api::Anthropic] {
         let written = Written::default();
         let base = after(api, 1);
         let changed = [
@@ -157,14 +157,14 @@ async fn the_end_of_the_last_request_stays_marked() {
         };
         (0..messages.len()).filter(|at| is_marked(&messages[*at])).collect()
     };
-    assert_eq!(marked(&sent(Api::ANTHROPIC, after(Api::ANTHROPIC, 1)).await.json()), [0, 2]);
-    assert_eq!(marked(&sent(Api::ANTHROPIC, after(Api::ANTHROPIC, 2)).await.json()), [2, 4]);
+    assert_eq!(marked(&sent(Api::Anthropic, after(Api::Anthropic, 1)).await.json()), [0, 2]);
+    assert_eq!(marked(&sent(Api::Anthropic, after(Api::Anthropic, 2)).await.json()), [2, 4]);
 }
 
 /// Many servers refuse calls and results in a request that declares no tool: a question after an agent's work, for example.
 #[tokio::test]
 async fn without_tools_no_call_is_sent() {
-    for api in [Api::OPENAI_CHAT, Api::OPENAI_RESPONSES, Api::ANTHROPIC] {
+    for api in [Api::OpenaiChat, Api::OpenaiResponses, Api::Anthropic] {
         let seen = sent(api, ModelRequest { tools: Arc::new([]), ..after(api, 3) }).await;
         let body = seen.text();
         assert!(seen.json().get("tools").is_none(), "{body}");
@@ -201,7 +201,7 @@ async fn ids_that_repeat_are_made_unique_without_changing_what_was_sent() {
         });
         request
     };
-    for api in [Api::OPENAI_CHAT, Api::OPENAI_RESPONSES, Api::ANTHROPIC] {
+    for api in [Api::OpenaiChat, Api::OpenaiResponses, Api::Anthropic] {
         let mut before: Option<Vec<serde_json::Value>> = None;
         let written = Written::default();
         for steps in 1..=3 {
@@ -236,7 +236,7 @@ async fn user_and_assistant_alternate() {
     let user = |text: &str| Entry::User(text.to_owned());
     let note = |text: &str| Entry::Note(text.to_owned());
     let partial = |text: &str| Entry::Partial(text.to_owned());
-    for api in [Api::OPENAI_CHAT, Api::ANTHROPIC] {
+    for api in [Api::OpenaiChat, Api::Anthropic] {
         let say = |text: &str| said(api, text);
         for (entries, expected) in [
             (vec![user("1"), note("2"), user("3")], &[("user", "1|2|3")][..]),
@@ -288,9 +288,9 @@ async fn user_and_assistant_alternate() {
     }
     // The words before a call belong to its message, and its result stays the next one.
     let mut entries = vec![user("1"), partial("2")];
-    entries.extend_from_slice(&after(Api::OPENAI_CHAT, 1).transcript.entries()[1..]);
+    entries.extend_from_slice(&after(Api::OpenaiChat, 1).transcript.entries()[1..]);
     let body = sent(
-        Api::OPENAI_CHAT,
+        Api::OpenaiChat,
         ModelRequest { tools: Arc::new([tool("read")]), ..crate::ask::request(entries) },
     )
     .await

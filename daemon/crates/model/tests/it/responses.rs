@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::Uuid;
 
-const API: Api = Api::OPENAI_RESPONSES;
+const API: Api = Api::OpenaiResponses;
 
 /// In an order that no JSON library would choose, and with extra spaces.
 const REASONING: &str = r#"{"type":"reasoning", "id":"rs_1","summary":[{"type":"summary_text","text":"First."},{"type":"summary_text","text":"Then."}],"encrypted_content":"gAAA+/==","n":1.50}"#;

@@ -33,9 +33,9 @@ fn shaped(shape: RequestShape) -> ModelRequest {
 #[tokio::test]
 async fn whether_calls_are_allowed_is_written_after_the_messages() {
     for (api, tail) in [
-        (Api::OPENAI_CHAT, r#","tool_choice":"none""#),
-        (Api::OPENAI_RESPONSES, r#","tool_choice":"none""#),
-        (Api::ANTHROPIC, ""),
+        (Api::OpenaiChat, r#","tool_choice":"none""#),
+        (Api::OpenaiResponses, r#","tool_choice":"none""#),
+        (Api::Anthropic, ""),
     ] {
         // The cached beginning is shared by all shapes.
         let written = Written::default();
@@ -53,7 +53,7 @@ async fn whether_calls_are_allowed_is_written_after_the_messages() {
 async fn the_schema_is_written_before_the_messages() {
     let schema = r#""response_format":{"type":"json_schema","json_schema":{"name":"plan","schema":{"type":"object", "required":["z","a"]},"strict":false}}"#;
     let text = r#""text":{"format":{"type":"json_schema","name":"plan","schema":{"type":"object", "required":["z","a"]},"strict":false}}"#;
-    for (api, written) in [(Api::OPENAI_CHAT, schema), (Api::OPENAI_RESPONSES, text)] {
+    for (api, written) in [(Api::OpenaiChat, schema), (Api::OpenaiResponses, text)] {
         let body = sent(api, shaped(plan())).await.text().to_owned();
         let (before, _) = body.split_once("\"hi\"").expect("the message");
         assert!(before.contains(written), "{}: {body}", api.name());
@@ -70,7 +70,7 @@ async fn the_schema_is_written_before_the_messages() {
 #[tokio::test]
 async fn without_tools_there_is_no_choice_of_them() {
     let bare = ModelRequest { tools: Arc::new([]), ..shaped(no_tools()) };
-    for api in [Api::OPENAI_CHAT, Api::OPENAI_RESPONSES] {
+    for api in [Api::OpenaiChat, Api::OpenaiResponses] {
         assert!(!sent(api, bare.clone()).await.text().contains("tool_choice"), "{}", api.name());
     }
 }
@@ -100,7 +100,7 @@ async fn a_call_is_dropped_where_calls_are_forbidden() {
         r#"{"type":"response.completed","response":{"status":"completed"}}"#,
     ]);
     for (api, answer) in
-        [(Api::OPENAI_CHAT, chat), (Api::OPENAI_RESPONSES, responses), (Api::ANTHROPIC, anthropic)]
+        [(Api::OpenaiChat, chat), (Api::OpenaiResponses, responses), (Api::Anthropic, anthropic)]
     {
         let reply = ask_as(api, shaped(no_tools()), answer).await.reply();
         let plain = |text: &str| TextBlock { text: text.to_owned(), opaque: None };
@@ -118,7 +118,7 @@ async fn a_reply_without_calls_is_unchanged_where_they_are_forbidden() {
         r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#,
         r#"{"type":"message_stop"}"#,
     ]);
-    let reply = ask_as(Api::ANTHROPIC, shaped(no_tools()), answer).await.reply();
+    let reply = ask_as(Api::Anthropic, shaped(no_tools()), answer).await.reply();
     let Block::Reasoning(thinking) = &reply.blocks[0] else { panic!("{:?}", reply.blocks) };
     assert_eq!(thinking.opaque.as_ref().unwrap().as_str(), r#"{"signature":"sig"}"#);
 }
@@ -143,7 +143,7 @@ async fn a_provider_that_refuses_schemas_is_sent_none() {
         "failed to parse grammar",
     ] {
         let server = Server::start(vec![refusal(400, message), said("one"), said("two")]).await;
-        let models = models(config(Api::OPENAI_CHAT, server.url()));
+        let models = models(config(Api::OpenaiChat, server.url()));
         assert_eq!(ask(&models, shaped(plan())).await.reply().text(), "one", "{message}");
         assert_eq!(ask(&models, shaped(plan())).await.reply().text(), "two", "{message}");
         let with_schema: Vec<_> =
@@ -155,7 +155,7 @@ async fn a_provider_that_refuses_schemas_is_sent_none() {
 #[tokio::test]
 async fn another_refusal_of_a_request_with_a_schema_fails_the_attempt() {
     let server = Server::start(vec![refusal(400, "messages: too many"), said("one")]).await;
-    let models = models(config(Api::OPENAI_CHAT, server.url()));
+    let models = models(config(Api::OpenaiChat, server.url()));
     assert_eq!(ask(&models, shaped(plan())).await.error().kind, ModelErrorKind::BadRequest);
     assert_eq!(ask(&models, shaped(plan())).await.reply().text(), "one");
     assert!(server.seen().iter().all(|seen| seen.text().contains("response_format")));

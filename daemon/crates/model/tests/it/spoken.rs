@@ -33,7 +33,7 @@ fn ended(text: &str, reason: &str) -> Answer {
 }
 
 async fn reply(text: &str) -> Reply {
-    ask_as(Api::OPENAI_CHAT, with_tools(), said(text)).await.reply()
+    ask_as(Api::OpenaiChat, with_tools(), said(text)).await.reply()
 }
 
 /// The calls of a reply, each as its tool and its arguments.
@@ -286,7 +286,7 @@ async fn a_reply_that_says_it_has_calls_and_has_none_has_lost_them() {
         ("abort", READ, StopReason::Unfinished),
         ("length", READ, StopReason::Length),
     ] {
-        let reply = ask_as(Api::OPENAI_CHAT, with_tools(), ended(text, reason)).await.reply();
+        let reply = ask_as(Api::OpenaiChat, with_tools(), ended(text, reason)).await.reply();
         let count = usize::from(expected == StopReason::ToolCalls);
         assert_eq!((reply.stop_reason, calls(&reply).len()), (expected, count), "{reason} {text}");
     }
@@ -297,13 +297,13 @@ async fn a_reply_that_says_it_has_calls_and_has_none_has_lost_them() {
 async fn a_text_is_read_only_where_calls_may_be_in_it() {
     let text = format!("<tool_call>{READ}</tool_call>");
     let bare = request(vec![Entry::User("hello".to_owned())]);
-    let reply = ask_as(Api::OPENAI_CHAT, bare, said(&text)).await.reply();
+    let reply = ask_as(Api::OpenaiChat, bare, said(&text)).await.reply();
     assert_eq!((reply.text(), reply.stop_reason), (text.clone(), StopReason::EndTurn));
 
     let forbidden = RequestShape { tools: ToolUse::Forbidden, output_schema: None };
     let request = ModelRequest { shape: forbidden, ..with_tools() };
     for (text, left) in [(format!("So.\n{text}"), "So."), ("<tool_call>a".to_owned(), "<tool_call>a")] {
-        let reply = ask_as(Api::OPENAI_CHAT, request.clone(), said(&text)).await.reply();
+        let reply = ask_as(Api::OpenaiChat, request.clone(), said(&text)).await.reply();
         assert_eq!(
             (reply.text().as_str(), reply.stop_reason, calls(&reply).len()),
             (left, StopReason::EndTurn, 0)
@@ -312,7 +312,7 @@ async fn a_text_is_read_only_where_calls_may_be_in_it() {
 
     let schema = OutputSchema { name: "call".to_owned(), schema: JsonText::empty() };
     let shape = RequestShape { tools: ToolUse::Allowed, output_schema: Some(Arc::new(schema)) };
-    let reply = ask_as(Api::OPENAI_CHAT, ModelRequest { shape, ..with_tools() }, said(READ)).await.reply();
+    let reply = ask_as(Api::OpenaiChat, ModelRequest { shape, ..with_tools() }, said(READ)).await.reply();
     assert_eq!((reply.text().as_str(), reply.stop_reason), (READ, StopReason::EndTurn));
 
     let both = stream(&[
@@ -321,7 +321,7 @@ async fn a_text_is_read_only_where_calls_may_be_in_it() {
         &finish("tool_calls"),
         "[DONE]",
     ]);
-    let reply = ask_as(Api::OPENAI_CHAT, with_tools(), both).await.reply();
+    let reply = ask_as(Api::OpenaiChat, with_tools(), both).await.reply();
     assert_eq!((reply.text(), calls(&reply)), (text, vec![("list".to_owned(), json!({}))]));
 }
 
@@ -341,7 +341,7 @@ async fn calls_are_read_in_the_text_of_every_api() {
         ),
         r#"{"type":"response.completed","response":{"status":"completed"}}"#,
     ]);
-    for (api, answer) in [(Api::ANTHROPIC, anthropic), (Api::OPENAI_RESPONSES, responses)] {
+    for (api, answer) in [(Api::Anthropic, anthropic), (Api::OpenaiResponses, responses)] {
         let reply = ask_as(api, with_tools(), answer).await.reply();
         assert_eq!(
             (reply.text().as_str(), reply.reasoning().as_str(), calls(&reply).len()),
@@ -363,7 +363,7 @@ async fn a_call_in_reasoning_that_nothing_follows_is_read() {
         &finish("stop"),
         "[DONE]",
     ]);
-    let reply = ask_as(Api::OPENAI_CHAT, with_tools(), answer).await.reply();
+    let reply = ask_as(Api::OpenaiChat, with_tools(), answer).await.reply();
     assert_eq!((reply.reasoning().as_str(), calls(&reply).len()), ("I read it.", 1));
 }
 
@@ -371,7 +371,7 @@ async fn a_call_in_reasoning_that_nothing_follows_is_read() {
 #[tokio::test]
 async fn reasoning_and_markup_are_told_apart_while_they_stream() {
     let text = format!("<think>Hm.</think>\n\nI read it.\n<tool_call>{READ}</tool_call>");
-    let outcome = ask_as(Api::OPENAI_CHAT, with_tools(), said(&text)).await;
+    let outcome = ask_as(Api::OpenaiChat, with_tools(), said(&text)).await;
     let (mut shown, mut thought, mut traced) = (String::new(), String::new(), Vec::new());
     for event in &outcome.events {
         match event {
@@ -392,15 +392,15 @@ async fn reasoning_and_markup_are_told_apart_while_they_stream() {
 async fn a_call_from_a_text_goes_back_as_a_call() {
     let server = Server::start(vec![said(&format!("I look.\n<tool_call>{READ}</tool_call>"))]).await;
     let mut reply =
-        ask(&models(config(Api::OPENAI_CHAT, server.url())), request_with_tool(vec![])).await.reply();
+        ask(&models(config(Api::OpenaiChat, server.url())), request_with_tool(vec![])).await.reply();
     if let Some(Block::Call(call)) = reply.blocks.last_mut() {
         call.id = CallId(Uuid::from_u128(7));
     }
     let entries =
         vec![Entry::User("hello".to_owned()), Entry::Reply(Arc::new(reply)), result(7, "", true, "hello")];
     let more = [&entries[..], &[Entry::User("and now?".to_owned())]].concat();
-    let body = sent(Api::OPENAI_CHAT, request_with_tool(entries)).await.text().to_owned();
-    let longer = sent(Api::OPENAI_CHAT, request_with_tool(more)).await.text().to_owned();
+    let body = sent(Api::OpenaiChat, request_with_tool(entries)).await.text().to_owned();
+    let longer = sent(Api::OpenaiChat, request_with_tool(more)).await.text().to_owned();
     let messages = json(&body)["messages"].clone();
     let call = &messages[1]["tool_calls"][0];
     assert_eq!(messages[1]["content"], "I look.");
@@ -443,7 +443,7 @@ async fn long_texts_are_read_in_time() {
         let mut events: Vec<&str> = pieces.iter().map(String::as_str).collect();
         let end = finish("stop");
         events.extend([end.as_str(), "[DONE]"]);
-        let reply = ask_as(Api::OPENAI_CHAT, with_tools(), stream(&events)).await.reply();
+        let reply = ask_as(Api::OpenaiChat, with_tools(), stream(&events)).await.reply();
         assert_eq!(calls(&reply).len(), 0, "{piece}");
     }
 }

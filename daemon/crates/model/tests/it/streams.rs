@@ -13,7 +13,7 @@ use abide_protocol::{
 };
 use std::time::Duration;
 
-const APIS: [Api; 3] = [Api::OPENAI_CHAT, Api::OPENAI_RESPONSES, Api::ANTHROPIC];
+const APIS: [Api; 3] = [Api::OpenaiChat, Api::OpenaiResponses, Api::Anthropic];
 
 /// A text delta whose JSON string is `json`.
 fn text(api: Api, json: &str) -> String {
@@ -112,15 +112,16 @@ async fn a_reply_from_near_may_take_long_to_begin() {
 /// After the stop reason the reply is whole: neither silence nor keepalives hold it for long.
 #[tokio::test]
 async fn a_finished_reply_does_not_wait_for_the_end_of_the_stream() {
-    for api in [Api::OPENAI_CHAT, Api::ANTHROPIC] {
-        for rest in [vec![Step::Hang], alive_for_long(api).collect()] {
-            let begin = [data_event(&text(api, "\"hi\"")), data_event(&stop(api, "3", "4"))];
-            let server = Server::start(vec![Answer::Stream(begin.into_iter().chain(rest).collect())]).await;
-            let begun = std::time::Instant::now();
-            let reply = ask(&models(impatient(api, &server, 60_000, 60_000)), hello()).await.reply();
-            assert_eq!((reply.text().as_str(), reply.usage.input, reply.usage.output), ("hi", 3, 4));
-            assert!(begun.elapsed() < Duration::from_secs(12), "{}", api.name());
-        }
+    let is_whole = async |api: Api, rest: Vec<Step>| {
+        let begin = [data_event(&text(api, "\"hi\"")), data_event(&stop(api, "3", "4"))];
+        let server = Server::start(vec![Answer::Stream(begin.into_iter().chain(rest).collect())]).await;
+        let begun = std::time::Instant::now();
+        let reply = ask(&models(impatient(api, &server, 60_000, 60_000)), hello()).await.reply();
+        assert_eq!((reply.text().as_str(), reply.usage.input, reply.usage.output), ("hi", 3, 4));
+        assert!(begun.elapsed() < Duration::from_secs(12), "{}", api.name());
+    };
+    for api in [Api::OpenaiChat, Api::Anthropic] {
+        tokio::join!(is_whole(api, vec![Step::Hang]), is_whole(api, alive_for_long(api).collect()));
     }
 }
 
@@ -137,7 +138,7 @@ async fn a_character_may_be_cut_in_two() {
         r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":\"\ud83d"}}]}"#,
     );
     let rest = delta(r#"{"tool_calls":[{"index":0,"function":{"arguments":"\ude00\"}"}}]}"#);
-    let reply = ask_once(Api::OPENAI_CHAT, stream(&[&call, &rest, &finish("tool_calls")])).await.reply();
+    let reply = ask_once(Api::OpenaiChat, stream(&[&call, &rest, &finish("tool_calls")])).await.reply();
     assert_eq!(reply.calls().next().unwrap().arguments, r#"{"p":"😀"}"#);
 }
 
@@ -258,8 +259,8 @@ async fn a_document_that_is_no_reply_is_told_apart() {
 /// A document without a stop reason is whole, and half of one is cut.
 #[tokio::test]
 async fn a_document_is_whole_by_itself() {
-    let body = document(Api::OPENAI_CHAT).replace(r#""finish_reason": "tool_calls", "#, "");
-    let reply = ask_once(Api::OPENAI_CHAT, with_type(None, body)).await.reply();
+    let body = document(Api::OpenaiChat).replace(r#""finish_reason": "tool_calls", "#, "");
+    let reply = ask_once(Api::OpenaiChat, with_type(None, body)).await.reply();
     assert_eq!((reply.text().as_str(), reply.calls().count()), ("I\nlook.", 1));
     for api in APIS {
         let whole = document(api);
@@ -277,7 +278,7 @@ async fn content_after_a_stop_reason_is_waited_for() {
     let pause = || Step::Pause(Duration::from_millis(1_200));
     let steps =
         vec![data_event(&piece("a")), pause(), data_event(&piece("b")), pause(), data_event(&piece("c"))];
-    let reply = ask_once(Api::OPENAI_CHAT, Answer::Stream(steps)).await.reply();
+    let reply = ask_once(Api::OpenaiChat, Answer::Stream(steps)).await.reply();
     assert_eq!(reply.text(), "abc");
 }
 
@@ -407,7 +408,7 @@ async fn calls_come_in_many_forms_over_openai_chat() {
         for end in ["tool_calls", "function_call"] {
             let end = finish(end);
             let events: Vec<_> = events.iter().chain([&end]).map(String::as_str).collect();
-            let reply = ask_once(Api::OPENAI_CHAT, stream(&events)).await.reply();
+            let reply = ask_once(Api::OpenaiChat, stream(&events)).await.reply();
             let calls: Vec<_> = reply
                 .calls()
                 .map(|c| (c.tool.as_str(), c.arguments.as_str(), c.provider_id.as_str()))
@@ -426,7 +427,7 @@ async fn messages_may_come_instead_of_deltas() {
     for events in [&[&message("hel"), &message("lo")][..], &[&whole], &[&hel, &lo, &whole]] {
         let end = finish("stop");
         let events: Vec<_> = events.iter().map(|event| event.as_str()).chain([end.as_str()]).collect();
-        assert_eq!(ask_once(Api::OPENAI_CHAT, stream(&events)).await.reply().text(), "hello", "{events:?}");
+        assert_eq!(ask_once(Api::OpenaiChat, stream(&events)).await.reply().text(), "hello", "{events:?}");
     }
 }
 
@@ -443,7 +444,7 @@ async fn a_server_that_does_not_know_stream_options_is_asked_without_them() {
         let refusal = Answer::Whole { status, headers: Vec::new(), body: body.into() };
         let good = || stream(&[&delta(r#"{"content":"hi"}"#), &finish("stop"), "[DONE]"]);
         let server = Server::start(vec![refusal, good(), good()]).await;
-        let models = models(config(Api::OPENAI_CHAT, server.url()));
+        let models = models(config(Api::OpenaiChat, server.url()));
         for _ in 0..2 {
             assert_eq!(
                 ask(&models, request_with_tool(hello_entries())).await.reply().text(),

@@ -50,7 +50,7 @@ async fn malformed_events_are_left_out_over_openai_chat() {
         (r#"{"type":"surprise"}"#, "an event of an unknown kind"),
         (r#"{"choices":[],"usage":"much"}"#, "usage in an unknown form"),
     ] {
-        let outcome = ask_once(Api::OPENAI_CHAT, stream(&[&hel, odd, &lo, &end, "[DONE]"])).await;
+        let outcome = ask_once(Api::OpenaiChat, stream(&[&hel, odd, &lo, &end, "[DONE]"])).await;
         let traces = traces(&outcome);
         assert_eq!(traces.len(), 1, "{odd}: {traces:?}");
         assert!(traces[0].what.contains(what), "{odd}: {traces:?}");
@@ -88,7 +88,7 @@ async fn malformed_events_are_left_out_over_openai_responses() {
         ),
         (r#"{"type":"response.surprise"}"#, "an event of an unknown kind, `response.surprise`"),
     ] {
-        let outcome = ask_once(Api::OPENAI_RESPONSES, stream(&[&hel, odd, &lo, &done, &end])).await;
+        let outcome = ask_once(Api::OpenaiResponses, stream(&[&hel, odd, &lo, &done, &end])).await;
         let traces = traces(&outcome);
         assert_eq!(traces.len(), 1, "{odd}: {traces:?}");
         assert!(traces[0].what.contains(what), "{odd}: {traces:?}");
@@ -96,7 +96,7 @@ async fn malformed_events_are_left_out_over_openai_responses() {
         assert_eq!(outcome.reply().text(), "Hello", "{odd}");
     }
     let usage = r#"{"type":"response.completed","response":{"usage":"much"}}"#;
-    let outcome = ask_once(Api::OPENAI_RESPONSES, stream(&[&hel, &done, usage])).await;
+    let outcome = ask_once(Api::OpenaiResponses, stream(&[&hel, &done, usage])).await;
     assert_eq!((traces(&outcome).len(), outcome.reply().text().as_str()), (1, "Hello"));
 }
 
@@ -113,7 +113,7 @@ async fn over_openai_responses_the_end_of_an_item_makes_up_for_a_lost_piece() {
     let done = item_event("output_item.done", 0, &call(r#"{"command":"rm -r build/old"}"#));
     let whole = [&begin[..], &piece, &cut, &done, &completed("")].map(str::to_owned);
     let refs = |events: &[String]| stream(&events.iter().map(String::as_str).collect::<Vec<_>>());
-    let reply = ask_once(Api::OPENAI_RESPONSES, refs(&whole)).await.reply();
+    let reply = ask_once(Api::OpenaiResponses, refs(&whole)).await.reply();
     assert_eq!(reply.calls().next().unwrap().arguments, r#"{"command":"rm -r build/old"}"#);
 
     let half = done.replace("}}", "");
@@ -124,7 +124,7 @@ async fn over_openai_responses_the_end_of_an_item_makes_up_for_a_lost_piece() {
         &[half, listed],
         &[piece, completed("")],
     ] {
-        let error = ask_once(Api::OPENAI_RESPONSES, refs(events)).await.error();
+        let error = ask_once(Api::OpenaiResponses, refs(events)).await.error();
         assert_eq!((error.kind, error.retryable), (Kind::Malformed, true), "{events:?}");
     }
 }
@@ -146,7 +146,7 @@ async fn malformed_events_are_left_out_over_anthropic_messages() {
         (r#"{"type":"content_block_start","index":9,"content_block":{"type":"hologram"}}"#, "`hologram`"),
         (r#"{"type":"surprise"}"#, "an event of an unknown kind, `surprise`"),
     ] {
-        let outcome = ask_once(Api::ANTHROPIC, stream(&[BEGIN_TEXT, &hel, odd, &lo, &end, STOP])).await;
+        let outcome = ask_once(Api::Anthropic, stream(&[BEGIN_TEXT, &hel, odd, &lo, &end, STOP])).await;
         let traces = traces(&outcome);
         assert_eq!(traces.len(), 1, "{odd}: {traces:?}");
         assert!(traces[0].what.contains(what), "{odd}: {traces:?}");
@@ -159,7 +159,7 @@ async fn malformed_events_are_left_out_over_anthropic_messages() {
 async fn a_text_whose_beginning_is_left_out_goes_on_without_it() {
     let events =
         [r#"{"type":"content_block_start","index":0,"#, &text_piece(0, "Hello"), &ends("end_turn"), STOP];
-    let outcome = ask_once(Api::ANTHROPIC, stream(&events)).await;
+    let outcome = ask_once(Api::Anthropic, stream(&events)).await;
     assert_eq!((traces(&outcome).len(), outcome.reply().text().as_str()), (1, "Hello"));
 }
 
@@ -174,7 +174,7 @@ async fn a_call_that_may_lack_a_piece_fails_the_attempt() {
     let (first, last) = (r#"{"command":"rm -r build"#, r#""}"#);
     let cut = piece("/old").replace("}]}", "");
     let outcome = ask_once(
-        Api::OPENAI_CHAT,
+        Api::OpenaiChat,
         stream(&[&begin, &piece(first), &cut, &piece(last), &finish("tool_calls")]),
     )
     .await;
@@ -184,7 +184,7 @@ async fn a_call_that_may_lack_a_piece_fails_the_attempt() {
 
     let cut = arguments_piece("/old").replace("}}", "");
     let events = [BEGIN_CALL, &arguments_piece(first), &cut, &arguments_piece(last), &ends("tool_use"), STOP];
-    let outcome = ask_once(Api::ANTHROPIC, stream(&events)).await;
+    let outcome = ask_once(Api::Anthropic, stream(&events)).await;
     assert_eq!(traces(&outcome)[0].raw, cut);
     assert_eq!(outcome.error().kind, Kind::Malformed);
 }
@@ -196,7 +196,7 @@ async fn a_keep_alive_between_the_pieces_of_a_call_does_no_harm() {
     };
     let begin = delta(r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"list","arguments":"{"}}]}"#);
     let outcome = ask_once(
-        Api::OPENAI_CHAT,
+        Api::OpenaiChat,
         stream(&[&begin, "keep-alive", &piece("}"), &finish("tool_calls"), r#"{"choices":5}"#, "[DONE]"]),
     )
     .await;
@@ -211,12 +211,12 @@ async fn a_call_that_never_began_fails_the_attempt() {
     let rest = delta(r#"{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}"#);
     let end = finish("tool_calls");
     for events in [&[half, &rest, &end][..], &[half, &end]] {
-        assert_eq!(ask_once(Api::OPENAI_CHAT, stream(events)).await.error().kind, Kind::Malformed);
+        assert_eq!(ask_once(Api::OpenaiChat, stream(events)).await.error().kind, Kind::Malformed);
     }
     let half = r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use""#;
     let (rest, end) = (arguments_piece("{}"), ends("tool_use"));
     for events in [&[half, &rest, &end, STOP][..], &[half, &end, STOP]] {
-        assert_eq!(ask_once(Api::ANTHROPIC, stream(events)).await.error().kind, Kind::Malformed);
+        assert_eq!(ask_once(Api::Anthropic, stream(events)).await.error().kind, Kind::Malformed);
     }
 }
 
@@ -224,16 +224,16 @@ async fn a_call_that_never_began_fails_the_attempt() {
 async fn a_stream_of_only_malformed_events_is_ended() {
     let nonsense = "x".repeat(1024 * 1024);
     let events = [nonsense.as_str(); 6];
-    let error = ask_once(Api::OPENAI_CHAT, stream(&events)).await.error();
+    let error = ask_once(Api::OpenaiChat, stream(&events)).await.error();
     assert_eq!((error.kind, error.retryable), (Kind::Malformed, false), "{error}");
-    assert_eq!(ask_once(Api::OPENAI_CHAT, stream(&["nonsense"])).await.error().kind, Kind::Network);
+    assert_eq!(ask_once(Api::OpenaiChat, stream(&["nonsense"])).await.error().kind, Kind::Network);
 }
 
 #[tokio::test]
 async fn traces_are_short_and_without_the_key() {
     let event = format!(r#"{{"type":"{KEY} ä{}"}}"#, "ä".repeat(4000));
     let server = Server::start(vec![stream(&[&event, &ends("end_turn"), STOP])]).await;
-    let outcome = ask(&models(config(Api::ANTHROPIC, server.url())), hello()).await;
+    let outcome = ask(&models(config(Api::Anthropic, server.url())), hello()).await;
     let [trace] = traces(&outcome).try_into().unwrap();
     assert!(trace.raw.len() <= MAX_RAW && trace.raw.ends_with('…'), "{trace:?}");
     assert!(trace.raw.contains("[key]") && trace.what.contains("[key]"), "{trace:?}");

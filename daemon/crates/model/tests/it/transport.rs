@@ -10,7 +10,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::Notify;
 
 fn impatient(server: &Server, stall: Duration) -> ProviderConfig {
-    ProviderConfig { stall_timeout: stall, prompt_timeout: stall, ..config(Api::OPENAI_CHAT, server.url()) }
+    ProviderConfig { stall_timeout: stall, prompt_timeout: stall, ..config(Api::OpenaiChat, server.url()) }
 }
 
 #[tokio::test]
@@ -28,7 +28,7 @@ async fn silence_is_a_stall_before_the_answer_and_within_it() {
 async fn dropping_the_attempt_closes_the_connection() {
     let steps = vec![data_event(&delta(r#"{"content":"hi"}"#)), Step::Hang];
     let server = Server::start(vec![Answer::Stream(steps)]).await;
-    let models = models(config(Api::OPENAI_CHAT, server.url()));
+    let models = models(config(Api::OpenaiChat, server.url()));
     let first = Notify::new();
     let mut sink = |_| first.notify_one();
     {
@@ -46,7 +46,7 @@ async fn no_more_calls_at_a_time_than_allowed() {
     let gate = Arc::new(Notify::new());
     let slow = Answer::Stream(vec![Step::Gate(Arc::clone(&gate)), data_event("[DONE]")]);
     let server = Server::start(vec![slow, stream(&["[DONE]"])]).await;
-    let config = ProviderConfig { max_parallel: 1, ..config(Api::OPENAI_CHAT, server.url()) };
+    let config = ProviderConfig { max_parallel: 1, ..config(Api::OpenaiChat, server.url()) };
     let models = models(config.clone());
     let second = async {
         within("the first request", server.asked()).await;
@@ -72,7 +72,7 @@ async fn no_more_calls_at_a_time_than_allowed() {
 #[tokio::test]
 async fn a_cancelled_call_frees_its_place() {
     let server = Server::start(vec![Answer::Silence, stream(&["[DONE]"])]).await;
-    let models = models(ProviderConfig { max_parallel: 0, ..config(Api::OPENAI_CHAT, server.url()) });
+    let models = models(ProviderConfig { max_parallel: 0, ..config(Api::OpenaiChat, server.url()) });
     tokio::select! {
         _ = ask(&models, hello()) => panic!("nobody answered"),
         () = within("the request", server.asked()) => {}
@@ -84,7 +84,7 @@ async fn a_cancelled_call_frees_its_place() {
 async fn the_next_step_uses_the_same_connection() {
     let answer = || stream(&[&delta(r#"{"content":"hi"}"#), &finish("stop"), "[DONE]"]);
     let server = Server::start(vec![answer(), answer(), answer()]).await;
-    let models = models(config(Api::OPENAI_CHAT, server.url()));
+    let models = models(config(Api::OpenaiChat, server.url()));
     for _ in 0..3 {
         ask(&models, hello()).await.reply();
     }
@@ -96,11 +96,11 @@ async fn the_next_step_uses_the_same_connection() {
 #[tokio::test]
 async fn paths_and_key_headers() {
     for (api, base, path, header, value) in [
-        (Api::OPENAI_CHAT, "/v1", "/v1/chat/completions", "authorization", format!("Bearer {KEY}")),
-        (Api::OPENAI_CHAT, "/v1/", "/v1/chat/completions", "authorization", format!("Bearer {KEY}")),
-        (Api::OPENAI_RESPONSES, "/v1/", "/v1/responses", "authorization", format!("Bearer {KEY}")),
-        (Api::ANTHROPIC, "", "/v1/messages", "x-api-key", KEY.to_owned()),
-        (Api::ANTHROPIC, "/proxy/v1/", "/proxy/v1/messages", "x-api-key", KEY.to_owned()),
+        (Api::OpenaiChat, "/v1", "/v1/chat/completions", "authorization", format!("Bearer {KEY}")),
+        (Api::OpenaiChat, "/v1/", "/v1/chat/completions", "authorization", format!("Bearer {KEY}")),
+        (Api::OpenaiResponses, "/v1/", "/v1/responses", "authorization", format!("Bearer {KEY}")),
+        (Api::Anthropic, "", "/v1/messages", "x-api-key", KEY.to_owned()),
+        (Api::Anthropic, "/proxy/v1/", "/proxy/v1/messages", "x-api-key", KEY.to_owned()),
     ] {
         let server = Server::start(vec![stream(&[last_event(api)])]).await;
         ask(&models(config(api, format!("{}{base}", server.url()))), hello()).await.reply();
@@ -113,10 +113,9 @@ async fn paths_and_key_headers() {
 async fn a_refused_connection_is_named_with_and_without_tls() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for scheme in ["http", "https"] {
-        let error =
-            ask(&models(config(Api::OPENAI_CHAT, format!("{scheme}://127.0.0.1:{port}/v1"))), hello())
-                .await
-                .error();
+        let error = ask(&models(config(Api::OpenaiChat, format!("{scheme}://127.0.0.1:{port}/v1"))), hello())
+            .await
+            .error();
         let at = format!("p: nobody listens at {scheme}://127.0.0.1:{port}/v1 (");
         assert_eq!((error.kind, error.retryable, error.sent), (Kind::Unreachable, true, false), "{error}");
         assert!(error.message.starts_with(&at) && error.message.ends_with("correct its base_url"), "{error}");
@@ -127,13 +126,13 @@ async fn a_refused_connection_is_named_with_and_without_tls() {
 #[tokio::test]
 async fn an_unknown_host_and_an_untrusted_certificate_are_named() {
     let error =
-        ask(&models(config(Api::OPENAI_CHAT, "http://nowhere.invalid/v1".to_owned())), hello()).await.error();
+        ask(&models(config(Api::OpenaiChat, "http://nowhere.invalid/v1".to_owned())), hello()).await.error();
     assert_eq!((error.kind, error.retryable, error.sent), (Kind::Unreachable, true, false), "{error}");
     assert!(error.message.starts_with("p: the host of http://nowhere.invalid/v1 is not known ("), "{error}");
 
     let port = self_signed();
     let error =
-        ask(&models(config(Api::OPENAI_CHAT, format!("https://localhost:{port}/v1"))), hello()).await.error();
+        ask(&models(config(Api::OpenaiChat, format!("https://localhost:{port}/v1"))), hello()).await.error();
     assert_eq!((error.kind, error.retryable, error.sent), (Kind::Unreachable, true, false), "{error}");
     assert!(error.message.starts_with("p: the certificate of https://localhost"), "{error}");
     for word in ["SSL_CERT_FILE", "SSL_CERT_DIR", "the daemon's environment: `abide daemon restart`"] {
@@ -147,7 +146,7 @@ async fn cost_is_known_only_where_a_price_is() {
     let server = Server::start(vec![stream(&[usage, "[DONE]"]), stream(&[usage, "[DONE]"])]).await;
     let ask_with = async |prices| {
         let keys = Arc::new(crate::ask::OneKey(None));
-        let models = abide_model::Models::new(vec![config(Api::OPENAI_CHAT, server.url())], keys, prices);
+        let models = abide_model::Models::new(vec![config(Api::OpenaiChat, server.url())], keys, prices);
         ask(&models, hello()).await.reply().usage.cost_micros
     };
     assert_eq!(ask_with(Prices::built_in()).await, None);

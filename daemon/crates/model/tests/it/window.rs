@@ -52,11 +52,11 @@ async fn each_server_tells_its_window_and_how_to_enlarge_it() {
         ),
         ("absurd", vec![("/props", r#"{"default_generation_settings":{"n_ctx":0}}"#)], None),
     ] {
-        for (api, base) in [(Api::OPENAI_CHAT, "/v1"), (Api::OPENAI_RESPONSES, "/v1"), (Api::ANTHROPIC, "")] {
+        for (api, base) in [(Api::OpenaiChat, "/v1"), (Api::OpenaiResponses, "/v1"), (Api::Anthropic, "")] {
             let pages: Vec<_> = pages
                 .iter()
                 .map(|(path, body)| match *path {
-                    "/v1/models" if api == Api::ANTHROPIC => ("/v1/models?limit=1000", *body),
+                    "/v1/models" if api == Api::Anthropic => ("/v1/models?limit=1000", *body),
                     path => (path, *body),
                 })
                 .collect();
@@ -81,7 +81,7 @@ async fn each_server_tells_its_window_and_how_to_enlarge_it() {
 #[tokio::test]
 async fn a_server_that_does_not_answer_tells_no_window() {
     let server = Server::start((0..4).map(|_| Answer::Silence).collect()).await;
-    let models = models(config(Api::OPENAI_CHAT, server.url()));
+    let models = models(config(Api::OpenaiChat, server.url()));
     let asked = std::time::Instant::now();
     assert_eq!(models.window("p/m").await, None);
     assert!(asked.elapsed() < Duration::from_secs(10));
@@ -92,6 +92,6 @@ async fn a_server_that_does_not_answer_tells_no_window() {
 /// What only servers at home know is not asked elsewhere. (`.invalid` never resolves: RFC 6761.)
 #[tokio::test]
 async fn a_distant_server_is_not_asked_what_only_one_at_home_knows() {
-    let distant = models(config(Api::OPENAI_CHAT, "https://api.invalid/v1".to_owned()));
+    let distant = models(config(Api::OpenaiChat, "https://api.invalid/v1".to_owned()));
     assert_eq!(distant.window("p/m").await, None);
 }

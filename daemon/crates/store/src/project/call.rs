@@ -1,4 +1,4 @@
-//! The state of calls, by the same rules as in a client's view. Their content stays in the records.
+//! The state of calls, by the same rules as in a client's view. The calls' content stays in the records.
 
 use super::task_of;
 use crate::{

@@ -4,7 +4,7 @@ use super::{Changes, task_of};
 use crate::{
     column::Word,
     ledger::{Fault, Ledger, WorkError},
-    query::{self, Place},
+    query::{self, TreePosition},
 };
 use abide_protocol::{
     ConversationId,
@@ -61,7 +61,7 @@ pub(super) fn updated(
             body.persona,
             body.muted,
         ])?;
-    // Its settings are not activity: the conversation keeps its place in lists.
+    // A change of settings is no activity: the conversation keeps its place in lists.
     changes.entry_changed = true;
     Ok(())
 }
@@ -107,7 +107,7 @@ pub(crate) fn finish(
     };
     let conversation = conversation.ok_or(WorkError::Gone(id))?;
     let item = |(task_id, pending)| {
-        let Place { root, title, depth } = query::place(ledger.connection, task_id)?;
+        let TreePosition { root, title, depth } = query::place(ledger.connection, task_id)?;
         Ok::<_, Fault>(InboxItem {
             task_id,
             conversation_id: id,

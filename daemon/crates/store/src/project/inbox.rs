@@ -25,7 +25,7 @@ fn pending_id(row: &Row<'_>) -> rusqlite::Result<PendingId> {
     })
 }
 
-/// Adds the item of a record, still closed: it opens when the task's projection lists it as pending.
+/// Adds the item of a record, still closed. The item opens when the task's projection lists it as pending.
 pub(super) fn opened(connection: &Connection, record: &Record, id: PendingId) -> Result<(), Fault> {
     let (id, kind) = parts(id);
     connection
@@ -81,7 +81,7 @@ pub(super) fn reconcile(
     Ok(())
 }
 
-/// Closes all items of a conversation that is deleted; returns those that were open.
+/// Closes all items of a deleted conversation. Returns the items that were open.
 pub(crate) fn close_items(ledger: &mut Ledger<'_>, id: ConversationId) -> Result<Vec<PendingId>, Fault> {
     let mut statement = ledger.connection.prepare_cached(
         "UPDATE inbox SET item = NULL WHERE conversation = ?1 AND item IS NOT NULL RETURNING id, kind",

@@ -1,4 +1,4 @@
-//! Remembered decisions: a row for each call and each rule, which is that of the newest decision.
+//! Remembered decisions: a row for each call and each rule, with the newest decision.
 
 use crate::{
     column::{Word, seq_to_sql},
@@ -8,7 +8,7 @@ use crate::{
 use abide_protocol::Seq;
 use rusqlite::{Connection, params};
 
-/// Updates the rows that follow from a record of the hidden conversation.
+/// Updates the rows that are derived from a record of the hidden conversation.
 pub(crate) fn hidden(connection: &Connection, seq: Seq, body: &HiddenBody) -> Result<(), Fault> {
     match body {
         HiddenBody::RuleAdded(RuleAdded { rule, allow, source, by: _, text }) => {

@@ -39,11 +39,11 @@ pub(crate) fn task(
     Ok(())
 }
 
-/// The stored state, as far as it decides what has to be written.
+/// The part of the stored state that decides what has to be written.
 struct Before {
     status: Status,
     has_same_texts: bool,
-    /// It has an open inbox item.
+    /// The task has an open inbox item.
     is_waited_for: bool,
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn conversation(
     connection.prepare_cached(&format!("{SELECT} WHERE c.id = ?1"))?.query_row([id.0], from_row).optional()
 }
 
-/// Adds to a conversation's unread count and sets its time of change; returns the new row.
+/// Adds to a conversation's unread count and sets its time of change. Returns the new row.
 pub(crate) fn touch_conversation(
     connection: &Connection,
     id: ConversationId,
@@ -89,7 +89,7 @@ pub(super) fn conversations(
     Ok((page, next))
 }
 
-/// Those with a root task that has not ended, archived or not.
+/// The conversations with a root task that has not ended, archived or not.
 pub(super) fn with_unfinished_task(connection: &Connection) -> rusqlite::Result<Vec<Conversation>> {
     let sql = format!(
         "{SELECT} WHERE c.id IN (SELECT conversation FROM tasks WHERE ended = 0 AND parent IS NULL)

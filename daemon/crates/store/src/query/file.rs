@@ -9,7 +9,7 @@ use crate::{
 use abide_protocol::{ConversationId, Seq, TaskId, method::task::TaskFile, record::RecordBody};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-/// When the call has written its file; `None` if it has not.
+/// When the call has written its file; `None` if it has written none.
 fn written(connection: &Connection, assessed: Seq) -> Result<Option<Seq>, ReadError> {
     let mut statement = connection.prepare_cached("SELECT finished FROM calls WHERE seq = ?1")?;
     let finished: Option<Option<i64>> =
@@ -50,7 +50,8 @@ fn files(
 }
 
 impl Store {
-    /// The files that the user named and that the task's tools have written, in that order, one as often as it was written.
+    /// The files that the user named, then the files that the task's tools have written. A file is listed as
+    /// often as it was written.
     pub async fn task_files(
         &self,
         conversation: ConversationId,

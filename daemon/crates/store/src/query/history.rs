@@ -11,7 +11,7 @@ use abide_protocol::{
 };
 use rusqlite::{Connection, params};
 
-/// A history is cut at this size, so that a reply with it and the task's calls fits in a frame.
+/// The size at which a history is cut, so that a reply with the history and the task's calls fits in a frame.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
 /// The size of an entry without its texts.
 const ENTRY_BYTES: usize = 512;
@@ -57,7 +57,7 @@ fn traced(event: &Event) -> usize {
     }
 }
 
-/// The kinds of records of which a task's changes follow.
+/// The kinds of records that tell a task's changes of files.
 const OF_FILES: &str = "'checkpointed', 'undo_begun', 'undo_ended'";
 
 impl Store {

@@ -10,13 +10,13 @@ use abide_protocol::{ConversationId, Seq, record::Record};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 struct Stored {
-    /// Of the first record that the state does not include.
+    /// The seq of the first record that the state does not include.
     from: Seq,
     form: u32,
     body: Vec<u8>,
 }
 
-/// The snapshot as it was stored. A damaged one counts as none, because the records tell the same.
+/// The stored snapshot. A damaged snapshot counts as none, because the records tell the same.
 fn history_snapshot(connection: &Connection, id: ConversationId) -> rusqlite::Result<Option<Stored>> {
     let row = connection
         .prepare_cached("SELECT seq, form, body, checksum FROM history_snapshots WHERE conversation = ?1")?
@@ -34,8 +34,8 @@ fn history_snapshot(connection: &Connection, id: ConversationId) -> rusqlite::Re
 impl Store {
     /// Folds a conversation's records into a state, on a reader thread, as of one moment.
     ///
-    /// It begins with the conversation's snapshot, if `resume` makes a state of its form and body; else with the default and the first
-    /// record.
+    /// Folding begins with the conversation's snapshot if `resume` can read its form and body, else with the
+    /// default state and the first record.
     ///
     /// # Errors
     /// A record cannot be read.

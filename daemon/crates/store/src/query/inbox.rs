@@ -1,6 +1,6 @@
 //! Open questions and approvals.
 
-use super::task::{Place, TREE, place};
+use super::task::{TREE, TreePosition, place};
 use crate::{Store, error::ReadError};
 use abide_protocol::{ConversationId, TaskId, inbox::InboxItem};
 use rusqlite::{Connection, ToSql, params};
@@ -9,7 +9,7 @@ use rusqlite::{Connection, ToSql, params};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Of {
     All,
-    /// And its sub-tasks.
+    /// Items of this task and its sub-tasks.
     Task(TaskId),
     Conversation(ConversationId),
 }
@@ -32,7 +32,7 @@ pub(super) fn items(connection: &Connection, of: Of) -> Result<Vec<InboxItem>, R
     while let Some(row) = rows.next()? {
         let item = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
         let task_id = TaskId(row.get(0)?);
-        let Place { root, title, depth } = place(connection, task_id)?;
+        let TreePosition { root, title, depth } = place(connection, task_id)?;
         items.push(InboxItem {
             task_id,
             conversation_id: ConversationId(row.get(1)?),

@@ -1,5 +1,5 @@
-//! Finds things by a unique part of their id: its beginning, its end, or the beginning of the last eight digits, which are what people
-//! see. Tasks are also found by their age.
+//! Finds things by a unique part of an id: its beginning, its end, or the beginning of the last eight digits,
+//! which people see. Tasks are also found by their age.
 
 use crate::{Store, error::ReadError};
 use abide_protocol::{
@@ -56,7 +56,7 @@ pub struct PendingRef {
     pub id: PendingId,
     pub task_id: TaskId,
     pub conversation_id: ConversationId,
-    /// It has no answer or decision yet.
+    /// The item has no answer or decision yet.
     pub open: bool,
 }
 
@@ -75,13 +75,14 @@ fn digits(typed: &str) -> Option<String> {
     fits.then_some(digits)
 }
 
-/// The condition of a beginning or an end of an id.
+/// The condition for a beginning or an end of an id.
 const BEGINS_OR_ENDS: &str = "hex(id) LIKE ?1 || '%' OR hex(id) LIKE '%' || ?1";
-/// The same, or of a beginning of its last eight digits.
+/// The same, or for a beginning of the last eight digits.
 const AS_SHOWN_TOO: &str =
     "hex(id) LIKE ?1 || '%' OR hex(id) LIKE '%' || ?1 OR substr(hex(id), -8) LIKE ?1 || '%'";
 
-/// Finds ids in a table with a column `id`. A whole id uses the index; a part of one scans all ids, about a thousand in a millisecond.
+/// Finds ids in a table with a column `id`. A whole id uses the index. A part of an id scans all ids, about a
+/// thousand in a millisecond.
 fn find<T>(
     connection: &Connection,
     columns_from: &str,
@@ -147,8 +148,9 @@ fn root_of_age(connection: &Connection, TaskAge(age): TaskAge) -> rusqlite::Resu
 }
 
 impl Store {
-    /// The task with this external id, of this age (`last`, `@2`), or with this as a part of its id, with or without hyphens, in any case. Only a whole id comes
-    /// before an external one: more of an external id cannot be typed.
+    /// The task with this external id, of this age (`last`, `@2`), or with this part of an id, with or
+    /// without hyphens, in any case. Only a whole id precedes an external id: more of an external id cannot
+    /// be typed.
     pub async fn find_task(&self, typed: &str) -> Result<Lookup<TaskId>, ReadError> {
         let (typed, digits) = (typed.trim().to_owned(), digits(typed));
         self.read(move |connection| {
@@ -172,7 +174,7 @@ impl Store {
         self.read(move |connection| Ok(external_task(connection, &id)?)).await
     }
 
-    /// The conversation with this as a part of its id.
+    /// The conversation with this part of an id.
     pub async fn find_conversation(&self, typed: &str) -> Result<Lookup<ConversationId>, ReadError> {
         let Some(digits) = digits(typed) else { return Ok(Lookup::None) };
         self.read(move |connection| {
@@ -194,9 +196,10 @@ impl Store {
         .await
     }
 
-    /// The question or approval, or the task, with this whole id; else the task with this external id, or of this age; else the item or the
-    /// task with this as a part of its id. A closed item, so that a late answer gets the first, counts only if no open one fits. All that fit are
-    /// found: something is decided by it. For the same reason the beginning of what is shown of an id is that of a task only.
+    /// The question, approval or task with this whole id; else the task with this external id or of this age;
+    /// else the item or task with this part of an id. A closed item counts only if no open item fits, so that
+    /// a late answer gets the first answer. Because something is decided, all that fit are found, and only a
+    /// task is found by the beginning of its shown digits.
     pub async fn find_addressee(&self, typed: &str) -> Result<Lookup<Addressee>, ReadError> {
         let (typed, digits) = (typed.trim().to_owned(), digits(typed));
         self.read(move |connection| {
@@ -221,7 +224,7 @@ impl Store {
                 open => open,
             };
             Ok(match (of_items, tasks(digits)?) {
-                // The same, if nothing else of the task is open.
+                // The task stands for the item, if nothing else of the task is open.
                 (Lookup::One(Addressee::Item(item)), Lookup::One(Addressee::Task(task)))
                     if item.open && item.task_id == task =>
                 {

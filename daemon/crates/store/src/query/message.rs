@@ -1,4 +1,4 @@
-//! Messages, calls and events of a timeline: that of a conversation, without its sub-tasks, or that of a task.
+//! Messages, calls and events of a timeline, of a conversation without its sub-tasks, or of a task.
 
 use super::{
     page_size,
@@ -19,9 +19,9 @@ use abide_protocol::{
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-/// A page ends early at this size, so that a reply with it fits in a frame.
+/// The size at which a page ends early, so that a reply with the page fits in a frame.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
-/// The size of an entry without its texts, and of the events beside it.
+/// The size of an entry and its events without texts.
 const ENTRY_BYTES: usize = 512;
 
 /// An entry of the timeline.
@@ -31,7 +31,7 @@ enum Entry {
 }
 
 impl Entry {
-    /// The entry of a record, if it has one; a reply without text has none.
+    /// The entry of a record, if the record has one. A reply without text has no entry.
     fn of(connection: &Connection, record: Record) -> Result<Option<Self>, ReadError> {
         if let Some(message) = record.message() {
             return Ok(Some(Self::Message(message)));
@@ -65,7 +65,8 @@ pub struct TaskCalls {
     pub is_cut: bool,
 }
 
-/// The last `limit` messages of a feed before this seq, with the calls and events among them; with `after`, the first ones after that.
+/// The last `limit` messages of a feed before this seq, with the calls and events among them. With `after`:
+/// the first messages after that seq.
 pub(super) fn page(
     connection: &Connection,
     feed: Feed,
@@ -233,8 +234,8 @@ pub(crate) fn messages_up_to(
 }
 
 impl Store {
-    /// At most `limit` messages before this seq (the newest if `None`) with the calls and events among them, oldest first. A page with
-    /// much text or many calls has fewer messages.
+    /// At most `limit` messages before this seq (the newest if `None`) with the calls and events among them,
+    /// oldest first. A page with much text or many calls has fewer messages.
     pub async fn messages(
         &self,
         feed: impl Into<Feed>,
@@ -257,7 +258,7 @@ impl Store {
         self.read(move |connection| page(connection, feed, (Some(after), before), page_size(limit))).await
     }
 
-    /// Those of these calls that have a result or are unknown.
+    /// The calls among these that have a result or are unknown.
     pub async fn settled_calls(&self, calls: Vec<CallId>) -> Result<Vec<CallId>, ReadError> {
         self.read(move |connection| {
             let mut open =
@@ -291,7 +292,7 @@ impl Store {
         .await
     }
 
-    /// A task's calls, oldest first; only the newest if they would not fit in a frame.
+    /// A task's calls, oldest first; only the newest calls if all would not fit in a frame.
     pub async fn task_calls(&self, id: TaskId) -> Result<TaskCalls, ReadError> {
         self.read(move |connection| {
             let sql = format!(

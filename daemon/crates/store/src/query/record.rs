@@ -133,7 +133,7 @@ impl Store {
         .await
     }
 
-    /// At most `limit` records of a feed after `after`, in order. None are of the hidden conversation.
+    /// At most `limit` records of a feed after `after`, in order, without the hidden conversation.
     pub async fn records_after(&self, feed: Feed, after: Seq, limit: u32) -> Result<Vec<Record>, ReadError> {
         if feed == Feed::Overview {
             return Ok(Vec::new());

@@ -15,7 +15,7 @@ use abide_protocol::{
 };
 use rusqlite::{Connection, Row, params};
 
-/// A page ends early when its arguments reach this size in bytes.
+/// The size of arguments, in bytes, at which a page ends early.
 const PAGE_BYTES: usize = 1024 * 1024;
 
 const SELECT: &str = "SELECT r.seq, r.digest, r.allow, r.source, c.title, r.text, r.workspace, r.effect
@@ -83,7 +83,8 @@ impl Store {
         .await
     }
 
-    /// The remembered decision with this as the beginning or the end of its id, or as the beginning of the last eight digits, in any case.
+    /// The remembered decision whose id begins or ends with this, or whose last eight digits begin with it,
+    /// in any case.
     pub async fn find_rule(&self, typed: &str) -> Result<Lookup<RuleId>, ReadError> {
         let digits = typed.trim().to_ascii_uppercase();
         if !(1..=64).contains(&digits.len()) || !digits.chars().all(|c| c.is_ascii_hexdigit()) {

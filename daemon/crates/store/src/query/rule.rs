@@ -5,8 +5,8 @@ use abide_protocol::{ConversationId, TaskId};
 use rusqlite::OptionalExtension as _;
 
 impl Store {
-    /// Whether the newest remembered decision on this call allows it. Answered from memory; a decision counts from the reply to its
-    /// append on.
+    /// Whether the newest remembered decision on this call allows the call. Answered from memory; a decision
+    /// counts as soon as its append is answered.
     #[must_use]
     pub fn rule(&self, tool: &str, arguments: &str, workspace: &str) -> Option<bool> {
         self.rules.look_up(tool, arguments, workspace)

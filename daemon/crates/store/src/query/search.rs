@@ -22,7 +22,7 @@ use rusqlite::{Connection, params};
 use std::ops::ControlFlow;
 use words::Words;
 
-/// How far the search index has come.
+/// The seq up to which messages are indexed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) searched_to: Seq,
@@ -79,7 +79,7 @@ fn titles(connection: &Connection, words: &Words, limit: usize) -> Result<Vec<Ti
     Ok(hits)
 }
 
-/// Newest first; `limit` and one more, if there are more.
+/// Newest first: `limit` messages, and one more if there are more.
 fn messages(
     connection: &Connection,
     words: &Words,
@@ -134,10 +134,11 @@ pub struct SearchQuery<'a> {
 }
 
 impl Store {
-    /// Messages and titles, newest first. The first search after many appends takes longer, because it updates the index.
+    /// Messages and titles, newest first. The first search after many appends takes longer, because it
+    /// updates the index.
     pub async fn search(&self, query: SearchQuery<'_>) -> Result<SearchReply, ReadError> {
         match self.search_once(query).await {
-            // The index may be damaged in a way that SQLite does not call so.
+            // The index may have damage that SQLite does not report as such.
             Err(ReadError::Sqlite(_) | ReadError::Index(WriteError::Invalid { .. })) => {
                 let _ = self.repair().await;
                 self.search_once(query).await
@@ -151,7 +152,7 @@ impl Store {
         self.update_search_index().await?;
         let words = Words::parse(words);
         let limit = page_size(limit);
-        // Repeated with the update of the index, which a repair empties.
+        // After a repair the index is empty, so the search is repeated with an update of the index.
         self.read_once(move |connection| {
             let searched_to = search_progress(connection)?.searched_to;
             let mut reply =

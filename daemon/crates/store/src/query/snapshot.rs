@@ -31,8 +31,9 @@ impl Store {
         })
     }
 
-    /// The snapshot of a feed, read in one transaction. Left empty are what only the daemon knows (`partials`, `daemon`), and the
-    /// messages if the client has them up to `since`. A conversation that does not exist gives an empty snapshot.
+    /// The snapshot of a feed, read in one transaction. Fields that only the daemon knows (`partials`,
+    /// `daemon`) are left empty, as are the messages if the client has them up to `since`. A conversation
+    /// that does not exist gives an empty snapshot.
     pub async fn snapshot(&self, feed: Feed, since: Option<Seq>) -> Result<Snapshot, ReadError> {
         self.read(move |connection| {
             let mut snapshot = Snapshot {

@@ -16,7 +16,7 @@ pub struct Counts {
 impl Store {
     pub async fn counts(&self) -> Result<Counts, ReadError> {
         self.read(|connection| {
-            // A task that waits for its sub-tasks works as long as one of them does.
+            // A task that waits for its sub-tasks works as long as one sub-task works.
             let mut statement = connection.prepare_cached(
                 "WITH roots AS (
                      SELECT status, status LIKE 'waiting%' AND (status <> 'waiting_children' OR NOT EXISTS (

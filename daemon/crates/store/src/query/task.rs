@@ -72,7 +72,8 @@ pub(super) fn unfinished_with_sub_tasks(connection: &Connection) -> Result<Vec<A
     tasks(connection, &sql, params![])
 }
 
-/// A conversation's root tasks that have not ended and its newest one, newest first; then all sub-tasks of the newest, oldest first.
+/// A conversation's newest root task and its root tasks that have not ended, newest first; then all sub-tasks
+/// of the newest root, oldest first.
 pub(super) fn current(connection: &Connection, id: ConversationId) -> Result<Vec<AgentTask>, ReadError> {
     let mut current = listed(connection, Some(id), Tasks::All, Cursor::NEWEST, 1)?;
     let Some(newest) = current.first().map(|task| task.id) else { return Ok(current) };
@@ -82,8 +83,8 @@ pub(super) fn current(connection: &Connection, id: ConversationId) -> Result<Vec
     Ok(current)
 }
 
-/// Selects the ids of a task, `?1`, and of all its sub-tasks. A conversation's sub-tasks are few, and its index finds them; there is no
-/// index by parent.
+/// Selects the ids of a task, `?1`, and of all its sub-tasks. The index by conversation finds a
+/// conversation's few sub-tasks; there is no index by parent.
 pub(super) const TREE: &str = "WITH RECURSIVE
          mine AS (SELECT t.id, t.parent FROM tasks t JOIN tasks r ON r.conversation = t.conversation
                   WHERE r.id = ?1 AND t.parent IS NOT NULL),
@@ -98,15 +99,15 @@ fn beneath(connection: &Connection, root: TaskId) -> Result<Vec<AgentTask>, Read
 
 /// The root above a sub-task, its title and its depth.
 #[derive(Debug, Default)]
-pub(crate) struct Place {
-    /// `None`: it is a root itself.
+pub(crate) struct TreePosition {
+    /// `None`: the task is a root itself.
     pub(crate) root: Option<TaskId>,
     pub(crate) title: String,
     pub(crate) depth: u32,
 }
 
 /// Where a task is in its tree.
-pub(crate) fn place(connection: &Connection, id: TaskId) -> rusqlite::Result<Place> {
+pub(crate) fn place(connection: &Connection, id: TaskId) -> rusqlite::Result<TreePosition> {
     let mut above = connection.prepare_cached(
         "SELECT parent, coalesce(json_extract(brief, '$.title'), '') FROM tasks WHERE id = ?1",
     )?;
@@ -115,7 +116,7 @@ pub(crate) fn place(connection: &Connection, id: TaskId) -> rusqlite::Result<Pla
             above.query_row([id.0], |row| Ok((row.get::<_, Option<Uuid>>(0)?.map(TaskId), row.get(1)?)));
         row.optional()
     };
-    let mut place = Place::default();
+    let mut place = TreePosition::default();
     let Some((mut parent, title)) = read(id)? else { return Ok(place) };
     place.title = title;
     while let Some(id) = parent {
@@ -144,7 +145,7 @@ fn tree(connection: &Connection, of: TreeOf, with_ended: bool) -> Result<Vec<Age
         TreeOf::Conversation(id) => ("conversation = ?1".to_owned(), Some(id.0)),
         TreeOf::Task(id) => (format!("id IN ({TREE})"), Some(id.0)),
     };
-    // The task that is named is the oldest of its tree.
+    // The named task is the oldest of its tree.
     let first = if matches!(of, TreeOf::Task(_)) { "id = ?1 DESC," } else { "" };
     // All sub-tasks of a task that has ended have ended, too.
     let ended =
@@ -197,7 +198,8 @@ pub struct TaskQuery {
 }
 
 impl Store {
-    /// Root tasks, newest first, without prompts and scratchpads; with the cursor of the next page, if there is one.
+    /// Root tasks, newest first, without prompts and scratchpads; with the cursor of the next page, if there
+    /// is one.
     pub async fn tasks(&self, query: TaskQuery) -> Result<(Vec<AgentTask>, Option<String>), ReadError> {
         let TaskQuery { conversation, with_ended, cursor, limit } = query;
         let cursor = Cursor::parse(cursor.as_deref())?;
@@ -214,7 +216,7 @@ impl Store {
         .await
     }
 
-    /// The newest tasks of a tree, without those that have ended unless asked for.
+    /// The newest tasks of a tree. Ended tasks are left out unless asked for.
     pub async fn tree(&self, of: TreeOf, with_ended: bool) -> Result<Vec<Agent>, ReadError> {
         self.read(move |connection| tree(connection, of, with_ended)).await
     }

@@ -20,8 +20,8 @@ pub struct UsageQuery {
     pub since_day: Option<String>,
 }
 
-/// A failed call that was sent counts as a call. Numbers of tokens come from providers: as REAL they cannot overflow a sum. `CROSS` makes
-/// SQLite find the replies by the index that has the kinds, instead of reading all records.
+/// A failed call that was sent counts as a call. Numbers of tokens come from providers; as REAL they cannot
+/// overflow a sum. `CROSS` makes SQLite find replies by the index of kinds instead of reading all records.
 const SQL: &str = "
     WITH calls AS (
         SELECT date(r.at / 1000, 'unixepoch', 'localtime') AS day, r.conversation, c.title,

@@ -1,5 +1,6 @@
-//! A database may be cut off where its schema goes on. Then its first page is replaced by one whose schema has only the records, at the
-//! page where a new database has them too: the first migration makes that table.
+//! A database may be cut off within its schema. Then its first page is replaced by a page whose schema has
+//! only the table of records, at the page where a new database has this table: the first migration makes the
+//! table.
 
 use super::{RenewError, create};
 use rusqlite::Connection;
@@ -9,10 +10,12 @@ use std::{
     path::Path,
 };
 
-/// Where the header has the number of pages, as a big-endian number. See <https://www.sqlite.org/fileformat2.html#the_database_header>.
+/// Where the header has the number of pages, as a big-endian number. See
+/// <https://www.sqlite.org/fileformat2.html#the_database_header>.
 const PAGES: std::ops::Range<usize> = 28..32;
 
-/// Gives the copy of a damaged database a schema in which its records are found. `scratch`: an empty place for files.
+/// Gives the copy of a damaged database a schema that finds its records. `scratch`: an empty folder for
+/// files.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -21,7 +24,7 @@ pub(super) fn schema(copy: &Path, scratch: &Path) -> Result<(), RenewError> {
     let setting = |name: &str| whole.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (page_size, id, version) =
         (setting("page_size")?, setting("application_id")?, setting("user_version")?);
-    // Without constraints, which would be indices.
+    // Without constraints, which would need indices.
     let columns: String = whole.query_row(
         "SELECT group_concat(name || CASE pk WHEN 0 THEN '' ELSE ' INTEGER PRIMARY KEY' END) FROM pragma_table_info('records')",
         [],

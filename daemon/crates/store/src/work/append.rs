@@ -15,7 +15,7 @@ use abide_protocol::{
 use rusqlite::Connection;
 use std::{mem, sync::Arc};
 
-/// Records of one conversation, and the projections of the tasks they change.
+/// Records of one conversation, and the projections of the tasks that they change.
 pub(crate) struct Append {
     conversation: ConversationId,
     /// Each call of `apply` assigns their seqs again.
@@ -61,7 +61,7 @@ impl Append {
         }
     }
 
-    /// The root task that it starts, if it starts one.
+    /// The root task that the append starts, if any.
     fn started(&self) -> Option<TaskId> {
         self.records.iter().find_map(|record| match &record.body {
             RecordBody::TaskStarted(head) if head.parent_id.is_none() => record.task_id,
@@ -69,8 +69,8 @@ impl Append {
         })
     }
 
-    /// Checks that the conversation exists, or that the first record creates it and none did before. The hidden conversation is never
-    /// created, so it takes no appends.
+    /// Checks that the conversation exists, or that the append's first record creates it. The hidden
+    /// conversation is never created, so it takes no appends.
     fn check_conversation(&self, connection: &Connection) -> Result<(), Fault> {
         let exists = |sql: &str| connection.prepare_cached(sql)?.exists([self.conversation.0]);
         let creates =
@@ -134,7 +134,7 @@ impl Work for Append {
         self.urgent
     }
 
-    /// What exists goes on when there is room. What is new is refused: nobody may still want it by then.
+    /// Existing work goes on when there is room. New work is refused, because nobody may want it by then.
     fn waits_for_room(&self) -> bool {
         let creates = |record: &Record| matches!(record.body, RecordBody::ConversationCreated(_));
         self.started().is_none() && !self.records.iter().any(creates)

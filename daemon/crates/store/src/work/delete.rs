@@ -9,7 +9,7 @@ use abide_protocol::{
 use rusqlite::{Connection, params};
 use std::sync::Arc;
 
-/// Up to this many messages are removed from the search index one by one.
+/// The most messages that are removed from the search index one by one.
 const FEW: i64 = 100;
 
 /// Deletes a conversation's records, and leaves one tombstone.
@@ -41,9 +41,9 @@ impl Delete {
 
 /// Removes the conversation's messages from the search index.
 ///
-/// Removing one message takes about a millisecond, because deleted content is overwritten. With more than a few messages the whole
-/// index is emptied instead; the next search builds it again, some 30,000 messages a second. The same happens if a record is damaged,
-/// because its indexed words are unknown.
+/// Removing one message takes about a millisecond, because deleted content is overwritten. With more than a
+/// few messages the whole index is emptied instead; the next search builds it again, some 30,000 messages a
+/// second. The same happens if a record is damaged, because its indexed words are unknown.
 fn remove_from_index(connection: &Connection, id: ConversationId) -> Result<(), Fault> {
     let searched_to = query::search_progress(connection)?.searched_to;
     let are_few = query::messages_up_to(connection, id, searched_to, FEW + 1)? <= FEW;
@@ -110,7 +110,7 @@ impl Work for Delete {
         let _ = self.answer.send(outcome.map(|()| self.removed));
     }
 
-    /// It may use the reserve, because a deletion frees space.
+    /// A deletion may use the reserve, because it frees space.
     fn is_urgent(&self) -> bool {
         true
     }

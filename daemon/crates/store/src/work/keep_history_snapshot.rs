@@ -22,7 +22,7 @@ impl KeepHistorySnapshot {
 impl Work for KeepHistorySnapshot {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
         let HistorySnapshot { conversation_id, task_id, form, body } = &self.snapshot;
-        // Newest first, because the task is near the end.
+        // Newest first, because the task's first record is near the end.
         let start = ledger
             .connection
             .prepare_cached(

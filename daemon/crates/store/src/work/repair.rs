@@ -1,7 +1,7 @@
 use super::{Answer, Work};
 use crate::ledger::{Fault, Ledger, WorkError};
 
-/// Lets the writer make the database anew: something in it that is not a record is damaged.
+/// Lets the writer make the database anew, because something other than a record is damaged.
 pub(crate) struct Repair {
     answer: Answer<()>,
 }

@@ -11,7 +11,7 @@ use std::sync::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// The most pieces of work in a lane; callers wait for a place beyond that.
+/// The most pieces of work in a lane. Further callers wait for a place.
 const LANE: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(super) struct Queued {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
-    /// Never full: it has room for both lanes.
+    /// The channel is never full: it has room for both lanes.
     jobs: SyncSender<Job>,
     ordinary: Arc<Semaphore>,
     urgent: Arc<Semaphore>,

@@ -9,7 +9,7 @@ pub(crate) enum Severity {
     NoRoom,
     /// Another process holds the database: retry later.
     Locked,
-    /// Pages are not what was written: all that is no record can be made anew.
+    /// Pages are not what was written. Everything but records can be made anew.
     Damaged,
     /// What is on disk is unknown: after a failed `fsync`, pages that count as written may be lost.
     Final,

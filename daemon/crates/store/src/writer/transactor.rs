@@ -22,7 +22,7 @@ pub(super) struct Transactor {
 }
 
 impl Transactor {
-    /// Commits the batch in one transaction; one outcome for each piece of work.
+    /// Commits the batch in one transaction. Returns one outcome for each piece of work.
     pub(super) fn transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), WorkError>>> {
         let totals = self.totals;
         let outcomes = self.try_transact(batch);
@@ -50,8 +50,8 @@ impl Transactor {
         Ok(outcomes)
     }
 
-    /// Applies all work without savepoints, which copy every page they touch and are hardly ever needed. Returns whether all of it
-    /// succeeded; if not, the caller rolls back.
+    /// Applies all work without savepoints, which copy every page they touch and are hardly ever needed.
+    /// Returns whether all work succeeded; if not, the caller rolls back.
     fn apply_all(&mut self, batch: &mut [Queued]) -> rusqlite::Result<bool> {
         for queued in batch {
             if self.apply(queued)?.is_err() {

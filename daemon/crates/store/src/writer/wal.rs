@@ -1,15 +1,16 @@
-//! Writes the write-ahead log (WAL) back into the database. Where SQLite does it by itself, a failing disk is not reported.
+//! Writes the write-ahead log (WAL) back into the database. SQLite could do so by itself, but would not
+//! report a failing disk.
 
 use crate::open::BUSY;
 use abide_fail_point::{Point, pass};
 use rusqlite::Connection;
 use std::time::Duration;
 
-/// Pages of the log that are not in the database yet, at which it is written back.
+/// The number of pages of the log at which the log is written back.
 const LONG_PAGES: i64 = 1000;
 
-/// How long the writer waits for readers of an older state. They read for milliseconds, except for a backup or a check of the whole
-/// database.
+/// How long the writer waits for readers of an older state. Reads take milliseconds, except for a backup or a
+/// check of the whole database.
 const READER_WAIT: Duration = Duration::from_millis(50);
 
 /// Writes the log back if it is long.
@@ -18,7 +19,7 @@ pub(super) fn write_back_if_long(connection: &Connection) -> rusqlite::Result<()
         .prepare_cached("PRAGMA wal_checkpoint(NOOP)")?
         .query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))?;
     if pending >= LONG_PAGES {
-        // Readers may keep it from finishing; the next one continues.
+        // Readers may keep this write from finishing; the next write continues.
         pass(Point::WalWriteBack);
         connection.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |_| Ok(()))?;
         pass(Point::WalWrittenBack);

@@ -3,7 +3,7 @@
 use super::built_in;
 use crate::{
     Checkpoints, SandboxSettings, Unasked, checkpoint,
-    run::Runner,
+    run::CallRunner,
     sandbox::{Network, Repository, Sandbox},
     text::one_line,
     tool::{Call, Subject},
@@ -16,38 +16,38 @@ use tokio_util::sync::CancellationToken;
 /// The longest reason of a model that is shown, in characters.
 const REASON: usize = 500;
 
-/// How far a call stays within bounds. The texts say why it is not [`Self::Contained`].
+/// How far a call stays within bounds. The texts say why the call is not [`Self::Contained`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Bounds {
-    /// It only reads, as the file tools do.
+    /// The call only reads, as the file tools do.
     Reads,
-    /// It changes only what can be undone.
+    /// The call changes only what can be undone.
     Contained,
     /// A person decides, or has by starting the task with `--yes`.
     Asks(String),
-    /// As [`Self::Asks`]: it is confined, but what it does could not be undone.
+    /// As [`Self::Asks`], because what the confined call does could not be undone.
     CannotUndo(String),
-    /// It leaves the sandbox, or undermines it: `--yes` is not about this.
+    /// The call leaves the sandbox or undermines it. `--yes` does not answer this.
     Leaves(String),
     /// The machine has no sandbox that suffices for anything unattended.
     Insufficient(String),
 }
 
 /// What is known about the place of a call.
-pub(super) struct Place<'a> {
+pub(super) struct CallContext<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) settings: &'a SandboxSettings,
-    pub(super) runner: &'a Runner,
+    pub(super) runner: &'a CallRunner,
     pub(super) checkpoints: &'a Checkpoints,
     /// The commands' `PATH`.
     pub(super) path: Option<&'a str>,
-    /// The repository that the workspace belongs to, once it is looked for.
+    /// The repository that the workspace belongs to, once somebody has asked for it.
     pub(super) repository: OnceCell<Option<Repository>>,
 }
 
 impl Bounds {
-    /// Whether a call that its summary tells whole stays within a sandbox. (The file tools need none. The summary of code does not tell
-    /// it whole.)
+    /// Whether a call whose summary says all of it stays within a sandbox. (File tools need no sandbox. A
+    /// summary of code does not say all of it.)
     pub(super) fn are_kept(&self, sandbox: Sandbox, subject: &Subject<'_>) -> bool {
         match (self, subject) {
             (Self::Leaves(_) | Self::Insufficient(_), _) | (_, Subject::Code) => false,
@@ -67,8 +67,9 @@ impl Bounds {
     }
 }
 
-impl Place<'_> {
-    /// The sandbox that a call gets, and what it means for the decision. `why_it_asks`: the file that it edits is not an ordinary one.
+impl CallContext<'_> {
+    /// The sandbox that a call gets, and what the sandbox means for the decision. `why_it_asks`: why an edit
+    /// of this file asks.
     pub(super) fn of(&self, call: &dyn Call, why_it_asks: Option<String>) -> (Sandbox, Bounds) {
         match call.subject() {
             Subject::Read(_) if self.workspace.is_broad() => {
@@ -90,7 +91,7 @@ impl Place<'_> {
             return (Sandbox::NONE, Bounds::Leaves(why));
         }
         let level = self.level();
-        // Where nothing confines it, there is nothing to leave.
+        // An unconfined call has no sandbox to leave.
         let must_leave = line.filter(|_| level > SandboxLevel::None).and_then(abide_rules::must_leave);
         if let Some(why) = must_leave {
             return (Sandbox::NONE, Bounds::Leaves(format!("it must leave the sandbox: {why}")));
@@ -159,7 +160,7 @@ impl Place<'_> {
             return false;
         }
         let folder = path.ancestors().nth(if is_hook { 2 } else { 1 });
-        // It may be made in any order.
+        // A repository may be made in any order of its files.
         folder.is_some_and(|folder| {
             ["HEAD", "objects", "refs"]
                 .iter()
@@ -175,7 +176,8 @@ impl Place<'_> {
         self.runner.sandbox_level().level
     }
 
-    /// Whether what happens here is contained. `why_it_asks`: the call does something that asks everywhere.
+    /// Whether what a call does here is contained. `why_it_asks`: the call does something that asks
+    /// everywhere.
     fn contained(&self, why_it_asks: Option<String>) -> Bounds {
         let level = self.level();
         if level < SandboxLevel::Full {

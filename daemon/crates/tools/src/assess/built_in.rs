@@ -1,9 +1,10 @@
-//! Commands that ask in the sandbox, too: they destroy what a checkpoint does not keep, or speak to others.
+//! Commands that ask even in the sandbox, because they destroy what a checkpoint does not keep, or speak to
+//! others.
 
 use abide_rules::{Book, Effect, Rule, Script, Simple, Source, Standing, Verdict, Word};
 use std::sync::{Arc, LazyLock};
 
-/// Rules, with what a command does that they match.
+/// Rules, each with words about what a matching command does.
 const RULES: [(&str, &str); 4] = [
     ("shell(git reset --hard *)", "throws away what is not committed (`git reset --hard`)"),
     ("shell(git clean *)", "deletes files that git does not know (`git clean`)"),
@@ -32,8 +33,8 @@ const BUILD_FOLDERS: [&str; 14] = [
 /// More files than this in one command are many.
 const MANY: usize = 50;
 
-/// What a command line does that asks everywhere, in words; `None` if there is nothing. What it does is not always seen: the
-/// sandbox holds all the same.
+/// What a command line does that asks everywhere, in words. `None`: nothing was found. (A command can hide
+/// what it does; the sandbox holds all the same.)
 pub(super) fn asks(line: &str) -> Option<&'static str> {
     static BOOKS: LazyLock<Vec<(Book, &'static str)>> = LazyLock::new(books);
     let by_rule = BOOKS.iter().find(|(book, _)| matches!(book.shell(line), Verdict::Ask(_, None)));

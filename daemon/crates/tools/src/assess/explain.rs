@@ -1,4 +1,4 @@
-//! Says which rule decides about a command line, and why, as its assessment has it.
+//! Says which rule decides about a command line, and why.
 
 use super::ruling::{NotAllowed, Programs, line_offers, named};
 use crate::{Scope, Tools, UnusablePath, workspace::Workspace};
@@ -14,8 +14,8 @@ use abide_rules::{Book, Plain, Source, Standing, Verdict};
 use std::sync::Arc;
 
 impl Tools {
-    /// The verdict of the rules on a command line of the shell tool, where the program that it names is looked for too; and the assessment
-    /// that such a call would get. Blocking; nothing runs.
+    /// The verdict of the rules on a command line of the shell tool, and the assessment that such a call
+    /// would get. The program is looked for, too. Blocking; nothing runs.
     ///
     /// # Errors
     /// The workspace cannot be used.
@@ -24,7 +24,7 @@ impl Tools {
             &Workspace::open(scope.workspace, Arc::clone(&self.runner.closed)).map_err(UnusablePath)?;
         let programs = Programs { path: scope.path, workspace, writable: &scope.sandbox.writable };
         let call = CallBlock {
-            // It is recorded nowhere.
+            // This call is recorded nowhere.
             id: CallId(Default::default()),
             provider_id: String::new(),
             tool: "shell".to_owned(),

@@ -1,6 +1,6 @@
 //! What tasks can do in a folder, before one begins.
 
-use super::bounds::{Bounds, Place};
+use super::bounds::{Bounds, CallContext};
 use crate::{
     Checkpoints, SandboxSettings, Tools, named_files::UnusablePath, sandbox::git::Repository,
     workspace::Workspace,
@@ -12,7 +12,8 @@ use std::{cell::OnceCell, fs::File, io::Read as _, path::Path, sync::Arc};
 const MAX_HEAD: u64 = 1024;
 
 impl Tools {
-    /// What tasks can do in this folder. `path` is the `PATH` of their commands. Blocking; nothing runs but git, which looks at the folder.
+    /// What tasks can do in this folder. `path` is the `PATH` of their commands. Blocking; nothing runs but
+    /// git, which looks at the folder.
     ///
     /// # Errors
     /// The folder cannot be used.
@@ -24,7 +25,7 @@ impl Tools {
     ) -> Result<WorkspaceReply, UnusablePath> {
         let workspace = &Workspace::open(folder, Arc::clone(&self.runner.closed)).map_err(UnusablePath)?;
         let checkpoints: &Checkpoints = self.checkpoints();
-        let place = Place {
+        let place = CallContext {
             workspace,
             settings,
             runner: &self.runner,
@@ -49,6 +50,7 @@ fn branch(folder: &Path) -> Option<String> {
     let mut head = String::new();
     File::open(folder.join("HEAD")).ok()?.take(MAX_HEAD).read_to_string(&mut head).ok()?;
     let branch = head.trim().strip_prefix("ref: refs/heads/")?;
-    // A repository with reftables keeps its branch elsewhere, and this name in HEAD. git-init(1), `--ref-format`
+    // A repository with reftables keeps its branch elsewhere, and this name in HEAD. git-init(1),
+    // `--ref-format`
     (branch != ".invalid").then(|| branch.to_owned())
 }

@@ -1,10 +1,10 @@
 use super::{Ruling, bounds::Bounds};
 use abide_protocol::{record::Permission, task::Approvals, transcript::Tier};
 
-/// Whether a call may run, if nothing forbids it before. `remembered` is the decision on this very call.
+/// Whether a call may run. `remembered` is the decision on exactly this call.
 ///
-/// The order: deny, ask, allow, the sandbox, the task's approvals, the tier. The permission `Yes` is only for calls that would ask
-/// otherwise.
+/// The order: deny, ask, allow, the sandbox, the task's approvals, the tier. The permission `Yes` is only for
+/// calls that would ask otherwise.
 pub(super) fn decide(
     remembered: Option<bool>,
     ruling: &Ruling,
@@ -22,7 +22,7 @@ pub(super) fn decide(
         (_, Ruling::Asks { may_be_denied: true, .. }) => Permission::Ask,
         (_, Ruling::Asks { .. }) => asked(approvals, bounds),
         (Some(true), _) => Permission::Rule,
-        // A rule about a command says nothing of leaving the sandbox.
+        // A rule that allows a command does not allow it to leave the sandbox.
         (None, Ruling::Allowed { .. }) if !matches!(bounds, Bounds::Leaves(_)) => Permission::Rule,
         (None, Ruling::Allowed { .. } | Ruling::NotAllowed { .. } | Ruling::None) => match (tier, bounds) {
             (Tier::Allow, _) => Permission::Tier,
@@ -32,7 +32,7 @@ pub(super) fn decide(
     }
 }
 
-/// The permission of a call that asks, unless the task's approvals answer that.
+/// The permission of a call that asks, unless the task's approvals answer the question.
 fn asked(approvals: Approvals, bounds: &Bounds) -> Permission {
     match (bounds, approvals) {
         (Bounds::Insufficient(_), _)
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn without_rules_bounds_and_approvals_decide() {
         let expected = [
-            // What, then by approvals: ask, allow, allow all.
+            // A case, then its permission under the approvals ask, allow and allow all.
             (Bounds::Reads, [Permission::Ask, Permission::Yes, Permission::Yes]),
             (Bounds::Contained, [Permission::Sandbox, Permission::Sandbox, Permission::Sandbox]),
             (Bounds::Asks(String::new()), [Permission::Ask, Permission::Yes, Permission::Yes]),
@@ -131,7 +131,7 @@ mod tests {
             for approvals in ALL_APPROVALS {
                 let decided = decide(None, &allowed, approvals, Tier::Ask, &bounds);
                 assert_eq!(decided == Permission::Rule, !leaves, "{bounds:?} {approvals:?}");
-                // The decision on this very call is about leaving it, too.
+                // The decision on exactly this call covers leaving the sandbox.
                 assert_eq!(
                     decide(Some(true), &Ruling::None, approvals, Tier::Ask, &bounds),
                     Permission::Rule

@@ -31,12 +31,12 @@ pub(super) enum Ruling {
     Asks {
         rule: String,
         why: String,
-        /// It may be denied: a person decides, whatever the task was started with.
+        /// A rule may deny the call: a person decides, whatever the task's approvals are.
         may_be_denied: bool,
     },
     Allowed {
         rule: String,
-        /// A shell command is executed like this.
+        /// How the shell command is executed.
         direct: Option<Box<Direct>>,
     },
 }
@@ -52,7 +52,7 @@ pub(super) enum NotAllowed {
     Writable(String),
 }
 
-/// Where programs are found, and by whom they may have been written.
+/// Where programs are found, and which of them tasks may have written.
 #[derive(Clone, Copy)]
 pub(super) struct Programs<'a> {
     /// The commands' `PATH`.
@@ -157,7 +157,7 @@ impl Ruling {
         }
     }
 
-    /// A rule denies, and whether it matches is not known.
+    /// A rule denies, but whether it matches is not known.
     pub(super) const fn may_deny(&self) -> bool {
         matches!(self, Self::Asks { may_be_denied: true, .. })
     }
@@ -200,7 +200,7 @@ fn direct(plain: Plain, program: String) -> Direct {
     }
 }
 
-/// The rules that an approval of a call offers, the narrowest first. None that would not allow it.
+/// The rules that an approval of a call offers, the narrowest first. Each of them would allow the call.
 pub(super) fn offers(call: &dyn Call, programs: &Programs<'_>) -> Vec<WiderRule> {
     match call.subject() {
         Subject::Line(line) => line_offers(line, programs),
@@ -212,7 +212,7 @@ pub(super) fn offers(call: &dyn Call, programs: &Programs<'_>) -> Vec<WiderRule>
     }
 }
 
-/// Those of a command line.
+/// The rules that an approval of a command line offers.
 pub(super) fn line_offers(line: &str, programs: &Programs<'_>) -> Vec<WiderRule> {
     let can_run = Plain::parse(line).is_some_and(|plain| programs.allowed(&plain).is_ok());
     if can_run { on_wire(abide_rules::wider(line)) } else { Vec::new() }

@@ -1,4 +1,5 @@
-//! Checks a call's arguments against the schema of its tool. Of JSON Schema this knows the keywords that the tools use.
+//! Checks a call's arguments against the schema of its tool. Only the keywords of JSON Schema that the tools
+//! use are known here.
 
 use crate::{text::one_line, tool::CallError};
 use abide_protocol::transcript::ToolSpec;
@@ -7,7 +8,7 @@ use serde_json::{Map, Value};
 /// How many faults an error names.
 const MAX_NAMED: usize = 3;
 
-/// Words about a schema, which bound no value.
+/// Keywords that describe a schema and bound no value.
 const ANNOTATIONS: [&str; 4] = ["title", "description", "default", "examples"];
 
 /// The schema uses a keyword that is not known here, or in another form.
@@ -22,7 +23,7 @@ pub(super) fn check(spec: &ToolSpec, arguments: &Value) -> Result<(), CallError>
     if found.is_empty() { Ok(()) } else { Err(CallError::Arguments(found.join("; "))) }
 }
 
-/// The first faults of a value, each with its place in the value. All of the schema is read.
+/// The first faults of a value, each with its place. The whole schema is read.
 pub(crate) fn faults(schema: &Value, value: &Value) -> Result<Vec<String>, UnknownKeyword> {
     let mut check = Check { path: Vec::new(), found: Vec::new() };
     check.value(schema, Some(value))?;
@@ -31,13 +32,13 @@ pub(crate) fn faults(schema: &Value, value: &Value) -> Result<Vec<String>, Unkno
 
 /// The depth of schema and value is bounded by that of JSON texts, which `serde_json` limits to 128.
 struct Check {
-    /// Where in the arguments this is.
+    /// The place in the arguments.
     path: Vec<String>,
     found: Vec<String>,
 }
 
 impl Check {
-    /// Checks a value. `None`: there is none, and the schema alone is read.
+    /// Checks a value. `None`: only the schema is checked.
     fn value(&mut self, schema: &Value, value: Option<&Value>) -> Result<(), UnknownKeyword> {
         let Value::Object(keywords) = schema else { return Err(UnknownKeyword(schema.to_string())) };
         for (keyword, operand) in keywords {

@@ -9,24 +9,24 @@ use crate::text::escape;
 use abide_protocol::checkpoint::{Chain, ChangeKind, ChangedBy, ChangedFile};
 use std::{collections::BTreeMap, fs, io::Read as _, sync::PoisonError};
 
-/// The most of a difference that is shown, in bytes.
+/// The longest diff that is shown, in bytes.
 pub(super) const MAX_DIFF: u64 = 1 << 20;
 
-/// Stands in a diff before the files that changed while commands ran. `git apply` passes it over.
+/// A line of a diff before the files that changed while commands ran. `git apply` ignores the line.
 const DURING_COMMANDS: &str = "# These changed while a command ran: by the command, or by you.\n";
 
-/// How some files differ.
+/// The differences of some files.
 pub(super) struct Difference {
     lines: BTreeMap<FilePath, Lines>,
     pub(super) diff: Vec<u8>,
     is_cut: bool,
 }
 
-/// The files that a task has changed and that are not what they were.
+/// The files that a task has changed and that still differ from their state before the task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {
     pub files: Vec<ChangedFile>,
-    /// A unified diff of them.
+    /// A unified diff of the files.
     pub diff: String,
     /// The diff is cut.
     pub is_cut: bool,
@@ -35,11 +35,11 @@ pub struct Changes {
 }
 
 impl Checkpoints {
-    /// What the links of a chain from this one on have changed, and still is changed. `all`: an undo would restore also what changed
-    /// while a command ran.
+    /// The changes of the links of a chain, from link `from` on, that still stand. `all`: an undo would also
+    /// restore changes made while a command ran.
     ///
     /// # Errors
-    /// It cannot be found out, and why.
+    /// Why the changes cannot be found out.
     pub fn changes(
         &self,
         place: &Place,
@@ -69,7 +69,7 @@ impl Checkpoints {
 }
 
 impl Repository<'_> {
-    /// What an undo of the links from this one on does with each file, if the work tree is `now`.
+    /// What an undo of the links from `from` on does with each file of the work tree `now`.
     pub(super) fn plan(&self, chain: &Chain, from: usize, now: &str) -> Result<Vec<Planned>, NoCheckpoint> {
         let states = [&chain.base].into_iter().chain(chain.links.iter().map(|link| &link.to));
         let mut all: Vec<(ChangedBy, Vec<Change>)> = Vec::new();
@@ -120,7 +120,7 @@ impl Repository<'_> {
         Ok(Changes { files, diff, is_cut, notes: Vec::new() })
     }
 
-    /// The differences of these files, of which at most so many bytes of the diff.
+    /// The differences of these files, with a diff of at most so many bytes.
     pub(super) fn difference(&self, files: &[&Planned], room: u64) -> Result<Difference, NoCheckpoint> {
         let told = || files.iter().filter(|file| !file.is_left_out());
         let before = self.tree_of(told().map(|file| (&*file.path, file.target.as_ref())))?;
@@ -135,7 +135,7 @@ impl Repository<'_> {
         let read = patch.read(|patch| {
             let mut diff = Vec::new();
             patch.take(room + 1).read_to_end(&mut diff)?;
-            // The rest is read too, so that git ends as it should.
+            // The rest is read and dropped, so that git ends normally.
             std::io::copy(patch, &mut std::io::sink())?;
             Ok(diff)
         });

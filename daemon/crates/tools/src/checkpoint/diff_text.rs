@@ -2,7 +2,8 @@
 
 use crate::text::{Encoding, decode};
 
-/// The diff, each file in its encoding. What a file is that is not UTF-8 stands before its first line.
+/// The diff, with each file decoded from its encoding. A line before the file names an encoding that is not
+/// UTF-8.
 pub(super) fn text(diff: &[u8]) -> String {
     if let Ok(text) = str::from_utf8(diff) {
         return text.to_owned();
@@ -37,7 +38,7 @@ fn of_file(lines: &[&[u8]]) -> String {
 /// The shown lines of a file, before or after.
 struct Side {
     encoding: Option<Encoding>,
-    /// Any encoding would do.
+    /// All lines are ASCII, so any encoding would do.
     is_ascii: bool,
 }
 

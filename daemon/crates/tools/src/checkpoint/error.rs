@@ -4,7 +4,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why no checkpoint of a workspace can be made, or why one cannot be used; in words for a person.
+/// Why a checkpoint of a workspace cannot be made or used, in words for a person.
 #[derive(Debug, thiserror::Error)]
 pub enum NoCheckpoint {
     #[error("there is no `git` in the folders of the task's PATH")]
@@ -21,7 +21,7 @@ pub enum NoCheckpoint {
         most: u64,
         /// The largest file.
         largest: PathBuf,
-        /// Its size.
+        /// The size of the largest file.
         bytes: u64,
     },
     #[error("{} holds more than a project: your home or Abide's own files", shown(.0))]

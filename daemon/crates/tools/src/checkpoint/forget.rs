@@ -13,10 +13,10 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// In a folder of ours: a file for each conversation that has references there.
+/// The folder in one of our git directories that has a file for each conversation with references there.
 pub(super) const CONVERSATIONS: &str = "conversations";
 
-/// In a folder of ours: whose it is.
+/// The file in one of our git directories that names its work tree.
 pub(super) const OWNER: &str = "owner.json";
 
 impl Checkpoints {
@@ -30,8 +30,8 @@ impl Checkpoints {
         Ok(all.iter().flat_map(|folder| noted(folder)).filter_map(|name| name.parse().ok()).collect())
     }
 
-    /// Removes the references of a conversation and what only they keep. What was kept of a work tree that no
-    /// other conversation has is removed. Blocking.
+    /// Removes the references of a conversation and the objects that only they keep. A git directory that no
+    /// other conversation uses is removed. Blocking.
     pub fn forget(&self, conversation: ConversationId) {
         for folder in self.work_trees().unwrap_or_default() {
             let note = folder.join(CONVERSATIONS).join(conversation.to_string());

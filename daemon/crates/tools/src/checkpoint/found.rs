@@ -1,4 +1,5 @@
-//! The repository of the person around a workspace. It is only read, and without git: what it configures must not run.
+//! The person's repository around a workspace. The repository is only read, and without git: what it
+//! configures must not run.
 
 use crate::sandbox::git::{Repository, common_folder, git_folder, id_length, shared_index};
 use std::{
@@ -7,14 +8,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What checkpoints need of it. They write nothing to it, so any repository that git would take serves, also one that a command of a task
-/// has made.
+/// What checkpoints need of the person's repository. Checkpoints write nothing to it, so any repository that
+/// git would accept serves, even one that a task's command has made.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) top: PathBuf,
     /// The git folder of the work tree.
     pub(super) folder: PathBuf,
-    /// The one that it shares with other work trees.
+    /// The git folder that the repository shares among its work trees.
     pub(super) common: PathBuf,
     pub(super) is_sha256: bool,
     /// A file with the person's patterns of ignored files.
@@ -27,7 +28,7 @@ impl Found {
         workspace.ancestors().find_map(|top| Self::at(top, home, config_home))
     }
 
-    /// The repository whose work tree this is.
+    /// The repository whose work tree has this top folder.
     pub(super) fn at(top: &Path, home: &Path, config_home: Option<&Path>) -> Option<Self> {
         let folder = git_folder(&top.join(".git"))?;
         let common = common_folder(&folder)?;
@@ -51,7 +52,7 @@ impl Found {
         })
     }
 
-    /// The folders with its objects: its own, and those that it borrows from.
+    /// The folders of objects: the repository's own, and those from which it borrows.
     pub(super) fn objects(&self) -> Vec<PathBuf> {
         let mut all = vec![self.common.join("objects")];
         let mut at = 0;
@@ -69,7 +70,7 @@ impl Found {
         all
     }
 
-    /// Its patterns of ignored files; its git folder is never kept, wherever it lies.
+    /// The repository's patterns of ignored files, and a pattern for its git folder, which is never kept.
     pub(super) fn exclude(&self) -> Vec<u8> {
         let mut patterns = fs::read(self.common.join("info/exclude")).unwrap_or_default();
         for folder in [&self.folder, &self.common] {
@@ -84,7 +85,7 @@ impl Found {
         patterns
     }
 
-    /// Copies its index to a file in this folder; returns whether there is one.
+    /// Copies the repository's index to a file in this folder. Returns whether the repository has an index.
     pub(super) fn copy_index(&self, folder: &Path, name: &str) -> io::Result<bool> {
         let id_length = if self.is_sha256 { 32 } else { 20 };
         match fs::copy(self.folder.join("index"), folder.join(name)) {
@@ -99,7 +100,7 @@ impl Found {
     }
 }
 
-/// A path as a pattern that matches it alone.
+/// A path as a pattern that matches this path alone.
 fn literal(path: &Path) -> Vec<u8> {
     let bytes = path.as_os_str().as_bytes().iter();
     let escaped =

@@ -1,9 +1,9 @@
-//! Runs git under a helper: the one place where its command, environment and descriptors are put together.
+//! Runs git under a helper. Only this module makes git's command line, environment and descriptors.
 //!
-//! Filters, hooks and programs of all kinds can be configured in a repository, and would run with the daemon's rights. So git runs
-//! with a git directory of our own, whose configuration and attributes are ours: nothing that the repository configures is read. The
-//! sandbox lets it write to that directory alone. Where git has to work on a person's git directory ([`crate::worktree`]), the settings
-//! that name programs are overridden one by one.
+//! A repository can configure filters, hooks and other programs, which would run with the daemon's rights. So
+//! git runs with a git directory of ours, whose configuration and attributes are ours; the repository's
+//! configuration is not read. The sandbox lets git write to our directory alone. Where git has to work on a
+//! person's git directory ([`crate::worktree`]), the settings that name programs are overridden one by one.
 
 use super::error::NoCheckpoint;
 use crate::{
@@ -26,16 +26,16 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// A git command that takes longer is ended.
+/// The time after which a git command is ended.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// How long a helper has to take its order, or to report after the command has ended.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What git yields to other programs; setpriority(2).
+/// Git's nice value, so that other programs go first; setpriority(2).
 const NICE: i32 = 10;
 
-/// How often a command that prints nothing is looked at.
+/// How often a silent command is checked for its end.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The most output that is kept in memory, in bytes.
@@ -61,9 +61,9 @@ const OFF: &[&str] = &[
 /// The git directory of a command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum GitDir<'a> {
-    /// Ours, in this folder.
+    /// A git directory of ours, in this folder.
     Ours { folder: &'a str, work_tree: &'a str, index: &'a str },
-    /// A person's, with these settings instead of theirs.
+    /// A person's git directory, with these settings in place of the person's.
     Set { folder: &'a str, work_tree: &'a str, settings: &'a [(String, String)] },
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Git<'a> {
     /// The working directory, open.
     pub(crate) directory: OwnedFd,
     pub(crate) cancel: CancellationToken,
-    /// Its path without links.
+    /// The working directory's path, without links.
     pub(crate) directory_path: String,
     pub(crate) plan: Plan,
 }
@@ -98,12 +98,12 @@ pub(crate) struct Running {
 pub(crate) struct Done {
     pub(crate) code: i32,
     pub(crate) stdout: Vec<u8>,
-    /// One line of it.
+    /// One line of the command's stderr.
     pub(crate) words: String,
 }
 
 impl Git<'_> {
-    /// Runs a command that must succeed; its output.
+    /// Runs a command that must succeed. Returns its output.
     pub(crate) fn run(
         &self,
         dir: GitDir<'_>,
@@ -141,7 +141,7 @@ impl Git<'_> {
         };
         let helper = self.helpers.helper(&self.plan).or_else(|_| self.helpers.helper(&self.plan))?;
         let live = self.live.enter(helper.pid.unsigned_abs());
-        // The next request to the model is made at the same time, and must not wait for a processor.
+        // The next request to a model is made at the same time, and must get a processor first.
         let _ = setpriority_process(Pid::from_raw(helper.pid), NICE);
         let mut connection = helper.connection;
         connection.set_read_timeout(Some(PATIENCE))?;
@@ -203,7 +203,7 @@ impl Git<'_> {
 }
 
 impl Running {
-    /// Waits for the end of a command that must succeed; its output.
+    /// Waits for the end of a command that must succeed. Returns its output.
     pub(crate) fn succeed(self) -> Result<Vec<u8>, NoCheckpoint> {
         let what = self.what.clone();
         let done = self.finish()?;
@@ -213,7 +213,7 @@ impl Running {
         }
     }
 
-    /// Waits for its end.
+    /// Waits for the command's end.
     pub(crate) fn finish(self) -> Result<Done, NoCheckpoint> {
         let read = |stdout: &mut dyn Read| {
             let mut output = Vec::new();
@@ -227,7 +227,8 @@ impl Running {
         Ok(Done { code, stdout, words })
     }
 
-    /// Reads its output with `read`, then waits for its end; what was read, the exit code, and a line of its stderr.
+    /// Reads the command's output with `read`, then waits for the end. Returns what was read, the exit code,
+    /// and a line of stderr.
     pub(crate) fn read<T>(
         mut self,
         read: impl FnOnce(&mut dyn Read) -> io::Result<T>,
@@ -271,7 +272,7 @@ fn readable(bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// A pipe that is read until a deadline, or until it is cancelled.
+/// A pipe that is read until a deadline or a cancellation.
 struct Timed<'a> {
     pipe: &'a mut PipeReader,
     deadline: Instant,

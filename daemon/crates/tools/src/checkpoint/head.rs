@@ -1,28 +1,28 @@
-//! Where a person's repository stands: its branch and commit. Read without git, as everything of theirs is.
+//! The current branch and commit of a person's repository, read without git.
 
 use super::found::Found;
 use std::{fmt, fs, path::Path};
 
-/// What a line begins with that notes a head in the commit of a checkpoint.
+/// The beginning of the line that notes a head in a checkpoint's commit.
 pub(super) const HEAD: &str = "HEAD ";
 
 /// A branch, its commit, or both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
-    /// `None`: it is on no branch.
+    /// `None`: the head is on no branch.
     branch: Option<String>,
     /// In hex; `None`: the branch has no commit yet.
     commit: Option<String>,
 }
 
 impl Head {
-    /// As a line, without its end.
+    /// The head as a line, without a line end.
     pub(super) fn line(&self) -> String {
         let part = |part: &Option<String>| part.clone().unwrap_or_else(|| "-".to_owned());
         format!("{HEAD}{} {}", part(&self.commit), part(&self.branch))
     }
 
-    /// From a line, without [`HEAD`].
+    /// A head from its line, without [`HEAD`].
     pub(super) fn parse(line: &str) -> Option<Self> {
         let (commit, branch) = line.split_once(' ')?;
         let part = |part: &str| (part != "-").then(|| part.to_owned());
@@ -42,7 +42,7 @@ impl fmt::Display for Head {
 }
 
 impl Found {
-    /// Where it stands; `None`: its references are in no form that is known here.
+    /// The repository's head. `None`: its references have a form that is not known here.
     pub(super) fn head(&self) -> Option<Head> {
         let head = fs::read_to_string(self.folder.join("HEAD")).ok()?;
         let Some(name) = head.trim_end().strip_prefix("ref: ") else {
@@ -50,7 +50,7 @@ impl Found {
                 .then(|| Head { branch: None, commit: Some(head.trim_end().to_owned()) });
         };
         let branch = name.strip_prefix("refs/heads/")?;
-        // In the form `reftable` this name stands in place of all references.
+        // A repository with reftables has this name in place of all references.
         let commit = (branch != ".invalid").then(|| commit_of(&self.common, name))?;
         Some(Head { branch: Some(branch.to_owned()), commit })
     }

@@ -10,8 +10,8 @@ use super::{
 use std::fs;
 
 impl Repository<'_> {
-    /// The file with that hunk of its diff reversed; the rest of the file stays. `hunk` is the text of the hunk, from `@@` on, in the diff
-    /// that [`Checkpoints::changes`](super::Checkpoints::changes) gives.
+    /// The file with one hunk of its diff reversed; the rest of the file stays. `hunk` is the hunk's text,
+    /// from `@@` on, in the diff of [`Checkpoints::changes`](super::Checkpoints::changes).
     pub(super) fn without_hunk(&self, file: &Planned, hunk: &str) -> Result<Planned, NoCheckpoint> {
         let gone = || NoCheckpoint::NoHunk { path: name(&file.path) };
         if file.is_left_out() || file.target.is_none() || file.current.is_none() {

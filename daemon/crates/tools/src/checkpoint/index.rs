@@ -1,4 +1,4 @@
-//! Our index of a work tree: brought up to date with the files, and written as a tree.
+//! Our git index of a work tree: brought up to date with the files, and written as a tree.
 
 use super::{Index, MAX_NEW, NoCheckpoint, plan::Entry, repository::Repository};
 use rustix::{
@@ -14,21 +14,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The first digits of an id that stands for a file whose content is not kept. No content has such an id but by a chance of 1 in 2^64.
+/// The first digits of the id of a file whose content is not kept. The chance that a content has such an id
+/// is 1 in 2^64.
 const LEFT_OUT: &str = "ab1de0ff00000000";
 
-/// Commands of which a failure means that the index is damaged.
+/// Commands whose failure means that the index is damaged.
 const OF_INDEX: [&str; 4] = ["diff-files", "ls-files", "update-index", "write-tree"];
 
 impl Entry {
-    /// Its content is not kept: it was too much, or could not be read.
+    /// The content is not kept, because the file was too large or could not be read.
     pub(super) fn is_left_out(&self) -> bool {
         self.id.starts_with(LEFT_OUT)
     }
 }
 
 impl Repository<'_> {
-    /// The tree of the files as they are. Looks at what is tracked in vain if `is_first`: our index may be old, or missing.
+    /// The tree of the files as they are. `is_first`: our index may be old or missing, so tracked files are
+    /// looked at again.
     pub(super) fn current_tree(&self, index: &mut Index, is_first: bool) -> Result<String, NoCheckpoint> {
         self.clear_locks();
         self.update(index, is_first).or_else(|error| match error {
@@ -43,7 +45,8 @@ impl Repository<'_> {
         })
     }
 
-    /// Removes the locks of gits that were killed. No git runs here now, since the lock of the work tree is held.
+    /// Removes the locks of killed git processes. No git runs here now, because the lock of the work tree is
+    /// held.
     pub(super) fn clear_locks(&self) {
         let mut folders = vec![PathBuf::from(&self.folder)];
         while let Some(folder) = folders.pop() {
@@ -64,14 +67,15 @@ impl Repository<'_> {
         if is_first {
             index.tree = None;
         }
-        // Side by side: the first looks at each file that our index has, the second at each folder.
+        // Two commands at the same time: `ls-files` looks at each folder, `diff-files` at each file of our
+        // index.
         let others =
             self.git().start(self.ours(&ours), &["ls-files", "-z", "-o", "--exclude-standard"], &[])?;
         let changed = self.run(&["diff-files", "-z", "--name-only", "--ignore-submodules=all"], &[])?;
         let others = others.succeed()?;
         listed.extend(paths(&changed));
         listed.extend(paths(&others));
-        // A repository of its own, which git lists with a slash.
+        // A repository within the work tree, which git lists with a slash.
         listed.retain(|path| !path.ends_with(b"/"));
         if listed.is_empty() {
             if let Some(tree) = &index.tree {
@@ -86,7 +90,7 @@ impl Repository<'_> {
         Ok(tree)
     }
 
-    /// Puts files into our index as they are, and takes those out that are gone.
+    /// Puts files into our index as they are, and takes missing files out.
     fn put(&self, paths: &BTreeSet<Vec<u8>>) -> Result<(), NoCheckpoint> {
         let mut kept: Vec<(&[u8], u64)> = Vec::new();
         let mut left_out: Vec<(&[u8], Stat)> = Vec::new();
@@ -122,7 +126,7 @@ impl Repository<'_> {
         self.set_entries(&self.file("index"), entries.iter().map(|(path, entry)| (*path, Some(entry))))
     }
 
-    /// Whether git can read a file: it has no privileges, also if this process has.
+    /// Whether git can read a file. Git runs without privileges, even if this process has some.
     fn can_read(&self, path: &[u8], stat: &Stat) -> bool {
         let can = accessat(self.root(), OsStr::from_bytes(path), Access::READ_OK, AtFlags::EACCESS).is_ok();
         let bits = match (stat.st_uid == 0, stat.st_gid == 0) {
@@ -133,7 +137,7 @@ impl Repository<'_> {
         can && (!geteuid().is_root() || stat.st_mode & bits != 0)
     }
 
-    /// What stands for a file whose content is not kept. It is another one when the file has changed.
+    /// The entry of a file whose content is not kept. The entry changes when the file changes.
     fn left_out(&self, stat: &Stat) -> Entry {
         let marks = format!("{} {} {} {}", stat.st_ino, stat.st_size, stat.st_ctime, stat.st_ctime_nsec);
         let length = if self.found.as_ref().is_some_and(|found| found.is_sha256) { 64 } else { 40 };
@@ -143,13 +147,13 @@ impl Repository<'_> {
         Entry { mode: mode.to_owned(), id }
     }
 
-    /// Begins our index as a copy of the repository's, where there is none: what has not changed since need not be read. Returns what must
-    /// be looked at although git would not list it.
+    /// If our index is missing, begins it as a copy of the repository's index, so that unchanged files need
+    /// not be read. Returns files that must be looked at although git would not list them.
     fn begin(&self) -> Result<BTreeSet<Vec<u8>>, NoCheckpoint> {
         let Some(found) = &self.found else { return self.track_ignored(false) };
         let folder = Path::new(&self.folder);
         let copy = |name: &str| {
-            // One that cannot be copied is not needed either.
+            // Without the copy the checkpoint is only slower.
             found.copy_index(folder, name).unwrap_or_else(|error| {
                 tracing::info!(work_tree = %self.top().display(), %error, "the index of the repository cannot be used");
                 false
@@ -169,8 +173,8 @@ impl Repository<'_> {
         Ok(listed)
     }
 
-    /// Ignored files that the repository tracks belong to the checkpoint, and are returned if they are not in our index; others that our
-    /// index has from earlier are taken out.
+    /// Ignored files that the repository tracks belong to the checkpoint. Returns those that our index lacks,
+    /// and takes other ignored files out of our index.
     fn track_ignored(&self, has_theirs: bool) -> Result<BTreeSet<Vec<u8>>, NoCheckpoint> {
         let ignored = ["ls-files", "-z", "-c", "-i", "--exclude-standard"];
         let ours: BTreeSet<Vec<u8>> = paths(&self.run(&ignored, &[])?).collect();
@@ -188,7 +192,7 @@ impl Repository<'_> {
         self.run(&["update-index", "-z", "--force-remove", "--stdin"], &input).map(drop)
     }
 
-    /// Repositories within the work tree, which have changed since this time, in ms. What is in them is not kept.
+    /// Repositories within the work tree that have changed since this time, in ms. Their files are not kept.
     pub(super) fn inner_repositories(&self, since: i64) -> Result<Vec<Vec<u8>>, NoCheckpoint> {
         let others = self.run(&["ls-files", "-z", "-o", "--exclude-standard"], &[])?;
         let has_changed = |path: &Vec<u8>| {
@@ -202,14 +206,14 @@ impl Repository<'_> {
     }
 }
 
-/// In our folder, a copy of the repository's index.
+/// The name of the copy of the repository's index, in our folder.
 const THEIRS: &str = "theirs.index";
 
 fn paths(listed: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec)
 }
 
-/// Whether git would take an entry of `ls-files -v -s` for unchanged without a look at the file, or it is no file, or not merged.
+/// Whether an entry of `ls-files -v -s` is assumed to be unchanged, is no file, or is not merged.
 fn is_odd(entry: &[u8]) -> bool {
     let is_plain = entry.first() == Some(&b'H');
     let is_merged = entry.split(|byte| *byte == b'\t').next().is_some_and(|head| head.ends_with(b" 0"));

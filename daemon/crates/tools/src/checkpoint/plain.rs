@@ -1,4 +1,5 @@
-//! Whether the files of a folder can be kept that is no repository: nobody has said that it is a project, or which of its files matter.
+//! Whether the files of a folder outside of repositories can be kept. Nobody has said that such a folder is a
+//! project, or which of its files matter.
 
 use super::{MAX_NEW, NoCheckpoint};
 use std::{
@@ -6,13 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A folder with more files and folders is not walked further.
+/// The most files and folders in such a folder.
 const MAX_ENTRIES: usize = 20_000;
 
 /// Looks at all files of a folder, but not into repositories within it.
 ///
 /// # Errors
-/// They are too many, or too large together to be kept.
+/// The files are too many, or together too large to be kept.
 pub(super) fn measure(folder: &Path) -> Result<(), NoCheckpoint> {
     let (mut entries, mut bytes) = (0, 0u64);
     let mut largest = (0, PathBuf::new());

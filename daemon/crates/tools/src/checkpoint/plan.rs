@@ -1,4 +1,4 @@
-//! What an undo does with each file, from who changed it and when. No I/O.
+//! What an undo does with each file, decided by who changed the file and when. No I/O.
 
 use abide_protocol::checkpoint::ChangedBy;
 use std::collections::{BTreeMap, btree_map};
@@ -15,7 +15,7 @@ pub(super) struct Entry {
 /// A path, relative to the work tree; any bytes but zero.
 pub(super) type FilePath = Vec<u8>;
 
-/// How a path differs between two trees; `None`: there is no such file.
+/// How a path differs between two trees. `None`: the tree has no such file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) path: FilePath,
@@ -23,7 +23,7 @@ pub(super) struct Change {
     pub(super) after: Option<Entry>,
 }
 
-/// Who has made a file what it is.
+/// Who has brought a file to its present state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Author {
     /// An edit tool of the task, or an undo.
@@ -35,7 +35,8 @@ pub(super) enum Author {
 }
 
 impl Author {
-    /// Whether an undo takes it back; with `all`, also if it is perhaps somebody else's.
+    /// Whether an undo takes back a change by this author. `all`: also a change that is perhaps somebody
+    /// else's.
     pub(super) const fn is_taken_back(self, all: bool) -> bool {
         match self {
             Self::Task => true,
@@ -45,35 +46,36 @@ impl Author {
     }
 }
 
-/// A file that the task changed, or perhaps did, and that is not what it was.
+/// A file that the task has changed, or perhaps has, and that differs from its state before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Planned {
     pub(super) path: FilePath,
-    /// What it was before the task's first change.
+    /// The file before the task's first change.
     pub(super) target: Option<Entry>,
-    /// What it is.
+    /// The file now.
     pub(super) current: Option<Entry>,
     pub(super) author: Author,
 }
 
 impl Planned {
-    /// Whether an undo restores it.
+    /// Whether an undo restores the file.
     pub(super) fn is_restored(&self, all: bool) -> bool {
         !self.is_left_out() && self.author.is_taken_back(all)
     }
 
-    /// What it was or is cannot be told: its content is in no checkpoint.
+    /// The file's content, before or now, is in no checkpoint.
     pub(super) fn is_left_out(&self) -> bool {
         [&self.target, &self.current].into_iter().flatten().any(Entry::is_left_out)
     }
 }
 
-/// The files that the given changes concern, in the order of their paths. `changes` are those between consecutive states, from the
-/// first one that is taken back to the present.
+/// What an undo does with the changed files, in the order of their paths. `changes` are the changes between
+/// consecutive states, from the first state to undo to the present.
 ///
-/// The target of a file is what it was before the task's first change. So what somebody else changed before that is kept without a
-/// word: the task has changed it knowingly. What somebody else changed after that is kept too, and named, unless they have brought the
-/// file back to what the task had left. The same holds of what changed while a command ran, if it was not the command.
+/// The target of a file is its state before the task's first change. So changes that others made before that
+/// are kept without a word: the task knew them. Changes that others made afterwards are kept, and named,
+/// unless they brought the file back to what the task had left. The same holds for changes by others while a
+/// command ran.
 pub(super) fn plan<'a>(changes: impl IntoIterator<Item = (ChangedBy, &'a [Change])>) -> Vec<Planned> {
     let mut files = BTreeMap::<&[u8], Followed<'_>>::new();
     for (by, changes) in changes {
@@ -94,16 +96,16 @@ pub(super) fn plan<'a>(changes: impl IntoIterator<Item = (ChangedBy, &'a [Change
     decided.filter(|file| file.target != file.current).collect()
 }
 
-/// A file, and what was left of it.
+/// A file, and the states in which the task left it.
 struct Followed<'a> {
     file: Planned,
-    /// By the task's newest change, whether an edit tool made it or perhaps a command.
+    /// As the task's newest change left it, by an edit tool or perhaps a command.
     left: &'a Option<Entry>,
-    /// By the newest edit tool or undo.
+    /// As the newest edit tool or undo left it.
     left_by_edit: &'a Option<Entry>,
 }
 
-/// Who made a file what it is, beside what was left of it.
+/// Who has brought a file to its present state, given the states in which the task left it.
 fn author_beside(current: &Option<Entry>, left: &Option<Entry>, left_by_edit: &Option<Entry>) -> Author {
     if current != left {
         Author::Others
@@ -115,7 +117,7 @@ fn author_beside(current: &Option<Entry>, left: &Option<Entry>, left_by_edit: &O
 }
 
 impl<'a> Followed<'a> {
-    /// Before this change, which is the first.
+    /// A file before its first change.
     fn from(Change { path, before, .. }: &'a Change) -> Self {
         let file = Planned {
             path: path.clone(),
@@ -130,7 +132,7 @@ impl<'a> Followed<'a> {
         let author = author_beside(&self.file.current, self.left, self.left_by_edit);
         match by {
             ChangedBy::Others => {}
-            // The task has built on what was there.
+            // The task has built on the file as it found it.
             ChangedBy::Step(_) | ChangedBy::Undo => {
                 self.file.author = self.file.author.max(author);
                 (self.left, self.left_by_edit) = (after, after);
@@ -146,8 +148,8 @@ impl<'a> Followed<'a> {
     }
 }
 
-/// The changes of `git diff-tree -r -z --raw --no-abbrev` in one comparison, after the line of its trees. `None`: they are not of
-/// that form.
+/// The changes in the output of `git diff-tree -r -z --raw --no-abbrev`, after the line of trees. `None`: the
+/// output has another form.
 pub(super) fn parse_raw<'a>(mut fields: impl Iterator<Item = &'a [u8]>) -> Option<Vec<Change>> {
     let mut changes = Vec::new();
     while let Some(field) = fields.next().filter(|field| !field.is_empty()) {
@@ -176,7 +178,7 @@ mod tests {
         (content != "-").then(|| Entry { mode: "100644".to_owned(), id: content.to_owned() })
     }
 
-    /// What becomes of one file, which has these contents one after the other: its target, its present content, and who made it that.
+    /// The plan for one file that has had these contents: its target, its present content, and its author.
     fn of_file(first: &str, then: &[(ChangedBy, &str)]) -> Option<(String, String, Author)> {
         let mut before = entry(first);
         let mut all = Vec::new();
@@ -200,7 +202,7 @@ mod tests {
             ("-", &[(Step(1), "b")], Some(("-", "b", Task))),
             ("a", &[(Step(1), "-")], Some(("a", "-", Task))),
             ("a", &[(Step(1), "b"), (Step(2), "c")], Some(("a", "c", Task))),
-            // The task has taken it back itself.
+            // The task has undone its own change.
             ("a", &[(Step(1), "b"), (Step(2), "a")], None),
             // A person's file is not the task's.
             ("a", &[(Others, "p")], None),
@@ -208,7 +210,7 @@ mod tests {
             ("a", &[(Others, "p"), (Step(2), "b")], Some(("p", "b", Task))),
             ("a", &[(Step(1), "b"), (Others, "p")], Some(("a", "p", Author::Others))),
             ("a", &[(Step(1), "b"), (Others, "p"), (Step(3), "c")], Some(("a", "c", Author::Others))),
-            // Somebody has brought it back to what the task had left.
+            // Somebody has brought the file back to what the task had left.
             ("a", &[(Step(1), "b"), (Others, "p"), (Others, "b")], Some(("a", "b", Task))),
             (
                 "a",
@@ -221,15 +223,15 @@ mod tests {
                 Some(("a", "p", Author::Others)),
             ),
             ("a", &[(Step(1), "b"), (Others, "p"), (Undo, "p"), (Others, "b")], Some(("a", "b", Task))),
-            // The person has taken it back.
+            // The person has undone the change.
             ("a", &[(Step(1), "b"), (Others, "a")], None),
-            // While a command ran: by the command, or by somebody else.
+            // Changed while a command ran, by the command or by somebody else.
             ("a", &[(Command(1), "b")], Some(("a", "b", CommandOrOthers))),
             ("-", &[(Command(1), "b")], Some(("-", "b", CommandOrOthers))),
             ("a", &[(Command(1), "b"), (Command(2), "c")], Some(("a", "c", CommandOrOthers))),
             ("a", &[(Step(1), "b"), (Command(1), "c")], Some(("a", "c", CommandOrOthers))),
             ("a", &[(Step(1), "b"), (Command(1), "c"), (Command(2), "b")], Some(("a", "b", Task))),
-            // The edit has built on it.
+            // The edit has built on the change.
             ("a", &[(Command(1), "b"), (Step(2), "c")], Some(("a", "c", CommandOrOthers))),
             ("a", &[(Command(1), "b"), (Others, "p")], Some(("a", "p", Author::Others))),
             ("a", &[(Command(1), "b"), (Others, "p"), (Command(2), "c")], Some(("a", "c", Author::Others))),

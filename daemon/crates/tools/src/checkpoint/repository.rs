@@ -5,7 +5,7 @@ use super::{
     plain::measure,
     plan::{Change, parse_raw},
 };
-use crate::{command::find, run::Runner, sandbox::git::is_git_folder, workspace::Workspace};
+use crate::{command::find, run::CallRunner, sandbox::git::is_git_folder, workspace::Workspace};
 use abide_protocol::{ConversationId, checkpoint::SavedTree};
 use rustix::fs::{AtFlags, Stat, statat};
 use serde::{Deserialize, Serialize};
@@ -25,10 +25,10 @@ use std::{
     sync::Arc,
 };
 
-/// The attributes of our git directory, which come before all others: contents are taken and shown as they are.
+/// The attributes of our git directory, which precede all others: git keeps and shows contents as they are.
 const ATTRIBUTES: &str = "* -text -crlf -eol -ident -filter !diff !working-tree-encoding\n";
 
-/// A workspace's work tree, and where its files are kept.
+/// A workspace's work tree, and our git directory for it.
 pub(super) struct Repository<'a> {
     git: Git<'a>,
     /// The work tree's root, open.
@@ -38,13 +38,13 @@ pub(super) struct Repository<'a> {
     pub(super) workspace: PathBuf,
     /// Our git directory.
     pub(super) folder: String,
-    /// `None`: the work tree is a scratch folder, or one that is in no repository.
+    /// The person's repository. `None`: the work tree is a scratch folder, or in no repository.
     pub(super) found: Option<Found>,
     /// Abide made the work tree, so nobody else works in it.
     pub(super) is_ours: bool,
 }
 
-/// What a folder of ours belongs to.
+/// The work tree to which one of our git directories belongs, and its git.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Owner {
     pub(super) work_tree: String,
@@ -53,7 +53,7 @@ pub(super) struct Owner {
 
 impl<'a> Repository<'a> {
     pub(super) fn open(
-        runner: &'a Runner,
+        runner: &'a CallRunner,
         folders: &CheckpointFolders,
         place: &'a Place,
         earlier: Option<&SavedTree>,
@@ -80,7 +80,7 @@ impl<'a> Repository<'a> {
                 (found, top, kept)
             }
             None => {
-                // A home that is a work tree is not the project of what lies in it.
+                // A home folder that is a work tree is not the project of the folders in it.
                 let found =
                     || Found::of(real, home, config_home).filter(|found| !workspace.is_broad_at(&found.top));
                 let found = if is_scratch { None } else { found() };
@@ -107,7 +107,7 @@ impl<'a> Repository<'a> {
         let root = tree.root().map_err(NoCheckpoint::io(&path))?;
         let owner = Owner { work_tree: top.clone(), program: program.clone() };
         prepare(&kept, found.as_ref(), &owner).map_err(NoCheckpoint::io(&kept))?;
-        // Work trees that Abide made lie in a folder that is hidden.
+        // Work trees that Abide made lie in a hidden folder, so git must be shown them.
         let is_made = found.is_none() || is_worktree;
         let plan = runner.plan_git(&[&kept], is_made.then(|| tree.real()));
         let folder = kept.into_os_string().into_string().map_err(|_| NoCheckpoint::NotUtf8)?;
@@ -160,7 +160,7 @@ impl<'a> Repository<'a> {
         self.top().join(&self.workspace)
     }
 
-    /// A file of ours.
+    /// The path of a file in our git directory.
     pub(super) fn file(&self, name: &str) -> String {
         format!("{}/{name}", self.folder)
     }
@@ -219,7 +219,8 @@ impl<'a> Repository<'a> {
         parse_raw(raw.split(|byte| *byte == 0)).ok_or(NoCheckpoint::Answer { what: "diff-tree" })
     }
 
-    /// The index's tree. It may list what is left out, and objects that git has collected in the person's repository.
+    /// The index's tree. The tree may list files that are left out, and objects that git has collected in the
+    /// person's repository.
     pub(super) fn write_tree(&self, index: &str) -> Result<String, NoCheckpoint> {
         id(&self.run_on(index, &["write-tree", "--missing-ok"], &[])?, "write-tree")
     }
@@ -230,7 +231,7 @@ impl<'a> Repository<'a> {
     }
 }
 
-/// The git of a task that works here; not one that it could have made.
+/// The git program of a task that works here, but none that the task could have made.
 pub(crate) fn git_for(workspace: &Workspace, place: &Place) -> Option<String> {
     find("git", place.environment.get("PATH").map(String::as_str))
         .filter(|program| crate::command::is_trusted(program.as_ref(), workspace, &[]))
@@ -244,7 +245,8 @@ pub(super) fn id(output: &[u8], what: &'static str) -> Result<String, NoCheckpoi
     if is_id { Ok(text.to_owned()) } else { Err(NoCheckpoint::Answer { what }) }
 }
 
-/// Refuses a folder that is in no repository, if it is no project by itself. One of which there is a checkpoint is not looked at again.
+/// Refuses a folder outside of repositories that is too large or too broad. A folder that already has a
+/// checkpoint is accepted.
 fn refuse_plain(workspace: &Workspace, kept: &Path) -> Result<(), NoCheckpoint> {
     let folder = workspace.real();
     if workspace.is_broad() {
@@ -256,7 +258,7 @@ fn refuse_plain(workspace: &Workspace, kept: &Path) -> Result<(), NoCheckpoint> 
     if kept.join("index").exists() { Ok(()) } else { measure(folder) }
 }
 
-/// Our git directory in which this commit is, and its work tree, which holds the workspace.
+/// Our git directory that has this commit, and its work tree, which holds the workspace.
 fn kept_with(all: &Path, commit: &str, workspace: &Path) -> Option<(PathBuf, PathBuf)> {
     let (start, rest) = commit.split_at_checked(2)?;
     let object = Path::new("objects").join(start).join(rest);
@@ -282,7 +284,7 @@ fn name(parts: &[&str]) -> String {
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The same for a work tree that is no repository.
+/// The name of our git directory for a work tree outside of repositories.
 fn name_of_plain(top: &Path) -> String {
     name(&[&top.to_string_lossy(), "", "sha1"])
 }
@@ -292,7 +294,8 @@ pub(super) fn private(path: &Path) -> io::Result<fs::File> {
     fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
-/// Makes our git directory, or completes one whose making was interrupted. It borrows the objects of the person's repository.
+/// Makes our git directory, or completes one whose making was interrupted. The directory borrows the objects
+/// of the person's repository.
 fn prepare(folder: &Path, found: Option<&Found>, owner: &Owner) -> io::Result<()> {
     for name in ["", "objects", "objects/info", "refs", "info", super::forget::CONVERSATIONS] {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder.join(name))?;

@@ -1,4 +1,5 @@
-//! Writes files back into a work tree: by descriptor, beneath its root, through no link; each file as a whole or not at all.
+//! Writes files back into a work tree: by descriptor, beneath the root, through no link, each file as a whole
+//! or not at all.
 
 use super::{
     NoCheckpoint,
@@ -29,9 +30,9 @@ use std::{
 
 /// Why one file was not restored.
 enum NotRestored {
-    /// Somebody has changed it after the undo began.
+    /// Somebody has changed the file after the undo began.
     Changed,
-    /// There is a folder in its place, or a file in place of its folder.
+    /// A folder is in the file's place, or a file is in the place of its folder.
     InTheWay,
     Io(io::Error),
 }
@@ -64,7 +65,8 @@ impl NotRestored {
 }
 
 impl Repository<'_> {
-    /// Restores files that nobody changes meanwhile; those that were not restored. `began`: when the work tree was looked at.
+    /// Restores files, except those that somebody changes meanwhile. Returns the files that were not
+    /// restored. `began`: when the work tree was looked at.
     pub(super) fn restore(
         &self,
         files: &[&Planned],
@@ -72,7 +74,7 @@ impl Repository<'_> {
         temporary: &str,
     ) -> Result<Vec<KeptFile>, NoCheckpoint> {
         let mut kept = Vec::new();
-        // First those that are to go: a folder may have to make place for a file.
+        // Removals first: a folder may have to make room for a file.
         let mut folders = BTreeSet::new();
         for file in files.iter().filter(|file| file.target.is_none()) {
             match self.remove(&file.path, began) {
@@ -81,7 +83,7 @@ impl Repository<'_> {
             }
             pass(Point::FileRestored);
         }
-        // The deepest first. Those that still hold something stay.
+        // The deepest folders first. A folder that is not empty stays.
         for folder in folders.into_iter().rev() {
             let _ = unlinkat(self.root(), OsStr::from_bytes(folder), AtFlags::REMOVEDIR);
         }
@@ -105,7 +107,7 @@ impl Repository<'_> {
         }
     }
 
-    /// Writes files, whose contents git gives one after the other.
+    /// Writes files. Git prints their contents one after the other.
     fn write(
         &self,
         files: &[(&[u8], &Entry, bool)],
@@ -154,7 +156,7 @@ impl Repository<'_> {
         content: &mut dyn Read,
     ) -> Result<(), NotRestored> {
         let Some((folder, name)) = self.folder(path, true)? else { return Err(NotRestored::InTheWay) };
-        // What a crash has left of an earlier attempt.
+        // A temporary file that a crash of an earlier attempt has left.
         let _ = unlinkat(&folder, temporary, AtFlags::empty());
         let mode = if is_there {
             unchanged(&folder, &name, began)?;
@@ -188,7 +190,8 @@ impl Repository<'_> {
         }
     }
 
-    /// The folder of a file, opened through no link, and the file's name. Missing folders are made, or it is `None`.
+    /// A file's folder, opened through no link, and the file's name. Missing folders are made, or the result
+    /// is `None`.
     fn folder(&self, path: &[u8], makes: bool) -> Result<Option<(OwnedFd, OsString)>, NotRestored> {
         let end = path.iter().rposition(|byte| *byte == b'/');
         let (folder, file) = end.map_or((&b""[..], path), |end| (&path[..end], &path[end + 1..]));
@@ -210,7 +213,7 @@ fn above(path: &[u8]) -> Vec<&[u8]> {
     ends.map(|(end, _)| &path[..end]).collect()
 }
 
-/// Refuses a file that was changed after that moment, and anything but a file or a link.
+/// Refuses a file that was changed after `began`, and anything but a file or a link.
 fn unchanged(folder: &OwnedFd, name: &OsStr, began: i64) -> Result<(), NotRestored> {
     let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from)?;
     match FileType::from_raw_mode(stat.st_mode) {

@@ -23,7 +23,7 @@ use std::{
     sync::PoisonError,
 };
 
-/// File times are those of the kernel's last tick, so they may be this much earlier than the clock, in ms.
+/// How much a file's time may be behind the clock, in ms: file times are those of the kernel's last tick.
 const TICK: i64 = 12;
 
 /// A checkpoint to make.
@@ -31,15 +31,15 @@ const TICK: i64 = 12;
 pub struct Take {
     pub conversation: ConversationId,
     pub task: TaskId,
-    /// The task's checkpoint before; absent: it is the first, before anything is changed.
+    /// The task's checkpoint before. Absent: this is the first, before anything is changed.
     pub previous: Option<SavedTree>,
-    /// The calls that may have changed files since that; absent: others have changed everything.
+    /// The calls since then that may have changed files. Absent: all changes are by others.
     pub ran: Option<Ran>,
     /// For the commit's message.
     pub label: String,
 }
 
-/// The work tree, beside its state at the checkpoint before.
+/// The work tree compared with the checkpoint before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
     Unchanged,
@@ -47,10 +47,10 @@ pub enum Taken {
 }
 
 impl Checkpoints {
-    /// Makes a checkpoint, if something has changed since the one before.
+    /// Makes a checkpoint, if something has changed since the checkpoint before.
     ///
     /// # Errors
-    /// None can be made, and why.
+    /// Why no checkpoint can be made.
     pub fn take(&self, place: &Place, take: &Take) -> Result<Taken, NoCheckpoint> {
         let repository = self.repository(place, take.previous.as_ref())?;
         if take.previous.is_none() {
@@ -65,11 +65,11 @@ impl Checkpoints {
         Ok(taken)
     }
 
-    /// Notes which files were there when the first call began that may change something; `at` is when it started. A file that is gone has
-    /// no time, and that of its folder is soon the one of something else.
+    /// Notes which files exist before the first call that may change something; `at` is when the call
+    /// started. A removed file has no time, and its folder's time soon tells of another change.
     ///
     /// # Errors
-    /// It cannot be found out, and why.
+    /// Why it cannot be found out.
     pub fn look(
         &self,
         place: &Place,
@@ -90,19 +90,19 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Looks at the folders of the workspace; the number of the look.
+    /// Looks at the folders of the workspace. Returns the number of the look.
     fn look_at_folders(&self, repository: &Repository<'_>) -> u64 {
         self.runner.guard.look_at_folders(&repository.workspace())
     }
 }
 
 impl Gone {
-    /// Whether this file, which is gone now and was there at the checkpoint, was gone already when the call began. The path is relative to
-    /// the workspace.
+    /// Whether this file, which existed at the checkpoint and is missing now, was missing already when the
+    /// call began. The path is relative to the workspace.
     fn was_gone(&self, path: &Path) -> bool {
         let mut folder = PathBuf::new();
         for part in path.components() {
-            // A folder that has changed after the call began does not tell.
+            // Only a folder that has not changed since the call began can tell.
             if let Some(Listing { changed, names }) = self.listings.get(&folder)
                 && *changed < self.at.0 - TICK
                 && !names.contains(part.as_os_str())
@@ -210,7 +210,7 @@ impl Repository<'_> {
             .is_ok_and(|_| hash(&content) == edit.after)
     }
 
-    /// The tree before, with these of the `changes` between it and the tree after.
+    /// The tree `before` with the `taken` part of the `changes` between `before` and `after`.
     pub(super) fn tree_with<'c>(
         &self,
         before: &str,
@@ -234,16 +234,18 @@ impl Repository<'_> {
         Ok(tree)
     }
 
-    /// Whether a file was last changed in the window, as far as its times say; of one that is gone, those of its folder.
+    /// Whether a file was last changed in the window, by its time, or by the time of its folder if the file
+    /// is missing.
     fn is_within(&self, window: Window, path: &[u8]) -> bool {
         let Some((_, stat)) = self.nearest(path) else { return true };
         let changed = changed_at(&stat);
         let is_folder = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir();
-        // A folder may have been changed again since.
+        // A folder may have changed again after the window.
         window.from.0 - TICK <= changed && (changed <= window.until.0 || is_folder)
     }
 
-    /// The file, or the nearest folder above it that is there, relative to the work tree; empty: the work tree itself.
+    /// The file, or the nearest existing folder above it, relative to the work tree. Empty: the work tree
+    /// itself.
     fn nearest<'p>(&self, mut path: &'p [u8]) -> Option<(&'p [u8], Stat)> {
         loop {
             if let Some(stat) = self.stat(path) {
@@ -256,7 +258,7 @@ impl Repository<'_> {
         }
     }
 
-    /// Puts files into an index of ours, or takes them out.
+    /// Puts files into one of our indexes, or takes files out.
     pub(super) fn set_entries<'e>(
         &self,
         index: &str,
@@ -267,14 +269,14 @@ impl Repository<'_> {
             let (mode, id) = entry.map_or(("0", &*zero), |entry| (&*entry.mode, &*entry.id));
             [format!("{mode} {id}\t").as_bytes(), path, b"\0"].concat()
         };
-        // What is taken out may be where something else is put.
+        // Removals first: an added file may need the place of a removed one.
         let gone = entries.clone().filter(|(_, entry)| entry.is_none());
         let there = entries.filter(|(_, entry)| entry.is_some());
         let input: Vec<u8> = gone.chain(there).flat_map(line).collect();
         self.run_on(index, &["update-index", "-z", "--replace", "--index-info"], &input).map(drop)
     }
 
-    /// Makes a commit. Without a reference git collects it once a conversation is deleted.
+    /// Makes a commit without a reference; git collects such a commit when a conversation is deleted.
     pub(super) fn commit(
         &self,
         tree: String,
@@ -295,7 +297,7 @@ pub(super) fn tip(conversation: ConversationId, task: TaskId) -> String {
     format!("refs/abide/{conversation}/{task}/tip")
 }
 
-/// When a file was last changed, in any way: content, mode, name. Nobody can set this time.
+/// When a file's content, mode or name last changed, in ms. Nobody can set this time.
 pub(super) fn changed_at(stat: &Stat) -> i64 {
     #[expect(clippy::useless_conversion, reason = "the types differ between platforms")]
     let (seconds, nanos) = (i64::try_from(stat.st_ctime), i64::try_from(stat.st_ctime_nsec));

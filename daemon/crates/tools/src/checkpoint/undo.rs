@@ -1,4 +1,4 @@
-//! Takes back what a task has changed.
+//! Undoes a task's changes.
 
 use super::{
     Checkpoints, NoCheckpoint, Place,
@@ -26,30 +26,31 @@ use std::{
 /// The most files that are named in the result of an undo.
 const MAX_NAMED: usize = 500;
 
-/// An undo to carry out. It may have been begun before: then it is continued.
+/// An undo to carry out, or to continue.
 #[derive(Debug, Clone)]
 pub struct UndoOrder {
     pub conversation: ConversationId,
     pub task: TaskId,
-    /// The undo's id: the same again continues it.
+    /// The undo's id. An undo with the same id is continued.
     pub undo: RecordId,
     pub chain: Chain,
-    /// The first link that is taken back.
+    /// The first link to undo.
     pub from: usize,
-    /// Also what has changed while a command ran.
+    /// Undo also changes that were made while a command ran.
     pub all: bool,
-    /// These files only, as [`ChangedFile::path`](abide_protocol::checkpoint::ChangedFile::path) names them; empty: all.
+    /// Only these files, as [`ChangedFile::path`](abide_protocol::checkpoint::ChangedFile::path) names them.
+    /// Empty: all files.
     pub files: Vec<String>,
-    /// This hunk only of the one file that `files` names, as the diff of the changes shows it.
+    /// Only this hunk of the one file in `files`, as the diff of the changes shows it.
     pub hunk: Option<String>,
 }
 
 impl Checkpoints {
-    /// Keeps the files as they are, then restores those that the task has changed and nobody else has since. The index, the
-    /// branches and ignored files are not touched.
+    /// Keeps the files as they are, then restores the files that the task has changed and nobody else has
+    /// changed since. The index, the branches and ignored files are not touched.
     ///
     /// # Errors
-    /// It cannot be done, and why. Some files may be restored; doing it again does the rest.
+    /// Why the undo failed. Some files may be restored; the same undo again does the rest.
     pub fn undo(&self, place: &Place, undo: &UndoOrder) -> Result<UndoneFiles, NoCheckpoint> {
         let repository = self.repository(place, Some(&undo.chain.base))?;
         let index = self.index(&repository);
@@ -88,16 +89,16 @@ impl Checkpoints {
         pass(Point::UndoBegun);
         let mut planned = planned(&before.tree)?;
         if let Some(hunk) = hunk {
-            // From the files as they were before: an earlier attempt may have restored the file.
+            // Computed from the kept files, because an earlier attempt may have restored the file.
             planned =
                 planned.iter().map(|file| repository.without_hunk(file, hunk)).collect::<Result<_, _>>()?;
         }
-        // Only the mode of these was changed since.
+        // These files differ only because their mode was opened up.
         planned
             .iter_mut()
             .filter(|file| opened.contains(&file.path))
             .for_each(|file| file.author = Author::Task);
-        // What an earlier attempt has restored, or what somebody has changed since.
+        // Files that an earlier attempt has restored, or that somebody has changed since.
         let since: BTreeMap<_, _> =
             if before.tree == now { Vec::new() } else { repository.diff(&before.tree, &now)? }
                 .into_iter()
@@ -154,7 +155,7 @@ impl Checkpoints {
 
 /// Why a file is not restored.
 pub(super) const CHANGED: &str = "it was changed since, not by the task";
-/// The same: it may be the person's.
+/// The reason for a file that may be the person's.
 const DURING_COMMAND: &str = "it changed while a command ran, so it may be yours";
 const LEFT_OUT: &str = "it was too large, or could not be read, so no checkpoint has it";
 const INNER: &str = "it is a repository of its own, and what changed in it is in no checkpoint";
@@ -171,7 +172,7 @@ pub(super) struct Beginning {
 }
 
 impl Repository<'_> {
-    /// What an undo leaves as it is beside files, in sentences.
+    /// What an undo does not change beside files, in sentences.
     pub(super) fn left_as_is(&self, beginning: &Beginning) -> Vec<String> {
         let now = self.found.as_ref().and_then(Found::head);
         let before = beginning.head.as_deref().and_then(Head::parse);
@@ -182,7 +183,7 @@ impl Repository<'_> {
         words.into_iter().collect()
     }
 
-    /// The tree before, with those changes until now that are the undo's.
+    /// The tree `before` with the undo's own part of the changes until `now`.
     fn restored_tree(
         &self,
         before: &str,
@@ -202,7 +203,8 @@ impl Repository<'_> {
         self.tree_with(before, now, &changes, changes.iter().filter(|change| is_restored(change)))
     }
 
-    /// Lets the files be read that the task has closed, so that they can be kept and restored; these.
+    /// Makes files readable that the task has made unreadable, so that they can be kept and restored. Returns
+    /// their paths.
     fn open_up(&self, planned: &[Planned], all: bool) -> BTreeSet<FilePath> {
         let closed = planned
             .iter()
@@ -248,7 +250,7 @@ impl Repository<'_> {
         Ok(Beginning { at, head: line(HEAD.as_bytes()).map(str::to_owned) })
     }
 
-    /// The present, in the time of files.
+    /// The present time, as files get it.
     fn mark(&self) -> Result<i64, NoCheckpoint> {
         let path = self.file("mark");
         let of_mark = || {

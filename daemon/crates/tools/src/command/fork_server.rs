@@ -1,7 +1,7 @@
 use crate::{
     helper::{ask_for_helper, confine_helper, forked_helper},
     process::Identity,
-    sandbox::{Confinement, Expected, Lease, Place, Plan},
+    sandbox::{Confinement, Expected, Lease, Namespaces, Plan},
 };
 use abide_protocol::ConversationId;
 use rustix::{
@@ -24,41 +24,42 @@ use std::{
 /// A fork takes a fraction of a millisecond; after this time the server is taken for hung.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many helpers of a process wait for an order at most when nothing is under way. Each is confined in advance for the commands of one
-/// conversation.
+/// The most helpers of a fork server that wait for an order while nothing is under way. Each helper is
+/// confined in advance for the commands of one conversation.
 const WAITING: usize = 4;
 
-/// How many wait at most while a command or a checkpoint is under way. (To end one takes time: placeholders go with it.)
+/// The most helpers that wait for an order while a command or a checkpoint is under way. (To end a helper
+/// takes time.)
 const MOST_WAITING: usize = WAITING + 2;
 
-/// How many helpers apart wait without a confinement: one for the first command of a workspace, and one for the git of the checkpoint that is
-/// made before it.
+/// How many helpers without network wait unconfined: one for the first command of a workspace, and one for
+/// the git of the checkpoint before that command.
 const SPARES: usize = 2;
 
 /// The mounts that this process sees.
 const MOUNTS: &str = "/proc/self/mountinfo";
 
-/// The source of helpers: processes of its own, each started with the first command that needs it.
+/// The source of helpers: two fork servers, each a process that the first command to need it starts.
 #[derive(Debug)]
 pub(crate) struct ForkServer {
     /// Program and arguments.
     command: Vec<OsString>,
-    /// The one with the user's namespaces.
+    /// The fork server with the user's namespaces.
     host: Mutex<Option<Running>>,
-    /// The one for commands without network.
+    /// The fork server for commands without network.
     apart: Mutex<Option<Running>>,
     /// Helpers that are to be requested in advance.
     wanted: Mutex<Vec<Wanted>>,
-    /// Held while wanted helpers are requested, so that a release either takes a plan back or finds its helper.
+    /// Held while a wanted helper is requested. So a release either takes the wish back or finds the helper.
     asking: Mutex<()>,
 }
 
-/// What a helper is to be requested in advance for.
+/// The command for which a helper is to be requested in advance.
 #[derive(Debug)]
 pub(crate) enum Wanted {
     /// The next command of this plan.
     Again(Plan),
-    /// A command of which the plan is to be made first.
+    /// An expected command. Its plan is made first.
     First(Expected),
 }
 
@@ -68,32 +69,33 @@ pub(crate) struct Helper {
     pub(crate) pid: i32,
     pub(super) identity: Option<Identity>,
     pub(crate) connection: UnixStream,
-    /// What it alone uses.
+    /// What no other helper uses.
     pub(crate) lease: Option<Lease>,
 }
 
 #[derive(Debug)]
 struct Running {
     process: Child,
-    /// Closing it ends the server.
+    /// Closing the connection ends the server.
     connection: UnixStream,
-    /// The table of mounts when it was started. That without the user's namespaces has a copy of them.
+    /// The table of mounts when the server started. The server for commands without network has a copy of the
+    /// mounts.
     mounts: File,
-    /// Helpers that were requested in advance and are not taken yet, the oldest first.
+    /// Helpers that were requested in advance and not taken yet, the oldest first.
     asked: VecDeque<Asked>,
 }
 
 /// A helper that was requested.
 #[derive(Debug)]
 struct Asked {
-    /// None: it has no confinement yet.
+    /// `None`: the helper is not confined yet.
     plan: Option<Plan>,
-    /// The folders that it may write to, as they were when it was requested.
+    /// The folders that the helper may write to, as they were when it was requested.
     writable: Vec<Option<Folder>>,
     lease: Option<Lease>,
-    /// The daemon's end of its connection.
+    /// The daemon's end of the helper's connection.
     connection: UnixStream,
-    /// The server's reply, once it is read. The replies come in the order of the requests.
+    /// The server's reply, once read. Replies come in the order of the requests.
     forked: Option<io::Result<i32>>,
 }
 
@@ -108,23 +110,23 @@ impl ForkServer {
         }
     }
 
-    /// The process that forks the helpers of this plan.
+    /// The fork server for this plan.
     const fn process(&self, plan: &Plan) -> &Mutex<Option<Running>> {
         match plan.confinement.place() {
-            Place::Host | Place::Networked => &self.host,
-            Place::Apart => &self.apart,
+            Namespaces::Host | Namespaces::Networked => &self.host,
+            Namespaces::Apart => &self.apart,
         }
     }
 
-    /// Takes the helper that was requested in advance for this plan, or requests one. Blocking.
+    /// Takes the helper that was requested in advance for this plan, or requests a new one. Blocking.
     ///
-    /// If that fails, the process is ended; the next call starts another.
+    /// On an error the fork server is ended; the next call starts another.
     pub(crate) fn helper(&self, plan: &Plan) -> io::Result<Helper> {
-        // The expected command is here.
+        // The expected command has come, so its wish is late.
         let is_late = |wanted: &Wanted| matches!(wanted, Wanted::First(expected) if plan.conversation == Some(expected.conversation));
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).retain(|wanted| !is_late(wanted));
         let mut running = self.process(plan).lock().unwrap_or_else(PoisonError::into_inner);
-        if plan.confinement.place() == Place::Apart {
+        if plan.confinement.place() == Namespaces::Apart {
             end_outdated(&mut running);
         }
         let mut server = match running.take() {
@@ -140,19 +142,21 @@ impl ForkServer {
         helper
     }
 
-    /// Notes that a helper is to be requested in advance, for [`Self::ask_for_wanted`]. A release takes that back.
+    /// Notes that [`Self::ask_for_wanted`] is to request a helper. A release takes the note back.
     pub(crate) fn want(&self, wanted: Wanted) {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).push(wanted);
     }
 
-    /// Requests the helpers that are wanted. `plan` makes the plan of an expected command; without one, none is requested. Blocking.
+    /// Requests the wanted helpers. `plan` makes the plan of an expected command; without a plan no helper is
+    /// requested. Blocking.
     pub(crate) fn ask_for_wanted(&self, plan: impl Fn(&Expected) -> Option<Plan>) {
         loop {
-            // For one helper at a time: a release does not wait for those of others. What others want they note without waiting.
+            // Locked for one helper at a time, so that a release need not wait for all of them. Nobody waits
+            // to note a wish.
             let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
             let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let Some(wanted) = wanted else { return };
-            // The spare helpers are for commands that would wait.
+            // Only a first command, which would wait, gets a spare helper.
             let (plan, ask): (_, Ask) = match wanted {
                 Wanted::Again(plan) => (Some(plan), |server, plan| server.fork_for(plan)),
                 Wanted::First(expected) if self.lacks(expected.conversation) => {
@@ -167,22 +171,23 @@ impl ForkServer {
         }
     }
 
-    /// As [`Self::lacks`], but does not block: while somebody else uses the process it is true, perhaps without need.
+    /// As [`Self::lacks`], but without blocking. `true` also if the fork server is in use.
     pub(crate) fn may_lack(&self, conversation: ConversationId) -> bool {
         self.apart.try_lock().map_or(true, |running| lacks(running.as_ref(), conversation))
     }
 
-    /// Whether no helper waits for a command of this conversation, although there is a process that forks some. Blocking.
+    /// Whether no helper waits for a command of this conversation, although the fork server runs. Blocking.
     fn lacks(&self, conversation: ConversationId) -> bool {
         lacks(self.apart.lock().unwrap_or_else(PoisonError::into_inner).as_ref(), conversation)
     }
 
-    /// Requests helpers apart that are confined later, so that the first command of a workspace need not wait for their namespaces.
+    /// Requests helpers without network that are confined later. So the first command of a workspace need not
+    /// wait for namespaces.
     pub(crate) fn ask_for_spares(&self) {
         let Ok(mut running) = self.apart.try_lock() else { return };
         if let Some(server) = &mut *running {
             for _ in server.asked.len() - server.waiting()..SPARES {
-                match server.fork(Place::Apart) {
+                match server.fork(Namespaces::Apart) {
                     Ok(spare) => server.asked.push_back(spare),
                     Err(_) => return end(&mut running),
                 }
@@ -190,15 +195,15 @@ impl ForkServer {
         }
     }
 
-    /// Requests a helper in advance, so that the next command of this plan need not wait for it.
+    /// Requests a helper in advance, so that the next command of this plan need not wait.
     pub(crate) fn ask_in_advance(&self, plan: &Plan) {
-        // If it is locked, another command waits for the server, which may take long.
+        // A locked server is in use by another command, perhaps for long.
         if let Ok(running) = self.process(plan).try_lock() {
             ask_in_advance(running, plan, |server, plan| server.fork_for(plan));
         }
     }
 
-    /// Ends the oldest of the helpers that wait, if they are too many. Blocking.
+    /// Ends the oldest waiting helpers, if too many wait. Blocking.
     pub(crate) fn trim(&self) {
         for running in [&self.host, &self.apart] {
             let mut ended = Vec::new();
@@ -207,13 +212,13 @@ impl ForkServer {
                     ended.extend(server.take(|asked| asked.plan.is_some()));
                 }
             }
-            // Nobody waits for the process meanwhile.
+            // The lock is free while the helpers end.
             drop(ended);
         }
     }
 
-    /// Ends the helpers that wait for commands of this conversation, and those that wait for the next checkpoint of any: they will not be
-    /// used again. Blocking.
+    /// Ends the helpers that wait for commands of this conversation, and the helpers that wait for the next
+    /// checkpoint of any conversation. Blocking.
     pub(crate) fn release(&self, conversation: ConversationId) {
         let is_meant = |plan: &Plan| match plan.conversation {
             Some(other) => other == conversation,
@@ -250,8 +255,8 @@ impl ForkServer {
         Ok(Running { process, connection, mounts, asked: VecDeque::new() })
     }
 
-    /// Ends the processes and the helpers requested in advance, and waits until the processes are gone. Other helpers go on: each
-    /// has a connection of its own.
+    /// Ends the fork servers and the helpers requested in advance, and waits until the servers are gone.
+    /// Helpers with a command go on: each has its own connection.
     pub(crate) fn close(&self) {
         for running in [&self.host, &self.apart] {
             let running = running.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -267,9 +272,9 @@ impl Running {
         let is_meant = |asked: &Asked| asked.is_confined_by(&plan.confinement);
         if let Some(index) = self.asked.iter().position(is_meant) {
             self.read_reply(index)?;
-            // It may have been killed while it waited, and its process id reused. If its connection is open now, it lived when
-            // its identity was read.
-            // The helper can write to the folders that there were when it was confined, not to new ones at the same paths.
+            // A waiting helper may have been killed, and its process id reused. An open connection says that
+            // the helper lived when its identity was read. A helper writes to the folders that existed when
+            // it was confined, not to new folders at the same paths.
             if let Some(asked) = self.asked.remove(index)
                 && asked.writable == folders(&plan.confinement)
                 && let Ok(helper) = asked.into_helper()
@@ -288,7 +293,7 @@ impl Running {
         asked.into_helper()
     }
 
-    /// Confines the spare helper, or one that is requested now.
+    /// Confines a spare helper, or requests a helper and confines it.
     fn ask(&mut self, plan: &Plan) -> io::Result<Asked> {
         let writable = folders(&plan.confinement);
         let (confinement, lease) = plan.for_one_helper()?;
@@ -312,7 +317,7 @@ impl Running {
         Ok(asked)
     }
 
-    /// The spare helper, confined, if there is one and it lives.
+    /// A spare helper that lives, confined now.
     fn spare(&mut self, confinement: &Confinement) -> io::Result<Option<Asked>> {
         let Some(index) = self.asked.iter().position(|asked| asked.plan.is_none()) else { return Ok(None) };
         self.read_reply(index)?;
@@ -322,14 +327,14 @@ impl Running {
         }))
     }
 
-    fn fork(&self, place: Place) -> io::Result<Asked> {
+    fn fork(&self, place: Namespaces) -> io::Result<Asked> {
         let (connection, theirs) = UnixStream::pair()?;
         connection.set_write_timeout(Some(PATIENCE))?;
         ask_for_helper(&self.connection, &theirs, place)?;
         Ok(Asked { plan: None, writable: Vec::new(), lease: None, connection, forked: None })
     }
 
-    /// Reads the server's replies up to that of this request.
+    /// Reads the server's replies up to the reply to this request.
     fn read_reply(&mut self, index: usize) -> io::Result<()> {
         for asked in self.asked.iter_mut().take(index + 1) {
             if asked.forked.is_none() {
@@ -349,10 +354,10 @@ impl Running {
         self.asked.iter().filter(|asked| asked.plan.is_some()).count()
     }
 
-    /// Takes the first of these helpers from those that wait.
+    /// Takes the first waiting helper for which `is_meant` is true.
     fn take(&mut self, is_meant: impl Fn(&Asked) -> bool) -> Option<Asked> {
         let index = self.asked.iter().position(is_meant)?;
-        // The server's replies are read in order.
+        // Replies are read in order.
         let _ = self.read_reply(index);
         self.asked.remove(index)
     }
@@ -360,7 +365,7 @@ impl Running {
     fn end(self) {
         let Self { mut process, connection, asked, .. } = self;
         drop((connection, asked));
-        // A halted server would not see that the connection closed.
+        // A stopped server would not see the closed connection.
         let _ = process.kill();
         let _ = process.wait();
     }
@@ -389,16 +394,16 @@ fn lacks(running: Option<&Running>, conversation: ConversationId) -> bool {
     running.is_some_and(|server| !server.asked.iter().any(|asked| asked.plan.as_ref().is_some_and(is_meant)))
 }
 
-/// A folder that exists. Its inode number alone may be that of an earlier one.
+/// A folder that exists. The inode number alone may have been that of an earlier folder.
 #[derive(Debug, PartialEq, Eq)]
 struct Folder {
     device: (u32, u32),
     inode: u64,
-    /// Seconds and nanoseconds; 0 where the file system does not know.
+    /// Seconds and nanoseconds; 0 where the file system does not record it.
     made_at: (i64, u32),
 }
 
-/// The folders that this confinement lets a command write to; `None`: there is none at that path.
+/// The folders that this confinement lets a command write to; `None`: no folder is at that path.
 fn folders(confinement: &Confinement) -> Vec<Option<Folder>> {
     let writable = match confinement {
         Confinement::None => &[][..],
@@ -431,15 +436,15 @@ fn ask_in_advance(mut running: MutexGuard<'_, Option<Running>>, plan: &Plan, ask
     }
 }
 
-/// Ends a server that may have got half of a request. The next command starts another one.
+/// Ends a server that may have got half of a request. The next command starts another server.
 fn end(running: &mut Option<Running>) {
     if let Some(server) = running.take() {
         server.end();
     }
 }
 
-/// Ends a server that has a copy of the mounts, with the helpers that wait, if something was mounted or unmounted since; it would not be
-/// seen. proc_pid_mountinfo(5)
+/// Ends a server and its waiting helpers if something was mounted or unmounted since the server started: the
+/// server's copy of the mounts does not show the change. proc_pid_mountinfo(5)
 fn end_outdated(running: &mut Option<Running>) {
     let is_outdated = |server: &mut Running| {
         !matches!(poll(&mut [PollFd::new(&server.mounts, PollFlags::PRI)], Some(&Timespec::default())), Ok(0))
@@ -449,7 +454,7 @@ fn end_outdated(running: &mut Option<Running>) {
     }
 }
 
-/// Whether the other end is open. Nothing has been sent on it yet.
+/// Whether the other end of an unused connection is open.
 fn is_open(connection: &UnixStream) -> bool {
     matches!(poll(&mut [PollFd::new(connection, PollFlags::IN)], Some(&Timespec::default())), Ok(0))
 }

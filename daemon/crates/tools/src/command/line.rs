@@ -1,7 +1,7 @@
-//! The line on which running code starts sub-tasks and waits for them: a socket, the daemon's end.
+//! The daemon's end of a line: the socket on which running code starts sub-tasks and waits for them.
 //!
-//! The code is not trusted: whatever it sends, the daemon's memory and work are bounded. Nothing is read while a reply has not been
-//! taken. What is not a request closes the line; the call goes on.
+//! The code is not trusted. The daemon's memory and work are bounded whatever the code sends, and nothing is
+//! read while a reply has not been taken. A line that is no request closes the connection; the call goes on.
 
 mod forks;
 mod message;
@@ -31,8 +31,8 @@ const MAX_WAITS: usize = 64;
 const NOT_A_REQUEST: &str = "a line was no request";
 const TOO_LONG: &str = "a line was longer than 256 KiB";
 
-pub(super) struct Line<'a> {
-    /// `None` once it is closed.
+pub(super) struct CodeLine<'a> {
+    /// `None` once the line is closed.
     stream: Option<UnixStream>,
     sub_tasks: &'a dyn SubTasks,
     /// A line whose end has not come yet.
@@ -44,7 +44,7 @@ pub(super) struct Line<'a> {
     forks: Forks,
     /// The ids of open waits.
     waits: BTreeSet<u64>,
-    /// Why it was closed, if that was the code's fault.
+    /// Why the line was closed, if that was the code's fault.
     fault: Option<&'static str>,
 }
 
@@ -54,7 +54,7 @@ enum Done {
     Wait(u64, Result<Value, String>),
 }
 
-impl<'a> Line<'a> {
+impl<'a> CodeLine<'a> {
     /// `stream`: `None` if the command has no line.
     pub(super) fn new(stream: Option<UnixStream>, sub_tasks: &'a dyn SubTasks) -> Self {
         Self {
@@ -74,12 +74,12 @@ impl<'a> Line<'a> {
         !self.waits.is_empty()
     }
 
-    /// The handles of the sub-tasks that it has started, in the order of the requests.
+    /// The handles of the sub-tasks that the code has started, in the order of the requests.
     pub(super) fn handles(&self) -> Vec<String> {
         self.forks.handles()
     }
 
-    /// Why it was closed, if that was the code's fault.
+    /// Why the line was closed, if that was the code's fault.
     pub(super) const fn fault(&self) -> Option<&'static str> {
         self.fault
     }
@@ -94,7 +94,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Ends it: open requests are given up, and nothing more is read or answered.
+    /// Ends the line: open requests are given up, and nothing more is read or answered.
     pub(super) fn close(&mut self) {
         self.stream = None;
         self.open.clear();
@@ -149,7 +149,7 @@ impl<'a> Line<'a> {
                     self.open.push(answer.map(move |answer| Done::Fork(id, answer)).boxed());
                 }
                 Forked::Known(answer) => self.reply_fork(id, &answer),
-                // Its answer comes when there is one.
+                // The answer to the first request comes later.
                 Forked::Open => {}
             },
             Verb::Wait(_) if self.forks.has(id) => self.reply(id, Answered::Error(forks::OTHER_REQUEST)),
@@ -192,7 +192,7 @@ impl<'a> Line<'a> {
         self.replies.extend(Reply { id: Some(id), answer }.line());
     }
 
-    /// Closes it, and says why if there is room for that.
+    /// Closes the line, and says why if there is room.
     fn refuse(&mut self, fault: &'static str) {
         self.fault = Some(fault);
         let words = Reply { id: None, answer: Answered::Error(fault) }.line();

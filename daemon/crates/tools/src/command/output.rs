@@ -6,7 +6,7 @@ const PIECE: usize = 32 * 1024;
 
 /// One output stream of a command: decodes it and keeps a limited part.
 pub(super) struct Output<R> {
-    /// `None` once it is closed.
+    /// `None` once the pipe is closed.
     from: Option<R>,
     buffer: Box<[u8]>,
     utf8: Utf8,

@@ -18,8 +18,8 @@ pub(crate) fn shell() -> &'static str {
         .unwrap_or("/bin/sh")
 }
 
-/// The program of this name in the folders of a `PATH`. Those that are not absolute are not searched: they would be beneath the
-/// workspace, whose files are not the user's choice of programs. Blocking.
+/// The program of this name in the folders of a `PATH`. Relative folders are not searched: they would be
+/// beneath the workspace, whose files are not the user's choice of programs. Blocking.
 pub(crate) fn find(name: &str, path: Option<&str>) -> Option<String> {
     let folders = path.unwrap_or(FOLDERS).split(':').filter(|folder| folder.starts_with('/'));
     folders.map(|folder| format!("{folder}/{name}")).find(|program| is_program(program.as_ref()))
@@ -28,8 +28,8 @@ pub(crate) fn find(name: &str, path: Option<&str>) -> Option<String> {
 /// Folders that every task may write to, besides its workspace.
 const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
-/// Whether this is a program, and neither it nor what it links to lies in a folder that the task may write to; `writable` are
-/// those that are configured. Blocking.
+/// Whether this is a program that the task cannot have written: neither the program nor what it links to lies
+/// in a folder that the task may write to. `writable` are the configured folders. Blocking.
 pub(crate) fn is_trusted(program: &Path, workspace: &Workspace, writable: &[PathBuf]) -> bool {
     let Ok(real) = program.canonicalize() else { return false };
     let configured = writable.iter().flat_map(|folder| [Some(folder.clone()), folder.canonicalize().ok()]);

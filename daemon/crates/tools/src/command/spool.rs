@@ -15,7 +15,7 @@ use std::{
 use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-/// A file that grows beyond this is reduced to its head and tail, in bytes.
+/// The size in bytes beyond which a file is reduced to its head and tail.
 const MAX_FILE: u64 = 512 * 1024;
 
 /// Pieces that may wait for a slow disk.
@@ -41,12 +41,12 @@ impl SpoolFiles {
         private(&self.helper)?.write_all(&serde_json::to_vec(&identity)?)
     }
 
-    /// The identity that was written down, if a helper was taken.
+    /// The helper's identity, if one was written down.
     pub(crate) fn noted(&self) -> Option<Identity> {
         serde_json::from_slice(&fs::read(&self.helper).ok()?).ok()?
     }
 
-    /// When that was, which is before the command began.
+    /// When the identity was written down, which is before the command began.
     pub(crate) fn noted_at(&self) -> Option<SystemTime> {
         fs::metadata(&self.helper).ok()?.modified().ok()
     }
@@ -66,13 +66,13 @@ impl SpoolFiles {
     }
 }
 
-/// All files kept in that folder, by call.
+/// All files in a spool folder, by call.
 pub(crate) fn kept(dir: &Path) -> io::Result<BTreeMap<CallId, Vec<PathBuf>>> {
     let mut kept = BTreeMap::<CallId, Vec<PathBuf>>::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name();
-        // The id itself contains dashes; the attempt follows the last one.
+        // The id contains dashes, too; the attempt follows the last dash.
         let call = name.to_str().and_then(|name| name.rsplit_once('-')?.0.parse().ok());
         if let Some(call) = call {
             kept.entry(call).or_default().push(entry.path());
@@ -89,10 +89,10 @@ pub(crate) fn remove(path: &Path) {
     }
 }
 
-/// Writes a command's output to its file without ever waiting for the disk. The file is made with the first output.
+/// Writes a command's output to a file without ever waiting for the disk. The first output makes the file.
 pub(crate) struct Spool {
     path: PathBuf,
-    /// Once cancelled, nothing more is written: a stop is recorded at once, and the files are removed with that.
+    /// Once cancelled, nothing more is written: a stop is recorded at once, and the files are removed then.
     cancel: CancellationToken,
     writing: Option<Writing>,
 }
@@ -131,12 +131,13 @@ impl Writing {
         let writer = tokio::task::spawn_blocking(move || {
             let mut file = Rolling::create(&path);
             if cancel.is_cancelled() {
-                // The file may have been made after the others were removed.
+                // The file may have been made after the call's other files were removed.
                 remove(&path);
                 return;
             }
             while let Some(piece) = coming.blocking_recv().filter(|_| !cancel.is_cancelled()) {
-                // After an error (a full disk, say) the rest is dropped: the result does not depend on this file.
+                // After an error (a full disk, say) the rest is dropped. The result does not depend on this
+                // file.
                 file = file.and_then(|mut file| file.write(&piece).map(|()| file));
             }
             if let Err(error) = file {

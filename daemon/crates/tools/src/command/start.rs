@@ -27,7 +27,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// A helper that has not read its order after this is taken for hung.
+/// The time after which a helper that has not read its order counts as hung.
 const HANDOVER: Duration = Duration::from_secs(5);
 
 /// A command to run.
@@ -36,19 +36,19 @@ pub(crate) struct Start {
     pub(crate) command: Vec<String>,
     /// The working directory, open.
     pub(crate) directory: OwnedFd,
-    /// Its path without links.
+    /// The working directory's path, without links.
     pub(crate) directory_path: String,
     pub(crate) plan: Plan,
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) redirect: Redirect,
-    /// Its stdin is a line to the daemon; otherwise it is empty.
+    /// The command's stdin is a line to the daemon; otherwise stdin is empty.
     pub(crate) has_line: bool,
     /// The call's id.
     pub(crate) call: String,
     pub(crate) files: SpoolFiles,
 }
 
-/// A command with its helper, which waits: nothing of the command has begun. Dropping it ends the helper.
+/// A command with a waiting helper. Nothing of the command has begun. Dropping this value ends the helper.
 pub(crate) struct Waiting {
     /// The encoded order.
     message: Vec<u8>,
@@ -70,9 +70,9 @@ pub(crate) struct Waiting {
 pub(crate) struct Link {
     pub(super) stdout: Receiver,
     pub(super) stderr: Receiver,
-    /// The daemon's end of the command's stdin, if that is a line.
+    /// The daemon's end of the command's line, if it has one.
     pub(super) line: Option<UnixStream>,
-    /// Closing it ends the command.
+    /// Closing this connection ends the command.
     pub(super) connection: UnixStream,
     pub(super) spool: Spool,
     pub(super) call: String,
@@ -82,11 +82,12 @@ pub(crate) struct Link {
     pub(super) needs: Needs,
 }
 
-/// What a confined helper needs, which exists until its end.
+/// What a confined helper needs until its end.
 pub(super) type Needs = (Plan, Option<Lease>);
 
 impl Start {
-    /// Takes a helper and writes down its identity before it gets an order, so that whatever runs can be found after a crash.
+    /// Takes a helper and writes down its identity before the helper gets an order, so that everything that
+    /// runs can be found after a crash.
     ///
     /// Blocking, within a runtime.
     pub(crate) fn prepare(self, server: &ForkServer, live: &Live) -> io::Result<Waiting> {
@@ -140,7 +141,8 @@ impl Link {
 }
 
 impl Waiting {
-    /// Sends the helper its order. If this fails, the helper has not got the whole order, and nothing has begun.
+    /// Sends the helper its order. After an error the helper has not got the whole order, and nothing has
+    /// begun.
     ///
     /// Once `cancel` is cancelled, no more output is kept.
     pub(crate) async fn begin(mut self, cancel: &CancellationToken) -> io::Result<Link> {
@@ -166,7 +168,7 @@ impl Waiting {
     }
 }
 
-/// Where the output of a command goes that runs without a shell.
+/// The outputs of a command that runs without a shell.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Redirect {
     pub(crate) stdout: DirectOutput,

@@ -3,9 +3,9 @@ use tokio::time::{Instant, sleep_until};
 
 /// A time limit whose clock can stand still.
 pub(super) enum TimeLimit {
-    /// It is over at this time.
+    /// The limit is over at this time.
     Running(Instant),
-    /// This much is left.
+    /// The clock stands still, with this much left.
     Still(Duration),
 }
 
@@ -24,7 +24,7 @@ impl TimeLimit {
         }
     }
 
-    /// Returns when it is over. Cancel-safe.
+    /// Returns when the limit is over. Cancel-safe.
     pub(super) async fn over(&self) {
         match *self {
             Self::Running(until) => sleep_until(until).await,

@@ -8,7 +8,7 @@ pub(crate) struct Watching {
 }
 
 impl Watching {
-    /// Begins before the command does. Where nothing can be watched, the look after the command has to suffice.
+    /// Begins before the command. Where nothing can be watched, the look after the command has to suffice.
     pub(crate) fn begin(watches: &Arc<Watches>, before: Before) -> Option<Self> {
         match watches.watch(&before.watched()) {
             Ok(watch) => Some(Self { before, watch }),
@@ -22,7 +22,7 @@ impl Watching {
     async fn offence(&mut self) {
         loop {
             self.watch.next().await;
-            // What comes after the look is noticed, because its folder is watched then.
+            // Later changes are noticed, because their folders are watched by then.
             self.watch.extend(&self.before.watched());
             if self.before.is_offended() {
                 return;
@@ -31,7 +31,7 @@ impl Watching {
     }
 }
 
-/// Waits for something that offends; for ever if nothing is watched.
+/// Waits for an offence; for ever if nothing is watched.
 pub(super) async fn offence(watching: &mut Option<Watching>) {
     match watching {
         Some(watching) => watching.offence().await,

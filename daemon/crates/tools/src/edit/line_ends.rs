@@ -1,9 +1,9 @@
 //! How the lines of a text end.
 
-/// Of all lines of a text.
+/// The line ends of a whole text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineEnds {
-    /// There is at most one line, without an end.
+    /// The text has at most one line, without an end.
     None,
     Lf,
     CrLf,

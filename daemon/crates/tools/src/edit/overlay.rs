@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The changes that the assessed calls of one reply will make to the workspace. None is on disk.
+/// The changes that the assessed calls of one reply will make to the workspace. Nothing is on disk yet.
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
     /// By real path.
@@ -26,18 +26,18 @@ impl Overlay {
         workspace.read(spot)
     }
 
-    /// The content that the calls assessed so far write to the file at this path; `None` if they leave it as it is.
+    /// The content that the calls assessed so far write to this file; `None` if they do not change the file.
     pub(crate) fn written(&self, real: &Path) -> Option<&[u8]> {
         self.files.get(real).map(|file| &*file.content)
     }
 
-    /// Adds an edit and the folders that are made for it.
+    /// Adds an edit and the folders that it makes.
     pub(crate) fn write(&mut self, Edit { spot, before, after }: Edit) {
         self.folders.extend(new_folders(&spot));
         self.files.insert(spot.real, Found::written(after, before.as_ref()));
     }
 
-    /// Adds a folder and those above it.
+    /// Adds a folder and the folders above it.
     pub(crate) fn create_folder(&mut self, spot: &Spot) -> Result<(), PathError> {
         let new: Vec<PathBuf> = spot.real.ancestors().take(spot.missing).map(Path::to_owned).collect();
         self.has_room_for(&new)?;
@@ -45,7 +45,7 @@ impl Overlay {
         Ok(())
     }
 
-    /// None of these folders will be a file.
+    /// Checks that none of these folders will be a file.
     fn has_room_for(&self, folders: &[PathBuf]) -> Result<(), PathError> {
         match folders.iter().find(|folder| self.files.contains_key(*folder)) {
             Some(file) => Err(PathError::NotAFolder(file.clone())),
@@ -54,7 +54,7 @@ impl Overlay {
     }
 }
 
-/// The folders that do not exist yet, above a file.
+/// The missing folders above a file.
 fn new_folders(spot: &Spot) -> Vec<PathBuf> {
     spot.real.ancestors().take(spot.missing).skip(1).map(Path::to_owned).collect()
 }

@@ -37,7 +37,7 @@ pub(crate) fn preview(edit: &Edit) -> Preview {
     Preview { path, diff, changed }
 }
 
-/// The text after the edit, read as it is written: a guess could be another one now.
+/// The text after the edit, decoded as it is written, because guessing again could give another encoding.
 fn after(edit: &Edit, before: &Decoded) -> Option<Decoded> {
     let encoding = before.encoding;
     if !encoding.is_guess() {

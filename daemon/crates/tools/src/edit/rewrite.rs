@@ -1,10 +1,11 @@
 use super::EditError;
 use crate::text::{Decoded, decode, escape, one_line};
 
-/// The content of a file after its text was changed, in the encoding that it has.
+/// The content of a file with its text changed, in the file's encoding.
 ///
 /// # Errors
-/// The file is not text, an edit would change more than was asked for, or the encoding cannot hold the new text.
+/// The file is not text, an edit would change more than was asked for, or the encoding cannot hold the new
+/// text.
 pub(crate) fn rewrite<E: From<EditError>>(
     path: &str,
     before: &[u8],

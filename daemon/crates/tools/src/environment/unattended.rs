@@ -1,9 +1,9 @@
-//! What tells programs that nobody sits in front of them. There is no terminal and no input: what asks or shows something there would wait
-//! in vain, or fail in words that help nobody.
+//! Variables that tell programs that nobody sits at a terminal. A program that asks or shows something on a
+//! terminal would wait in vain, or fail in words that help nobody.
 
 use std::collections::BTreeMap;
 
-/// An editor that says what to do instead. Programs give an editor to a shell; git shows this text, too.
+/// An editor command that says what to do instead. Programs give it to a shell; git shows the text, too.
 const EDITOR: &str = "echo >&2 'no terminal, so no editor: give the text with -m or -F, keep it with --no-edit, or set GIT_EDITOR to a command \
                       that changes the file'; false";
 
@@ -16,14 +16,15 @@ const SET: [(&str, &str); 6] = [
     ("VISUAL", EDITOR),
 ];
 
-/// It comes before the editor of git's configuration, and after one that a command line names (`-c core.editor`, `GIT_EDITOR`).
+/// It overrides the editor of git's configuration, but not one on the command line (`-c core.editor`,
+/// `GIT_EDITOR`).
 const GIT_EDITOR: [(&str, &str); 3] =
     [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.editor"), ("GIT_CONFIG_VALUE_0", EDITOR)];
 
-/// A person's choices that would come before these.
+/// A person's variables that would override these, and are left out.
 const UNSET: [&str; 2] = ["GIT_EDITOR", "GIT_SEQUENCE_EDITOR"];
 
-/// Without a network these programs would try again for up to minutes.
+/// Without a network these programs would retry for minutes.
 const NO_RETRIES: [(&str, &str); 3] =
     [("CARGO_NET_RETRY", "0"), ("npm_config_fetch_retries", "0"), ("PIP_RETRIES", "1")];
 

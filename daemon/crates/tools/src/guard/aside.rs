@@ -1,6 +1,7 @@
-//! Sets aside what a command has left for others to run: moves it to a folder of ours, and brings back what was in its place.
+//! Sets aside what a command has left for others to run: moves it to a folder of ours, and brings back what
+//! was in its place.
 
-use super::{Offence, kept::Kept, place::Place};
+use super::{Offence, kept::Kept, place::FolderEntry};
 use crate::{
     sandbox::git::{Causes, without},
     text::one_line,
@@ -20,16 +21,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// So many are named in a result.
+/// The most things that a result names.
 const NAMED: usize = 5;
 
-/// The longest of what is shown of each, in characters.
+/// The longest text about one thing, in characters.
 const SHOWN: usize = 200;
 
-/// Where things go, and how paths are named.
+/// Where things are moved, and how paths are named.
 #[derive(Debug, Clone)]
 pub(crate) struct Aside {
-    /// Made when it is needed.
+    /// The folder is made when it is needed.
     pub(crate) folder: PathBuf,
     pub(crate) workspace: PathBuf,
 }
@@ -63,7 +64,7 @@ impl Aside {
     }
 }
 
-/// Sets these aside; what they were and where they are, in words.
+/// Sets the offences aside. Returns words about what each was and where it is now.
 pub(super) fn set_aside(offences: &[Offence], kept: &Kept, aside: &Aside) -> Vec<String> {
     let mut words = Vec::new();
     let (mut files, mut led) = (Vec::new(), Vec::new());
@@ -131,15 +132,15 @@ fn take_out(file: &Path, causes: &Causes, aside: &Aside) -> io::Result<()> {
     let rest = text.and_then(|text| without(&text, file, causes));
     let mode = fs::metadata(file).map_or(0o600, |there| there.permissions().mode() & 0o777);
     move_away(file, aside)?;
-    match (rest, Place::of(file)?) {
+    match (rest, FolderEntry::of(file)?) {
         (Some(rest), Some(place)) => place.write(rest.as_bytes(), mode),
         _ => Ok(()),
     }
 }
 
-/// Moves a file or folder away. It is reached through no link.
+/// Moves a file or folder away, following no link.
 fn move_away(path: &Path, aside: &Aside) -> io::Result<()> {
-    let Some(Place { folder, name }) = Place::of(path)? else { return Ok(()) };
+    let Some(FolderEntry { folder, name }) = FolderEntry::of(path)? else { return Ok(()) };
     let place = aside.place(path)?;
     match renameat_with(&folder, &name, CWD, &place, RenameFlags::NOREPLACE) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),

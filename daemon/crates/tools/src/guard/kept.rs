@@ -1,7 +1,7 @@
-//! The files that a command may not change, as they were before it began, so that they can be brought back if their place is taken. (An
-//! open file would not do: a command may reach it in the moment in which a person replaces it.)
+//! Copies of the protected files from before a command, to bring back a file whose place was taken. (An open
+//! file would not do: a command may reach the file in the moment in which a person replaces it.)
 
-use super::{Seen, place::Place};
+use super::{Seen, place::FolderEntry};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use std::{
     collections::BTreeMap,
@@ -12,10 +12,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// So many files are kept for a command.
+/// The most files that are kept for a command.
 const MAX: usize = 64;
 
-/// A larger file is not kept, in bytes.
+/// The size in bytes above which a file is not kept.
 const MAX_FILE: u64 = 256 * 1024;
 
 #[derive(Debug, Default)]
@@ -33,9 +33,11 @@ impl Kept {
         Self(there.filter_map(|(path, _)| Some((path.clone(), original(path)?))).take(MAX).collect())
     }
 
-    /// Puts back what was at this path, where nothing is now. Returns whether something was.
+    /// Puts the original back at a path where nothing is now. Returns whether there was an original.
     pub(super) fn restore(&self, path: &Path) -> io::Result<bool> {
-        let (Some(original), Some(place)) = (self.0.get(path), Place::of(path)?) else { return Ok(false) };
+        let (Some(original), Some(place)) = (self.0.get(path), FolderEntry::of(path)?) else {
+            return Ok(false);
+        };
         match original {
             Original::Link(target) => place.link(target)?,
             Original::File { content, mode } => place.write(content, *mode)?,
@@ -49,7 +51,7 @@ fn original(path: &Path) -> Option<Original> {
     if kind.is_symlink() {
         return Some(Original::Link(fs::read_link(path).ok()?.into()));
     }
-    // A pipe in its place must not hold anything up.
+    // `NONBLOCK`: a pipe that has taken the file's place must not hold anything up.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = if kind.is_file() { openat(CWD, path, flags, Mode::empty()).ok()? } else { return None };
     let mut file = File::from(file);

@@ -1,4 +1,4 @@
-//! A path that is reached through no link: other commands may change what is on the way meanwhile.
+//! A path that is reached through no link, because other commands may change the folders on the way.
 
 use rustix::{
     fs::{CWD, Mode, OFlags, ResolveFlags, fchmod, openat, openat2, symlinkat},
@@ -12,13 +12,13 @@ use std::{
     path::Path,
 };
 
-pub(super) struct Place {
+pub(super) struct FolderEntry {
     pub(super) folder: OwnedFd,
     pub(super) name: OsString,
 }
 
-impl Place {
-    /// `None`: its folder is gone.
+impl FolderEntry {
+    /// `None`: the path's folder is gone.
     pub(super) fn of(path: &Path) -> io::Result<Option<Self>> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());

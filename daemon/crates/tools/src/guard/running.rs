@@ -1,4 +1,4 @@
-//! The commands that run now, or of which it is not known what they have left.
+//! The commands that run now, and the commands whose remains have not been looked at.
 
 use super::{Before, Scene, Seen};
 use crate::sandbox::Identity;
@@ -9,13 +9,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-/// While a command runs, what leads to a git folder may be of its making. After it, that is set aside.
+/// The commands that may have made a link or file `.git`. After a command such files are set aside.
 #[derive(Debug, Default)]
 pub(crate) struct Running(Mutex<Commands>);
 
 #[derive(Debug, Default)]
 struct Commands {
-    /// What was there before each.
+    /// Where each command runs, and what existed before it.
     begun: Vec<(Weak<Scene>, Weak<Seen>)>,
     /// Calls of an earlier daemon that were cut off.
     cut_off: BTreeSet<CallId>,
@@ -28,12 +28,12 @@ pub(crate) struct Moment {
 }
 
 impl Running {
-    /// With calls of an earlier daemon that were cut off.
+    /// Begins with the calls of an earlier daemon that were cut off.
     pub(crate) fn after(cut_off: impl IntoIterator<Item = CallId>) -> Self {
         Self(Mutex::new(Commands { begun: Vec::new(), cut_off: cut_off.into_iter().collect() }))
     }
 
-    /// It is known now what this call of an earlier daemon has left.
+    /// The remains of this call of an earlier daemon have been looked at.
     pub(crate) fn is_looked_at(&self, call: CallId) {
         self.commands().cut_off.remove(&call);
     }
@@ -56,8 +56,8 @@ impl Running {
 }
 
 impl Moment {
-    /// Whether no command of this moment can have made what is at this path, a link or a file `.git`: it is where none may write, or the
-    /// same that was there before each. (Its content cannot be changed then: it is protected.)
+    /// Whether no command of this moment can have made the link or file `.git` at this path: no command may
+    /// write there, or the same file existed before each command (and was protected).
     pub(crate) fn spares(&self, entry: &Path) -> bool {
         let is_same = |seen: &Seen| seen.files.get(entry).copied().flatten() == Identity::of(entry);
         !self.has_cut_off && self.begun.iter().all(|(scene, seen)| !scene.is_writable(entry) || is_same(seen))

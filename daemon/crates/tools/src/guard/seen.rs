@@ -26,33 +26,35 @@ pub(crate) struct Scene {
     pub(crate) repository: Option<Repository>,
     pub(crate) settings: SandboxSettings,
     pub(crate) home: PathBuf,
-    /// The rules that deny reading there.
+    /// The rules that deny reading in the workspace.
     pub(crate) denied: Vec<Rule>,
-    /// Of all scenes.
+    /// The gitlinks that are known, shared by all scenes.
     pub(crate) links: Arc<Mutex<Links>>,
 }
 
-/// By git folder: which state of its index has been read, and the gitlinks in it, relative to the work tree.
+/// By git folder: the state of the index that was read, and the gitlinks in the index, relative to the work
+/// tree.
 pub(crate) type Links = HashMap<PathBuf, (IndexState, Vec<PathBuf>)>;
 
 /// Inode, size and time of change.
 type IndexState = (u64, u64, i64, i64);
 
-/// The indexes of so many git folders are remembered.
+/// The most git folders whose indexes are remembered.
 const MAX_LINKS: usize = 256;
 
-/// How deep repositories are followed that are within each other.
+/// How deep repositories within repositories are followed.
 const DEPTH: usize = 8;
 
-/// What is there at a moment. All paths are absolute.
+/// What exists at a moment. All paths are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// Files and folders from which programs take what they run; `None`: it is named by a configuration or a link, and is not there.
+    /// Files and folders from which programs take what they run. `None`: a configuration or a link names the
+    /// file, but the file does not exist.
     pub(crate) files: BTreeMap<PathBuf, Option<Identity>>,
     /// Git folders where commands may write.
     pub(crate) repositories: BTreeSet<PathBuf>,
     pub(crate) causes: Causes,
-    /// What a rule denies to read.
+    /// Files and folders that a rule denies to read.
     pub(crate) closed: BTreeSet<PathBuf>,
     /// The git folders to which links and files `.git` lead.
     pub(crate) leads: BTreeMap<PathBuf, Option<PathBuf>>,
@@ -62,7 +64,8 @@ pub(crate) struct Seen {
 struct Entered {
     /// Git folders, which may be missing.
     folders: Vec<PathBuf>,
-    /// Where gitlinks are. One that is not checked out becomes a repository with its `.git`.
+    /// The folders of gitlinks. A gitlink that is not checked out becomes a repository once its folder has a
+    /// `.git`.
     places: Vec<PathBuf>,
 }
 
@@ -71,13 +74,14 @@ struct Entered {
 pub(crate) enum Offence {
     /// A file or folder from which programs take what they run.
     File(PathBuf),
-    /// A link or file `.git` that is what it was, but leads to another folder because something on the way is not what it was.
+    /// An unchanged link or file `.git` that leads to another folder, because something on the way has
+    /// changed.
     LeadsElsewhere(PathBuf),
     Git(Cause),
 }
 
 impl Scene {
-    /// The gitlinks in the index of a git folder. None if git could not read it either.
+    /// The gitlinks in the index of a git folder. An index that git could not read has none.
     fn links(&self, folder: &Path) -> Vec<PathBuf> {
         let Ok(there) = fs::metadata(folder.join("index")) else { return Vec::new() };
         let state = (there.ino(), there.len(), there.ctime(), there.ctime_nsec());
@@ -95,7 +99,7 @@ impl Scene {
         }
     }
 
-    /// Whether a command may write there.
+    /// Whether a command may write at this path.
     pub(super) fn is_writable(&self, path: &Path) -> bool {
         let git = self.repository.iter().flat_map(|repository| &repository.folders);
         [&self.workspace]
@@ -105,7 +109,7 @@ impl Scene {
             .any(|folder| path.starts_with(folder))
     }
 
-    /// What stands in the workspace, of which `found` tells.
+    /// What exists in the workspace, from what was found in its folders.
     pub(super) fn seen(&self, found: Found) -> Seen {
         let Found { protected, mut repositories, links, closed } = found;
         let mut files: BTreeMap<PathBuf, Option<Identity>> =
@@ -136,8 +140,8 @@ impl Scene {
         Seen { files, repositories, causes, closed, leads }
     }
 
-    /// What a person's git reads in the workspace itself: its own git folders, and those of the repositories that it enters by a gitlink, at
-    /// once and unasked.
+    /// What a person's git reads unasked in the workspace: the repository's own git folders, and the git
+    /// folders of the repositories that git enters by a gitlink.
     fn entered(&self) -> Entered {
         let (top, folders) = match &self.repository {
             Some(Repository { top, folders, .. }) => (top, folders.clone()),
@@ -165,13 +169,13 @@ impl Scene {
         entered
     }
 
-    /// The folders in which something of [`Self::newly_run`] may come up, as far as they are there now.
+    /// The existing folders in which an offence of [`Self::newly_run`] can come up.
     pub(super) fn watched(&self, before: &Seen) -> Vec<PathBuf> {
         let Entered { folders, places } = self.entered();
         let hooks = folders.iter().map(|folder| folder.join("hooks"));
         let mut watched: Vec<PathBuf> = hooks.chain(places).chain([self.workspace.clone()]).collect();
         watched.extend(folders);
-        // The nearest folder above what is missing.
+        // For a missing file, the nearest folder above it.
         watched.extend(
             before
                 .files
@@ -185,8 +189,8 @@ impl Scene {
         watched
     }
 
-    /// What a person's git would run now in the workspace itself, and would not have before; and what has taken the place of a protected
-    /// file. A moment's work, for while a command runs.
+    /// What a person's git would run now in the workspace and would not have run before, and what has
+    /// replaced a protected file. Quick enough to use while a command runs.
     pub(super) fn newly_run(&self, before: &Seen) -> Vec<Offence> {
         let mut causes = Causes::new();
         let entered = self.entered().folders;
@@ -200,7 +204,7 @@ impl Scene {
 }
 
 impl Seen {
-    /// The part that was there at that time, as far as the times of files say.
+    /// The part that existed at `time`, as far as the times of files say.
     pub(super) fn until(&self, time: SystemTime, repository: Option<&Repository>) -> Self {
         let is_older = |identity: &Option<Identity>| identity.is_none_or(|identity| identity.since() < time);
         let files = self.files.iter().filter(|(_, identity)| is_older(identity));
@@ -220,7 +224,8 @@ impl Seen {
         }
     }
 
-    /// Whether `.git` at this path leads to a git folder where commands may write: all that it makes git run is looked at.
+    /// Whether the `.git` at this path leads to a git folder where commands may write. What such a folder
+    /// makes git run is looked at anyway.
     fn leads_where_looked(&self, path: &Path) -> bool {
         let folder = self.leads.get(path).and_then(Option::as_ref);
         folder.is_some_and(|folder| {
@@ -231,7 +236,8 @@ impl Seen {
         })
     }
 
-    /// The links and files `.git` that lead to another folder than before, where commands may not write.
+    /// The links and files `.git` that lead to another folder than before, and to one where commands may not
+    /// write.
     fn led_elsewhere<'s>(&'s self, before: &'s Self) -> impl Iterator<Item = &'s PathBuf> {
         let is_other = |(path, folder): &(&PathBuf, &Option<PathBuf>)| {
             folder.is_some() && before.leads.get(*path).is_some_and(|led| led != *folder)
@@ -240,7 +246,7 @@ impl Seen {
         others.filter(|path| !self.leads_where_looked(path))
     }
 
-    /// What was not there before.
+    /// What is new since `before`.
     pub(super) fn since(&self, before: &Self) -> Vec<Offence> {
         let is_new = |path: &&PathBuf| {
             before.files.get(*path).copied().flatten() != self.files.get(*path).copied().flatten()
@@ -263,7 +269,7 @@ fn changed(there: &fs::Metadata) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanos)
 }
 
-/// What a link leads to, as far as its text says.
+/// The path that a link's text names.
 fn target(path: &Path) -> Option<PathBuf> {
     let target = fs::read_link(path).ok()?;
     Some(crate::sandbox::git::without_dots(&path.parent()?.join(target)))

@@ -1,4 +1,4 @@
-//! The folders of a workspace, looked at again and again: only those are listed again that have changed since.
+//! The folders of a workspace. A further look lists only the folders that have changed since the look before.
 
 use crate::sandbox::Identity;
 use abide_rules::{Effect, Rule};
@@ -13,7 +13,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A time of change is one of the kernel's ticks. A folder that has just changed may change again in the same tick, in ns.
+/// The longest tick of the kernel, in ns. A folder that has just changed may change again within a tick and
+/// keep its time.
 const TICK: i128 = 20_000_000;
 
 /// Folders in a git folder that hold no git folder and no configuration.
@@ -24,27 +25,27 @@ const OF_GIT: [&str; 5] = ["objects", "refs", "logs", "lfs", "info"];
 pub(crate) struct Tree {
     root: PathBuf,
     folders: HashMap<PathBuf, Folder>,
-    /// The texts of the rules by which they were listed.
+    /// The texts of the rules by which the folders were listed.
     denied: Vec<String>,
 }
 
 #[derive(Debug)]
 struct Folder {
     inode: u64,
-    /// Of the folder itself; nobody can set this time.
+    /// The folder's time of change, which nobody can set.
     changed: i128,
-    /// The number of the look that has listed it.
+    /// The number of the look that has listed the folder.
     listed: u64,
-    /// It could not change again with the same time.
+    /// A further change would change the time, too.
     is_settled: bool,
-    /// The folders in it that are looked at.
+    /// The folders in this folder that are looked at, too.
     folders: Vec<OsString>,
     /// Names of files and folders from which programs take what they run.
     protected: Vec<OsString>,
-    /// Names that a rule denies to read.
+    /// Names of files and folders that a rule denies to read.
     closed: Vec<OsString>,
     is_repository: bool,
-    /// Its `.git` is a file.
+    /// The folder's `.git` is a file or a link.
     has_link: bool,
 }
 
@@ -56,7 +57,7 @@ pub(super) struct Found {
     pub(super) repositories: BTreeSet<PathBuf>,
     /// Files that name git folders.
     pub(super) links: BTreeSet<PathBuf>,
-    /// What a rule denies to read.
+    /// Files and folders that a rule denies to read.
     pub(super) closed: BTreeSet<PathBuf>,
 }
 
@@ -85,7 +86,8 @@ impl Tree {
         Self { root, folders: HashMap::new(), denied: Vec::new() }
     }
 
-    /// Looks at all folders; what is marked in them, or denied by these rules. The number is that of the look. Blocking.
+    /// Looks at all folders. Returns what is protected in them, or denied by these rules. `number` is that of
+    /// the look. Blocking.
     pub(super) fn look(&mut self, number: u64, denied: &[Rule]) -> Found {
         let texts: Vec<&str> = denied.iter().map(Rule::text).collect();
         if self.denied != texts {
@@ -101,8 +103,11 @@ impl Tree {
             };
             let known = self.folders.remove(&path).filter(|known| known.is_still(&stat));
             let folder = known.unwrap_or_else(|| {
-                let place =
-                    Place { path: &path, relative: path.strip_prefix(&self.root).unwrap_or(&path), denied };
+                let place = FolderToRead {
+                    path: &path,
+                    relative: path.strip_prefix(&self.root).unwrap_or(&path),
+                    denied,
+                };
                 Folder::list(&place, &stat, number)
             });
             folder.report(&path, &mut found);
@@ -120,7 +125,7 @@ impl Tree {
         self.look(number, &rules);
     }
 
-    /// What is in the folders that have changed since the look of this number, as far as the last look tells. Blocking.
+    /// The contents of the folders that changed between the look of this number and the last look. Blocking.
     pub(crate) fn listings_since(&self, number: u64) -> Listings {
         let changed = self.folders.iter().filter(|(_, folder)| folder.listed > number);
         let listing = |(path, folder): (&PathBuf, &Folder)| {
@@ -133,14 +138,14 @@ impl Tree {
     }
 }
 
-/// Where a folder is, and what is denied to read beneath the root.
-struct Place<'p> {
+/// Where a folder is, and which rules deny reading beneath the root.
+struct FolderToRead<'p> {
     path: &'p Path,
     relative: &'p Path,
     denied: &'p [Rule],
 }
 
-impl Place<'_> {
+impl FolderToRead<'_> {
     fn is_closed(&self, name: &OsStr) -> bool {
         let path = || self.relative.join(name).to_string_lossy().into_owned();
         !self.denied.is_empty() && self.denied.iter().any(|rule| rule.is_about_reading(&path()))
@@ -152,8 +157,9 @@ impl Folder {
         self.is_settled && self.inode == stat.st_ino && self.changed == changed(stat)
     }
 
-    /// Lists a folder. One that cannot be read is empty: a command of the same user cannot read it either.
-    fn list(place: &Place<'_>, stat: &Stat, listed: u64) -> Self {
+    /// Lists a folder. A folder that cannot be read counts as empty: a command of the same user cannot read
+    /// it either.
+    fn list(place: &FolderToRead<'_>, stat: &Stat, listed: u64) -> Self {
         let now = clock_gettime(ClockId::RealtimeCoarse);
         let now = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
         let mut folders = Vec::new();
@@ -283,7 +289,7 @@ mod tests {
             tree.listings_since(number - 1)
         };
         assert_eq!(listings().len(), 4);
-        // Until a change would get another time.
+        // Until a change would change the time, too.
         while !listings().is_empty() {}
         fs::write(folder.path().join("a/b/file"), "").unwrap();
         let listed = listings();

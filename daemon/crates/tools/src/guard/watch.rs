@@ -1,4 +1,4 @@
-//! Notices at once that something changes in folders of which a person's git would run something new.
+//! Notices at once when something changes in a folder from which a person's git would run something new.
 
 use rustix::{
     event::{PollFd, PollFlags, poll},
@@ -16,12 +16,12 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// The watched folders of all commands that run. They share one instance of inotify, because a user may have few of them, and a thread
-/// that reads its events, which the first command starts.
+/// The watched folders of all commands that run. The commands share one instance of inotify, because a user
+/// may have few instances, and one thread that reads its events. The first command starts the thread.
 #[derive(Debug, Default)]
 pub(crate) struct Watches(Mutex<Option<Running>>);
 
-/// Dropping it ends the thread.
+/// Dropping this value ends the thread.
 #[derive(Debug)]
 struct Running {
     shared: Arc<Shared>,
@@ -31,7 +31,7 @@ struct Running {
 #[derive(Debug)]
 struct Shared {
     inotify: OwnedFd,
-    /// By descriptor of inotify: the commands that watch that folder.
+    /// The commands that watch a folder, by the folder's inotify descriptor.
     by_folder: Mutex<HashMap<i32, Vec<Weak<Notify>>>>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Watch {
 }
 
 impl Watches {
-    /// Watches these folders. One that cannot be watched is looked at after the command.
+    /// Watches these folders. A folder that cannot be watched is only looked at after the command.
     pub(crate) fn watch(&self, folders: &[PathBuf]) -> io::Result<Watch> {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let running = match &mut *running {
@@ -69,7 +69,7 @@ impl Running {
 }
 
 impl Shared {
-    /// Tells commands what changes until the pipe is closed.
+    /// Tells commands of changes until the pipe is closed.
     fn read_until(&self, ends: &PipeReader) {
         loop {
             let mut sources = [PollFd::new(&self.inotify, PollFlags::IN), PollFd::new(ends, PollFlags::IN)];
@@ -82,7 +82,7 @@ impl Shared {
         }
     }
 
-    /// Tells the commands of the folders in which something has changed.
+    /// Wakes the commands that watch a changed folder.
     fn dispatch(&self) {
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut events = inotify::Reader::new(&self.inotify, &mut buffer);
@@ -98,12 +98,12 @@ impl Shared {
 }
 
 impl Watch {
-    /// Waits until something has changed in one of the folders.
+    /// Waits until something changes in one of the folders.
     pub(crate) async fn next(&self) {
         self.changed.notified().await;
     }
 
-    /// Watches further folders. Those that are watched already stay.
+    /// Watches further folders, beside those that are watched already.
     pub(crate) fn extend(&mut self, folders: &[PathBuf]) {
         let flags = WatchFlags::CREATE
             | WatchFlags::MOVED_TO

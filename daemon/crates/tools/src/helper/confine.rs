@@ -1,5 +1,6 @@
-//! Confines a helper, and with it its command, which inherits all of it: first what it sees (namespaces and mounts), then what
-//! it may do (Landlock, capabilities, seccomp). Each step is irreversible for this process and all that come from it.
+//! Confines a helper. The command inherits the confinement. First comes what a helper sees (namespaces and
+//! mounts), then what it may do (Landlock, capabilities, seccomp). No step can be undone by this process or
+//! its children.
 
 mod kernel;
 mod landlock;
@@ -9,7 +10,7 @@ mod networks;
 mod processes;
 mod seccomp;
 
-use crate::sandbox::{Confinement, Network, Place, View};
+use crate::sandbox::{Confinement, Namespaces, Network, View};
 use mounts::Parts;
 use namespaces::Ids;
 use networks::{Entered, Networks};
@@ -21,7 +22,7 @@ use rustix::{
 use seccomp::Filters;
 use std::{ffi::CStr, io, os::fd::OwnedFd, path::Path};
 
-/// Why a sandbox could not be made. The command does not run then.
+/// Why a sandbox could not be made. Then the command does not run.
 #[derive(Debug, thiserror::Error)]
 #[error("the sandbox could not be made, so nothing ran: {what}: {source}")]
 pub(super) struct Failure {
@@ -41,17 +42,17 @@ impl Failure {
     }
 }
 
-/// What was made before a helper is forked, so that each helper need not do it.
+/// What the fork server makes once for all helpers.
 pub(super) struct Groundwork {
     ids: Ids,
     filters: Filters,
-    /// Once this process forks helpers without network.
+    /// The networks, once this process forks helpers without network.
     apart: Option<Networks>,
 }
 
-/// What the next helper is forked into.
+/// The place into which the next helper is forked.
 pub(super) struct Ready {
-    place: Place,
+    place: Namespaces,
     network: Option<Entered>,
 }
 
@@ -67,10 +68,10 @@ impl Groundwork {
         Self { ids: Ids::of_this_process(), filters: Filters::compile(), apart: None }
     }
 
-    /// Makes a place for a helper. A process that does so for one apart has left the user's namespaces, and can make no other places
-    /// from then on.
-    pub(super) fn ready(&mut self, place: Place) -> Result<Ready, Failure> {
-        if place != Place::Apart {
+    /// Makes a place for a helper. A process that has made a place apart has left the user's namespaces, and
+    /// can make no places of other kinds.
+    pub(super) fn ready(&mut self, place: Namespaces) -> Result<Ready, Failure> {
+        if place != Namespaces::Apart {
             return match self.apart {
                 None => Ok(Ready { place, network: None }),
                 Some(_) => Err(Failure::new("return to the network of the host", Errno::PERM)),
@@ -102,31 +103,31 @@ impl Groundwork {
         }
     }
 
-    /// In a helper that was forked into this place: prepares what is the same for every confinement there.
+    /// Prepares, in a helper that was forked into this place, what all confinements of the place share.
     pub(super) fn prepare(self, ready: Ready) -> Result<Prepared, Failure> {
         let Self { ids, filters, apart } = self;
         let Ready { place, network } = ready;
-        // The ways into networks, its own and others'.
+        // These descriptors lead into networks, the helper's own and others'.
         drop((network, apart));
-        if place == Place::Networked {
+        if place == Namespaces::Networked {
             namespaces::settle(&ids)?;
             mounts::lay_ground()?;
         }
-        let parts = if place == Place::Host { None } else { Some(Parts::make()?) };
+        let parts = if place == Namespaces::Host { None } else { Some(Parts::make()?) };
         Ok(Prepared { place, filters, parts })
     }
 }
 
-/// A helper that is ready for any confinement of its place, and has none yet.
+/// A helper that is ready for any confinement of its place, and not confined yet.
 pub(super) struct Prepared {
-    place: Place,
+    place: Namespaces,
     filters: Filters,
-    /// Of its view of the files, if it has one of its own.
+    /// The parts of the helper's view of the files, if it has its own view.
     parts: Option<Parts>,
 }
 
 impl Prepared {
-    /// Confines this process, which has one thread. After a failure it must not run the command.
+    /// Confines this process, which has one thread. After a failure the process must not run the command.
     pub(super) fn confine(self, confinement: &Confinement) -> Result<(), Failure> {
         let Self { place, filters, parts } = self;
         if confinement.place() != place {
@@ -159,7 +160,7 @@ impl Prepared {
     }
 }
 
-/// Opens a folder again, here: a descriptor from outside leads out of this process's view.
+/// Opens a folder again, because a descriptor from outside leads out of this process's view.
 pub(super) fn inside(path: &CStr, outside: &OwnedFd) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let (here, there) =

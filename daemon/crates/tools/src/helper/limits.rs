@@ -1,5 +1,6 @@
-//! The limits of a command. The kernel could bound the memory of a tree of processes only in a control group, which few users may make, and
-//! a folder not at all. So the helper looks from time to time at what they use, the sooner the less is left.
+//! The limits of a command. The kernel bounds the memory of a process tree only in a control group, which few
+//! users may make, and bounds no folder. So the helper measures from time to time what the command uses, more
+//! often when little is left.
 
 use crate::{
     CommandLimits,
@@ -12,13 +13,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time between two looks at most. In less, hardly a program fills the memory of a machine.
+/// The longest time between two looks. Hardly any program fills a machine's memory in less.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// The time between two looks at least, and until the first.
+/// The shortest time between two looks, and the time until the first look.
 const SHORTEST: Duration = Duration::from_millis(100);
 
-/// Between two looks passes this many times the time that one takes, so that looking costs little.
+/// The time between two looks is at least this many times the time of a look, so that looking costs little.
 const TIMES: u32 = 20;
 
 const MIB: u64 = 1 << 20;
@@ -28,7 +29,7 @@ pub(super) struct Limited {
     limits: CommandLimits,
     /// The temporary folders, as the helper finds them.
     temporary: Vec<PathBuf>,
-    /// Other folders, which may lie in those.
+    /// Other writable folders, which may lie in the temporary folders.
     others: Vec<PathBuf>,
     due: Instant,
     /// When the temporary folders are measured again, which takes long if much is in them.
@@ -36,7 +37,7 @@ pub(super) struct Limited {
 }
 
 impl Limited {
-    /// Those of a command that begins now; `None` if it has none.
+    /// The limits of a command that begins now; `None` if it has none.
     pub(super) fn of(confinement: &Confinement) -> Option<Self> {
         let (view, has_mounts) = match confinement {
             Confinement::None => return None,
@@ -59,7 +60,7 @@ impl Limited {
         self.due
     }
 
-    /// Looks at what this process's descendants use; what is too much, in words.
+    /// Measures what this process's descendants use. Returns words about what is too much.
     pub(super) fn look(&mut self) -> Option<String> {
         let CommandLimits { processes, memory, tmp } = self.limits;
         let began = Instant::now();
@@ -83,7 +84,7 @@ impl Limited {
         exceeded
     }
 
-    /// How much is in the temporary folders, in bytes; 0 if they were measured just now.
+    /// The size of the temporary folders, in bytes; 0 if they were measured just now.
     fn temporary_files(&mut self) -> u64 {
         let began = Instant::now();
         if began < self.measure {

@@ -1,6 +1,6 @@
 //! The messages between daemon, fork server and helper.
 
-use crate::sandbox::{Confinement, Place};
+use crate::sandbox::{Confinement, Namespaces};
 use rustix::{
     cmsg_space,
     io::Errno,
@@ -34,7 +34,7 @@ const DESCRIPTORS: usize = 4;
 /// From the daemon, at any time after the order: end the command. Its processes get time to clean up.
 pub(crate) const STOP: u8 = b's';
 
-/// As above, at once.
+/// From the daemon, at any time after the order: end the command at once.
 pub(crate) const KILL: u8 = b'k';
 
 /// From the daemon, first: the command to run.
@@ -52,15 +52,15 @@ pub(crate) struct Order {
 pub(super) struct Program {
     /// Strings, each with a zero at its end: the directory, the arguments, then `name=value`.
     strings: Vec<u8>,
-    /// How many of them are arguments.
+    /// How many of the strings are arguments.
     arguments: usize,
 }
 
-/// The descriptors sent with an order: the command's directory, its output pipes, and its stdin.
+/// The descriptors sent with an order: the command's directory, output pipes and stdin.
 #[derive(Debug)]
 pub(crate) struct Fittings {
     pub(crate) directory: OwnedFd,
-    /// If absent, its stdin is the helper's: empty.
+    /// The command's stdin. Absent: the helper's stdin, which is empty.
     pub(crate) stdin: Option<OwnedFd>,
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
@@ -74,7 +74,7 @@ pub(crate) struct Report {
     pub(crate) ended: usize,
     /// Processes that could not be killed.
     pub(crate) survivors: usize,
-    /// Which limit it was ended for, in words.
+    /// The limit for which the command was ended, in words.
     pub(crate) exceeded: Option<String>,
 }
 
@@ -87,13 +87,17 @@ pub(crate) enum CommandEnd {
     NotStarted(String),
 }
 
-/// Requests a helper from the fork server, forked into such a place; the helper gets `connection`.
-pub(crate) fn ask_for_helper(server: &UnixStream, connection: &UnixStream, place: Place) -> io::Result<()> {
+/// Requests a helper from the fork server, forked into this place. The helper gets `connection`.
+pub(crate) fn ask_for_helper(
+    server: &UnixStream,
+    connection: &UnixStream,
+    place: Namespaces,
+) -> io::Result<()> {
     // So short a message is sent whole.
     send(server.as_fd(), &[place.into()], &[connection.as_fd()]).map(drop)
 }
 
-/// Says what confines a helper; before its order.
+/// Sends a helper its confinement, before its order.
 pub(crate) fn confine_helper(mut helper: &UnixStream, confinement: &Confinement) -> io::Result<()> {
     let confinement = serde_json::to_vec(confinement)?;
     let length = u32::try_from(confinement.len()).ok().filter(|length| *length as usize <= MAX_CONFINEMENT);
@@ -111,16 +115,17 @@ pub(crate) fn forked_helper(mut server: &UnixStream) -> io::Result<i32> {
     }
 }
 
-/// The server's side: the connection for the requested helper, and its place; `None` when the daemon has closed its end.
-pub(super) fn asked_for_helper(daemon: &UnixStream) -> io::Result<Option<(UnixStream, Place)>> {
+/// The server's side: the connection and the place of the requested helper; `None` when the daemon has closed
+/// its end.
+pub(super) fn asked_for_helper(daemon: &UnixStream) -> io::Result<Option<(UnixStream, Namespaces)>> {
     let mut place = [0];
     let Some(received) = receive(daemon, &mut place)? else { return Ok(None) };
     let [connection] = <[OwnedFd; 1]>::try_from(received).map_err(|_| wrong_message())?;
     let [place] = place;
-    Ok(Some((connection.into(), Place::try_from(place).map_err(|()| wrong_message())?)))
+    Ok(Some((connection.into(), Namespaces::try_from(place).map_err(|()| wrong_message())?)))
 }
 
-/// The helper's side: what confines it; `None` when the daemon has closed its end.
+/// The helper's side: its confinement; `None` when the daemon has closed its end.
 pub(super) fn confinement(mut daemon: &UnixStream) -> io::Result<Option<Confinement>> {
     let mut length = [0; 4];
     match daemon.read_exact(&mut length) {
@@ -166,8 +171,8 @@ impl Order {
 }
 
 impl Fittings {
-    /// Sends the descriptors with the first bytes of an order; returns how many bytes were sent. The caller sends the rest: a
-    /// helper that does not get the whole order runs nothing.
+    /// Sends the descriptors with the first bytes of an order. Returns how many bytes were sent. The caller
+    /// sends the rest; a helper that does not get the whole order runs nothing.
     pub(crate) fn send(&self, helper: BorrowedFd<'_>, message: &[u8]) -> io::Result<usize> {
         let Self { directory, stdin, stdout, stderr } = self;
         let descriptors: Vec<_> =
@@ -203,7 +208,7 @@ impl Program {
         Ok(Some((Self { strings, arguments }, Fittings { directory, stdin, stdout, stderr })))
     }
 
-    /// The path of its directory.
+    /// The path of the command's directory.
     pub(super) fn directory(&self) -> io::Result<&CStr> {
         CStr::from_bytes_until_nul(&self.strings).map_err(|_| wrong_message())
     }
@@ -222,7 +227,7 @@ impl Report {
         Self { ending, ended: 0, survivors: 0, exceeded: None }
     }
 
-    /// Writes it as one line.
+    /// Writes the report as one line.
     pub(super) fn write(&self, mut daemon: &UnixStream) -> io::Result<()> {
         let mut line = serde_json::to_vec(self)?;
         line.push(b'\n');
@@ -230,7 +235,7 @@ impl Report {
     }
 }
 
-/// Sends descriptors with these bytes, or with the first of them; returns how many bytes were sent.
+/// Sends descriptors with these bytes, or with the first of them. Returns how many bytes were sent.
 fn send(to: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<usize> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut beside = SendAncillaryBuffer::new(&mut space);

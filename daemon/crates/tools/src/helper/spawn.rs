@@ -1,5 +1,6 @@
-//! Starts the command. `fork` would copy the helper's memory for a child that executes another program at once. Here the child
-//! shares the memory until then, as `posix_spawn` does; but that cannot set a parent-death signal.
+//! Starts the command. `fork` would copy the helper's memory for a child that executes another program at
+//! once. So the child shares the memory until then, as with `posix_spawn`, which cannot set a parent-death
+//! signal.
 
 use super::{
     protocol::{Fittings, Program},
@@ -18,14 +19,14 @@ use std::{
 /// The size of the child's stack in units of 16 bytes, its alignment.
 const STACK: usize = 64 * 1024 / 16;
 
-/// The child's input. It lives in this process's memory, which the child shares.
+/// The child's input, in the memory that the child shares with this process.
 struct Child<'a> {
     helper: Pid,
     fittings: &'a Fittings,
     program: *const c_char,
     arguments: *const *const c_char,
     environment: *const *const c_char,
-    /// The error number if executing the command failed; 0: it succeeded.
+    /// The error number if executing the command failed, else 0.
     failed: AtomicI32,
 }
 
@@ -47,9 +48,10 @@ pub(super) fn spawn(program: &Program, fittings: &Fittings) -> io::Result<Pid> {
         unsafe_code,
         reason = "there is no safe way to spawn with a parent-death signal, and without a copy"
     )]
-    // SAFETY: this process has one thread, which stands still until the child has executed its program or ended (CLONE_VFORK), so
-    // what the child borrows lives on and is not touched meanwhile. The child has a stack of its own, and what it does on it
-    // neither allocates nor locks. The pointer is one past the end of the stack, which grows downwards.
+    // SAFETY: this process has one thread, which stands still until the child has executed its program or
+    // ended (CLONE_VFORK), so what the child borrows lives on and is not touched meanwhile. The child has a
+    // stack of its own, and what it does on it neither allocates nor locks. The pointer is one past the end
+    // of the stack, which grows downwards.
     let pid = unsafe {
         libc::clone(
             become_command,
@@ -88,7 +90,8 @@ extern "C" fn become_command(child: *mut c_void) -> c_int {
     let error = match prepared {
         Ok(()) => {
             #[expect(unsafe_code, reason = "there is no safe way to become another program")]
-            // SAFETY: the three are what `spawn` made: a string, and two lists of strings that end with a null.
+            // SAFETY: the three are what `spawn` made: a string, and two lists of strings that end with a
+            // null.
             unsafe {
                 libc::execve(child.program, child.arguments, child.environment);
             }

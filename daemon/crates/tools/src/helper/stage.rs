@@ -1,5 +1,5 @@
-//! Process state kept by the kernel: forks a helper, reports ended children, and prepares the command's process before it
-//! executes the command.
+//! Process state that the kernel keeps: forks a helper, reports ended children, and prepares the command's
+//! process.
 
 use rustix::{
     fs::{Mode, OFlags, open},
@@ -18,12 +18,13 @@ use std::{
 /// The limit of open files; programs may raise it to the hard limit.
 const OPEN_FILES: u64 = 4096;
 
-/// Forks this process, which must have one thread, into new namespaces of these kinds (`CLONE_NEW*`); `None` in the child.
+/// Forks this process, which must have one thread, into new namespaces of these kinds (`CLONE_NEW*`); `None`
+/// in the child.
 pub(super) fn fork(namespaces: i32) -> io::Result<Option<i32>> {
     let flags = libc::SIGCHLD | namespaces;
     #[expect(unsafe_code, reason = "there is no safe way to fork, and none at all into namespaces")]
-    // SAFETY: this process has one thread, so nothing is locked or half-done in the child. Without a stack of its own the child
-    // goes on with a copy of this one, as after `fork`.
+    // SAFETY: this process has one thread, so nothing is locked or half-done in the child. Without a stack of
+    // its own the child goes on with a copy of this one, as after `fork`.
     match unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(None),
@@ -31,8 +32,8 @@ pub(super) fn fork(namespaces: i32) -> io::Result<Option<i32>> {
     }
 }
 
-/// The signals that a daemon may have been started with ignored (`nohup`, `trap ''`) have their default effect here, and in the commands.
-/// SIGCHLD is among them: ended children wait until they are reaped.
+/// Restores the default effect of signals that the daemon's parent may have ignored (`nohup`, `trap ''`),
+/// here and in commands. With SIGCHLD restored, ended children wait until they are reaped.
 pub(super) fn restore_signals() -> io::Result<()> {
     const IGNORABLE: [i32; 10] = [
         libc::SIGCHLD,

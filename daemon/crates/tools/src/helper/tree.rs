@@ -13,38 +13,40 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long processes that a command leaves behind have to end by themselves, such as a `tee` that writes the last lines.
+/// How long the processes that a command leaves behind have to end, such as a `tee` that writes the last
+/// lines.
 const LINGER: Patience = Patience {
     idle: Duration::from_millis(100),
-    // On a busy machine they may have to wait for their turn.
+    // On a busy machine processes may have to wait for their turn.
     busy: Duration::from_secs(2),
 };
 
 /// How long a killed process may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many rounds in a row may find nothing to kill before it is given up. A process may be missed in one look at the process
-/// table, because it is born while its parent dies; it is then adopted, and the next look finds it.
+/// How many rounds in a row may find nothing to kill before the killing is given up. A look at the process
+/// table may miss a process that is born while its parent dies. Such a process is adopted, and the next look
+/// finds it.
 const FRUITLESS: u32 = 10;
 
-/// The command and all its descendants: they descend from this process, or are adopted by it.
+/// The command and all its descendants. They descend from this process, or this process adopts them.
 pub(super) struct Tree<'a> {
     command: Pid,
-    /// How the command itself ended, once it has.
+    /// How the command itself ended, once it has ended.
     ending: Option<CommandEnd>,
     ends: ChildEnds,
     daemon: &'a UnixStream,
     limited: Option<Limited>,
-    /// How long processes that are asked to end have to clean up.
+    /// How long processes have to clean up after they are asked to end.
     grace: Duration,
 }
 
 /// What can happen while the tree is watched.
 enum Event {
     ChildEnded,
-    /// The daemon asks for its end.
+    /// The daemon asks for the command's end.
     Stop,
-    /// The daemon asks for its end at once, or has closed the connection.
+    /// The daemon asks for the command's end at once, or has closed the connection.
     Abandoned,
     TimeOver,
 }
@@ -60,8 +62,8 @@ impl<'a> Tree<'a> {
         Self { command, ending: None, ends, daemon, limited, grace }
     }
 
-    /// Waits for the command to end or to exceed a limit, or for the daemon to stop it or close the connection. When it returns, no process is left
-    /// that could be killed.
+    /// Waits for the command's end, an exceeded limit, a stop by the daemon, or the connection's end. Then no
+    /// process is left that could be killed.
     pub(super) fn watch(mut self) -> Report {
         let (mut ended, mut exceeded) = (0, None);
         let survivors = loop {
@@ -71,7 +73,8 @@ impl<'a> Tree<'a> {
                     if self.ending.is_none() {
                         continue;
                     }
-                    // Nearly always nothing is left, and reading the process table costs more than everything else here.
+                    // Nearly always nothing is left, and reading the process table costs more than everything
+                    // else here.
                     if has_children() {
                         let _ = wait_descendants(getpid(), LINGER);
                     }
@@ -98,7 +101,7 @@ impl<'a> Tree<'a> {
         Report { ending, ended, survivors, exceeded }
     }
 
-    /// Waits until all have ended, or the time is over, or the daemon closes the connection.
+    /// Waits until all processes have ended, the time is over, or the daemon closes the connection.
     fn grace(&mut self) {
         let until = Instant::now() + self.grace;
         loop {
@@ -127,7 +130,8 @@ impl<'a> Tree<'a> {
             }
         }
         let [_, daemon] = sources;
-        // The daemon's message first: if the command ends at the same moment, its other processes still get time to clean up.
+        // The daemon's message first: if the command ends at the same moment, the other processes still get
+        // time to clean up.
         if !daemon.revents().is_empty() {
             let mut word = [0];
             return match (&*self.daemon).read(&mut word) {
@@ -135,7 +139,7 @@ impl<'a> Tree<'a> {
                 _ => Event::Abandoned,
             };
         }
-        // A command whose children end all the time is looked at, too.
+        // Limits are checked even if children end all the time.
         if until.is_some_and(|until| Instant::now() >= until) {
             return Event::TimeOver;
         }
@@ -146,14 +150,14 @@ impl<'a> Tree<'a> {
     /// Reaps all children that have ended.
     fn reap_all(&mut self) {
         while let Some((pid, status)) = reap() {
-            // Only the first time: its process id may be reused by another child.
+            // Only the first time: another child may reuse the process id.
             if pid == self.command && self.ending.is_none() {
                 self.ending = Some(ending(status));
             }
         }
     }
 
-    /// Kills everything until there is no child, or none that can be killed.
+    /// Kills all descendants until no child is left that can be killed.
     fn end(&mut self) -> Leftover {
         let mut total = Leftover::default();
         let mut fruitless = 0;
@@ -162,13 +166,13 @@ impl<'a> Tree<'a> {
             if !has_children() || fruitless == FRUITLESS {
                 return total;
             }
-            // One by one, processes that only make more would be killed no faster than they are made.
+            // Killed one by one, processes that only make more would be made as fast as they are killed.
             if getpid().is_init() {
                 let _ = kill_process_group(Pid::INIT, Signal::STOP);
             }
             let leftover = end_descendants(getpid(), PATIENCE).unwrap_or_default();
             total = Leftover { ended: total.ended + leftover.ended, survivors: leftover.survivors };
-            // A process that is stuck in the kernel is killed in every round.
+            // A process that is stuck in the kernel is signalled in every round.
             fruitless = if leftover.ended <= leftover.survivors { fruitless + 1 } else { 0 };
         }
     }

@@ -19,7 +19,7 @@ impl Identity {
         Ok(Self { pid: pid.as_raw_nonzero().get(), start, boot: boot()? })
     }
 
-    /// When it started, in ticks since boot; `None` if that was before the last boot.
+    /// When the process started, in ticks since boot; `None` if it started before the last boot.
     pub(super) fn started_at(&self) -> Option<u64> {
         boot().ok().filter(|boot| *boot == self.boot).map(|_| self.start)
     }
@@ -37,7 +37,7 @@ impl Identity {
 /// A descriptor of exactly this process.
 pub(super) fn open(pid: Pid, start: u64) -> Option<OwnedFd> {
     let handle = pidfd_open(pid, PidfdFlags::empty()).ok()?;
-    // Read after opening: if the start time is equal, the descriptor is of this process.
+    // The start time is read after opening. An equal start time says that the descriptor is of this process.
     let (_, now) = table::stat(pid).ok()?;
     (now == start).then_some(handle)
 }

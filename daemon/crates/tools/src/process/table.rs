@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a look at the table waits for a process that is executing a program.
+/// How long a look at the table waits for a process that is just executing a program.
 const EXECUTION: Duration = Duration::from_millis(100);
 /// `PF_KTHREAD` of the flags in /proc/PID/stat, include/linux/sched.h.
 const KERNEL_THREAD: u32 = 0x0020_0000;
@@ -30,8 +30,8 @@ pub(super) fn stat(pid: Pid) -> io::Result<(i32, u64)> {
     parse_stat(&line).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "unreadable /proc/PID/stat"))
 }
 
-/// The fields of /proc/PID/stat from the third on. The command's name before them is in parentheses and may contain parentheses and
-/// spaces, so they are read after the last one.
+/// The fields of /proc/PID/stat from the third on. They follow the last parenthesis, because the command's
+/// name in parentheses may contain parentheses and spaces.
 fn fields(line: &[u8]) -> Option<SplitAsciiWhitespace<'_>> {
     let end = line.iter().rposition(|b| *b == b')')?;
     Some(str::from_utf8(line.get(end + 1..)?).ok()?.split_ascii_whitespace())
@@ -67,7 +67,7 @@ pub(super) fn all() -> io::Result<impl Iterator<Item = Pid>> {
 pub(super) fn descendants(root: Pid) -> io::Result<Vec<Process>> {
     let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
     for pid in all()? {
-        // One that has ended meanwhile is left out.
+        // A process that has ended meanwhile is left out.
         if let Ok((parent, start)) = stat(pid) {
             children.entry(parent).or_default().push(Process { pid, start });
         }
@@ -86,13 +86,16 @@ pub(super) fn descendants(root: Pid) -> io::Result<Vec<Process>> {
     Ok(found)
 }
 
-/// All processes whose environment has `name` set to `value`, of those that started at `since` or later (ticks since boot).
+/// All processes whose environment has `name` set to `value`, of those that started at `since` or later
+/// (ticks since boot).
 ///
-/// While a process executes a program, the kernel shows no environment of it, or the beginning of one, and it would be missed. So it is
-/// read again until it is complete, but not for long: a process may have none on purpose.
+/// While a process executes a program, the kernel shows no environment or only its beginning, and the process
+/// would be missed. So the environment is read again until it is complete, but not for long: a process may
+/// have an empty environment.
 pub(super) fn marked(name: &str, value: &str, since: u64) -> io::Result<Vec<Process>> {
     let mark = format!("{name}={value}");
-    // The start time is read first: if the pid is reused in between, the descriptor will not match it.
+    // The start time is read first. If the pid is reused in between, the descriptor will not match the start
+    // time.
     let process = |pid: Pid| {
         let (_, start) = stat(pid).ok().filter(|(_, start)| *start >= since)?;
         let deadline = Instant::now() + EXECUTION;
@@ -110,8 +113,8 @@ pub(super) fn marked(name: &str, value: &str, since: u64) -> io::Result<Vec<Proc
     Ok(all()?.filter_map(process).collect())
 }
 
-/// The length of a process's environment, in bytes. `None`: it has ended, or is a thread of the kernel. (proc_pid_stat(5): `state`,
-/// `flags`, `env_start` and `env_end`, the last two of which are equal while a program is being executed.)
+/// The length of a process's environment, in bytes. `None`: the process has ended, or is a thread of the
+/// kernel. (proc_pid_stat(5): `env_start` and `env_end` are equal while a program is being executed.)
 fn environment_length(pid: Pid) -> Option<usize> {
     let line = fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
     let mut fields = fields(&line)?;
@@ -127,7 +130,7 @@ fn environment_length(pid: Pid) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// One look in fifty or so meets it while it executes.
+    /// About one look in fifty meets the process while it executes a program.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the process under test")]
     fn a_process_that_executes_all_the_time_is_never_missed() {

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How many descriptors are held at a time while waiting for killed processes.
+/// The most descriptors that are held while waiting for killed processes.
 const HANDLES: usize = 256;
 
 /// The result of killing processes.
@@ -45,9 +45,9 @@ pub(crate) fn signal_descendants(root: Pid, signal: Signal) -> io::Result<()> {
 /// How long to wait for processes that are to end by themselves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
-    /// If all of them wait for something.
+    /// The time if all processes wait for something.
     pub(crate) idle: Duration,
-    /// As long as one of them works or waits for a processor.
+    /// The time as long as a process works or waits for a processor.
     pub(crate) busy: Duration,
 }
 
@@ -70,12 +70,13 @@ pub(crate) fn wait_descendants(root: Pid, patience: Patience) -> io::Result<()> 
     }
 }
 
-/// Kills all descendants of `root`, also those started meanwhile, and waits until they are gone.
+/// Kills all descendants of `root`, also new ones, and waits until they are gone.
 pub(crate) fn end_descendants(root: Pid, patience: Duration) -> io::Result<Leftover> {
     end(|| table::descendants(root), patience)
 }
 
-/// Ends a call whose helper fails to: kills the helper's descendants, the helper, and processes that no parent leads to.
+/// Ends a call in place of its helper: kills the helper's descendants, the helper, and processes whose
+/// parents are gone.
 pub(crate) fn end_call(helper: Option<&Identity>, call: &str, patience: Duration) -> Leftover {
     let mut total = Leftover::default();
     if let Some((pid, handle)) = helper.and_then(Identity::open) {
@@ -123,7 +124,7 @@ fn end(find: impl Fn() -> io::Result<Vec<Process>>, patience: Duration) -> io::R
 
 enum Kill {
     Sent(OwnedFd),
-    /// It has ended by itself, perhaps without being reaped.
+    /// The process has ended by itself, perhaps without being reaped.
     Gone,
     Refused,
 }
@@ -142,7 +143,7 @@ impl Kill {
     }
 }
 
-/// Waits until the process has ended; returns whether it has.
+/// Waits until the process has ended. Returns whether it has.
 pub(crate) fn wait_gone(handle: &OwnedFd, patience: Duration) -> bool {
     let deadline = Instant::now() + patience;
     loop {

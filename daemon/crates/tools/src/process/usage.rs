@@ -11,8 +11,8 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Of all descendants of `root`. Their memory is counted exactly, which takes longer, only if it may be more than `most`; otherwise it is
-    /// less than what is said, because processes share it, or read files in it.
+    /// The usage of all descendants of `root`. Memory is counted exactly, which takes longer, only if it may
+    /// exceed `most`. Otherwise the figure is too high, because processes share memory and map files.
     pub(crate) fn beneath(root: Pid, most: u64) -> io::Result<Self> {
         let found = table::descendants(root)?;
         let sum = |of: fn(Pid) -> u64| found.iter().map(|process| of(process.pid)).sum();
@@ -22,7 +22,7 @@ impl Usage {
     }
 }
 
-/// The memory that a process has, in bytes; 0 if it has ended.
+/// The memory of a process, in bytes; 0 if the process has ended.
 fn resident(pid: Pid) -> u64 {
     let read = || {
         let line = fs::read_to_string(format!("/proc/{}/statm", pid.as_raw_nonzero())).ok()?;
@@ -32,10 +32,10 @@ fn resident(pid: Pid) -> u64 {
     read().unwrap_or(0)
 }
 
-/// As above, without what it has read of files, and its share of what it shares with others.
+/// The same without mapped files, and with only its share of shared memory.
 fn own(pid: Pid) -> u64 {
     let path = format!("/proc/{}/smaps_rollup", pid.as_raw_nonzero());
-    // A process that does not let itself be looked into is counted whole.
+    // A process that cannot be looked into is counted whole.
     let Ok(text) = fs::read_to_string(path) else { return resident(pid) };
     let lines = text.lines().filter_map(|line| {
         let size = line.strip_prefix("Pss_Anon:").or_else(|| line.strip_prefix("Pss_Shmem:"))?;

@@ -1,6 +1,6 @@
 //! Whether what was approved is what would run.
 
-use super::{Runner, command::Ordered};
+use super::{CallRunner, command::Ordered};
 use crate::{
     assess::parse,
     edit::Overlay,
@@ -10,13 +10,13 @@ use crate::{
 use abide_protocol::{record::Permission, sandbox::SandboxLevel};
 use std::sync::Arc;
 
-impl Runner {
-    /// Why a command that leaves the sandbox must not start: a file that it names is not as it was when the person was asked. To be called as
-    /// late as possible: what the command reads after this, it reads as it is then.
+impl CallRunner {
+    /// Why a command that leaves the sandbox must not start: a file that the command names has changed since
+    /// the person was asked. Call this as late as possible, because later changes go unnoticed.
     pub(super) async fn not_as_approved(self: &Arc<Self>, ordered: &Ordered) -> Option<String> {
         let assessed = &ordered.run.assessed;
         let sandbox = Sandbox::named(&assessed.sandbox).filter(|sandbox| sandbox.network == Network::Host)?;
-        // `--yes` looks at nothing.
+        // Nobody has looked at a call that `--yes` allowed.
         if !matches!(assessed.permission, Permission::Ask | Permission::Rule) {
             return None;
         }

@@ -1,4 +1,4 @@
-use super::{Confined, Runner, Show, cancelled};
+use super::{CallRunner, Confined, Show, cancelled};
 use crate::command::Watching;
 use crate::{
     Run, SandboxSettings, SubTasks,
@@ -21,7 +21,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// A command to run, and for what.
+/// A command to run, and the call that it is for.
 #[derive(Clone)]
 pub(super) struct Ordered {
     pub(super) command: Command,
@@ -29,7 +29,7 @@ pub(super) struct Ordered {
     pub(super) sandbox: SandboxSettings,
 }
 
-impl Runner {
+impl CallRunner {
     /// Takes a helper, which waits. Nothing of the command begins.
     pub(super) async fn prepare_command(self: &Arc<Self>, ordered: &Ordered) -> Result<Confined, CallError> {
         let (runner, ordered) = (Arc::clone(self), ordered.clone());
@@ -61,7 +61,7 @@ impl Runner {
         let watching = before.clone().and_then(|before| Watching::begin(&self.watches, before));
         let begun = match waiting.begin(cancel).await {
             Ok(link) => Ok(link),
-            // The helper may have been killed while it waited for the commit, which takes long on a full disk.
+            // The helper may have been killed during the commit, which takes long on a full disk.
             Err(error) => {
                 tracing::warn!(%error, "a helper did not take its order; taking another one");
                 self.begin_with_another(&ordered, cancel).await
@@ -87,7 +87,7 @@ impl Runner {
         if let Some(before) = before {
             result.diagnostics.extend(self.set_aside(before, ordered.run).await);
         }
-        // The result does not wait for the next helper: to make one takes longer than a small command.
+        // The next helper is requested after the result: to make a helper takes longer than a small command.
         self.helpers.want(Wanted::Again(plan));
         drop(tokio::task::spawn_blocking(move || {
             self.ask_for_wanted();
@@ -97,7 +97,7 @@ impl Runner {
         (outcome, result)
     }
 
-    /// Sets aside what a command has left for others to run; what that was, in words.
+    /// Sets aside what a command has left for others to run. Returns words about each thing.
     async fn set_aside(self: &Arc<Self>, before: Before, run: Run) -> Vec<String> {
         let runner = Arc::clone(self);
         let aside = Aside {
@@ -111,7 +111,8 @@ impl Runner {
         })
     }
 
-    /// Requests a helper for the first of these calls that runs in the full sandbox without being asked about, unless one waits.
+    /// Requests a helper for the first of these calls that runs unasked in the full sandbox, unless a helper
+    /// waits.
     pub(crate) fn expect(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -143,7 +144,7 @@ impl Runner {
         self.helpers.ask_for_wanted(|expected| self.plan_for(expected));
     }
 
-    /// The plan of an expected command. If it cannot be made, the command says why when it comes.
+    /// The plan of an expected command. If no plan can be made, the command will say why.
     fn plan_for(&self, expected: &Expected) -> Option<Plan> {
         let Expected { sandbox, workspace, conversation, settings } = expected;
         let scene = self.planner.scene(&self.workspace(workspace).ok()?, settings);
@@ -198,7 +199,7 @@ impl Runner {
         };
         match &plan.confinement {
             Confinement::None => {}
-            // Its own folder is at `/tmp`.
+            // The conversation's own folder is mounted at `/tmp`.
             Confinement::Full(_) => drop(environment.remove("TMPDIR")),
             Confinement::Landlock(view) => {
                 let own = view.private.first().map(|private| private.folder.display().to_string());
@@ -228,8 +229,8 @@ impl Runner {
     }
 }
 
-/// Gives the command up: its helper ends, and its files are removed.
+/// Gives the command up. Its helper ends, and its files are removed.
 pub(super) async fn discard(waiting: Waiting) {
-    // It fails only when the daemon is ending; the next daemon then removes the files.
+    // The task fails only when the daemon is ending. The next daemon then removes the files.
     let _ = tokio::task::spawn_blocking(move || waiting.discard()).await;
 }

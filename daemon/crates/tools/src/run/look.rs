@@ -4,11 +4,11 @@ use abide_protocol::{message::CallOutcome, transcript::ToolResult};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// A read that takes longer is taken to hang.
+/// A read that takes longer counts as hung.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs a call that only reads. When it is cancelled or takes too long, it is no longer waited for, and `look`'s token is
-/// cancelled.
+/// Runs a call that only reads. When the call is cancelled or takes too long, `look`'s token is cancelled,
+/// and nobody waits for `look`.
 pub(super) async fn look(
     look: impl FnOnce(&CancellationToken) -> Result<ToolResult, CallError> + Send + 'static,
     cancel: &CancellationToken,

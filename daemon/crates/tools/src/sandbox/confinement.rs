@@ -1,4 +1,4 @@
-//! What confines a helper and its command, as the daemon plans it and the helper carries it out.
+//! The confinement of a helper and its command, as the daemon plans it and the helper carries it out.
 
 use crate::CommandLimits;
 use serde::{Deserialize, Serialize};
@@ -7,36 +7,37 @@ use std::{path::PathBuf, time::Duration};
 /// What a helper does to itself before it takes an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Confinement {
-    /// Nothing: its command has the rights of the user.
+    /// Nothing: the command has the rights of the user.
     None,
     /// Landlock and seccomp in the user's own namespaces.
     Landlock(View),
-    /// Namespaces of its own with a view of the files, and Landlock and seccomp in them.
+    /// Namespaces of the helper's own, with a view of the files, Landlock and seccomp.
     Full(View),
 }
 
-/// What a helper is forked into. The rest of its confinement it gets and makes later.
+/// The namespaces into which a helper is forked. The helper makes the rest of its confinement later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Namespaces {
     /// The user's namespaces.
     Host,
-    /// Namespaces of its own, but with the host's network.
+    /// Namespaces of the helper's own, but the host's network.
     Networked,
-    /// Namespaces and a network of its own. The server of such helpers has left the user's namespaces.
+    /// Namespaces and a network of the helper's own. The fork server of such helpers has left the user's
+    /// namespaces.
     Apart,
 }
 
 impl Confinement {
-    pub(crate) const fn place(&self) -> Place {
+    pub(crate) const fn place(&self) -> Namespaces {
         match self {
-            Self::None | Self::Landlock(_) => Place::Host,
-            Self::Full(View { network: Network::Host, .. }) => Place::Networked,
-            Self::Full(View { network: Network::Off, .. }) => Place::Apart,
+            Self::None | Self::Landlock(_) => Namespaces::Host,
+            Self::Full(View { network: Network::Host, .. }) => Namespaces::Networked,
+            Self::Full(View { network: Network::Off, .. }) => Namespaces::Apart,
         }
     }
 
-    /// How long the processes of a command that is stopped have to clean up. One that nothing confines may be in the middle of a change of
-    /// the machine, as an installation is.
+    /// How long the processes of a stopped command have to clean up. An unconfined command may be in the
+    /// middle of a change of the machine, such as an installation.
     pub(crate) const fn grace(&self) -> Duration {
         match self {
             Self::None => Duration::from_secs(10),
@@ -45,17 +46,17 @@ impl Confinement {
     }
 }
 
-impl From<Place> for u8 {
-    fn from(place: Place) -> Self {
+impl From<Namespaces> for u8 {
+    fn from(place: Namespaces) -> Self {
         match place {
-            Place::Host => 0,
-            Place::Networked => 1,
-            Place::Apart => 2,
+            Namespaces::Host => 0,
+            Namespaces::Networked => 1,
+            Namespaces::Apart => 2,
         }
     }
 }
 
-impl TryFrom<u8> for Place {
+impl TryFrom<u8> for Namespaces {
     type Error = ();
 
     fn try_from(number: u8) -> Result<Self, ()> {
@@ -66,25 +67,26 @@ impl TryFrom<u8> for Place {
     }
 }
 
-/// What a confined command sees and may change. All paths are absolute and without links. What is not named can be read.
+/// What a confined command sees and may change. All paths are absolute and without links. Other paths can be
+/// read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct View {
-    /// Folders that may be written.
+    /// Folders that the command may write to.
     pub(crate) writable: Vec<PathBuf>,
-    /// A folder of the conversation, and where the command finds it: `/tmp` and `/var/tmp`.
+    /// The conversation's folders for `/tmp` and `/var/tmp`.
     pub(crate) private: Vec<Private>,
-    /// Caches of the user. The command sees and changes its own copy.
+    /// The user's caches. The command sees and changes its own copy.
     pub(crate) caches: Vec<Cache>,
-    /// Files and folders that the command sees as empty ones.
+    /// Files and folders that the command sees empty.
     pub(crate) hidden: Vec<PathBuf>,
-    /// Readable although they lie in a hidden folder.
+    /// Readable files and folders in hidden folders.
     pub(crate) shown: Vec<PathBuf>,
-    /// Within what may be written, these cannot be opened.
+    /// Files and folders in writable folders that cannot be opened.
     pub(crate) closed: Vec<PathBuf>,
-    /// Within what may be written, these may not be.
+    /// Files and folders in writable folders that may only be read.
     pub(crate) protected: Vec<Protected>,
     pub(crate) network: Network,
-    /// `None`: it is a command of our own.
+    /// The command's limits. `None`: the command is one of ours.
     pub(crate) limits: Option<CommandLimits>,
 }
 
@@ -104,7 +106,7 @@ pub(crate) struct Cache {
     pub(crate) work: PathBuf,
 }
 
-/// A path that may be read only. The rest says which file or folder it was when the view was planned.
+/// A read-only path, with the identity of its file or folder when the view was planned.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Protected {
     pub(crate) path: PathBuf,
@@ -114,9 +116,9 @@ pub(crate) struct Protected {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Network {
-    /// Loopback only, and its own.
+    /// Only a loopback of its own.
     #[default]
     Off,
-    /// That of the host.
+    /// The host's network.
     Host,
 }

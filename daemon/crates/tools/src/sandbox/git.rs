@@ -1,4 +1,5 @@
-//! The folders of git that belong to a workspace. Nothing here runs git: what a repository configures must not run.
+//! The git folders that belong to a workspace. Nothing here runs git, because what a repository configures
+//! must not run.
 
 mod config;
 mod harmless;
@@ -15,7 +16,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// How deep files include others at most, as in git.
+/// The greatest depth of inclusions, as in git.
 const INCLUSIONS: usize = 10;
 
 /// Where git keeps a work tree's data.
@@ -23,19 +24,21 @@ const INCLUSIONS: usize = 10;
 pub(crate) struct Repository {
     /// The top of the work tree: the workspace, or a folder above it.
     pub(crate) top: PathBuf,
-    /// `.git` at the top: a folder, or a file that names one.
+    /// `.git` at the top: a folder, or a file that names a folder.
     pub(crate) entry: PathBuf,
-    /// The git folder; for a linked work tree also the one that it shares with the others. Without links.
+    /// The git folder, and for a linked work tree also the common git folder. Without links.
     pub(crate) folders: Vec<PathBuf>,
 }
 
 impl Repository {
-    /// The repository whose work tree holds this folder (a path without links). `None`: there is none, or it is not certain that its git
-    /// folder belongs to this work tree.
+    /// The repository whose work tree holds this folder (a path without links). `None`: there is no
+    /// repository, or its git folder does not certainly belong to this work tree.
     ///
-    /// Commands may write to the git folder, and a command could have made or changed what leads to it. So a git folder counts if it lies
-    /// where the command may write anyway, or says itself that it belongs here. One that cannot say so (`git init --separate-git-dir`, a
-    /// link) counts if what leads to it is a person's, which is asked for last, and it is reached through no other link.
+    /// Commands may write to the git folder of their repository, and a command could have made or changed the
+    /// `.git` that leads to another git folder. So a git folder counts if it lies where the command may write
+    /// anyway, or if it names this work tree. A git folder that cannot name it
+    /// (`git init --separate-git-dir`, a link) counts if the `.git` is a person's, which is checked last, and
+    /// no other link leads there.
     pub(crate) fn of(workspace: &Path, is_persons: &dyn Fn(&Path) -> bool) -> Option<Self> {
         let (top, entry, kind) = workspace.ancestors().find_map(|folder| {
             let entry = folder.join(".git");
@@ -55,7 +58,7 @@ impl Repository {
             let names_back = named.and_then(|named| fs::canonicalize(folder.join(named)).ok());
             names_back.as_ref() == Some(&entry) && folder.parent() == Some(&common.join("worktrees"))
         };
-        // A submodule's lies in a folder of the repository that it belongs to.
+        // A submodule's git folder lies in the git folder of the outer repository.
         let is_submodule = || {
             let outer = top.parent().and_then(|outer| Self::of(outer, is_persons));
             let mut outer = outer.iter().flat_map(|outer| &outer.folders);
@@ -70,13 +73,14 @@ impl Repository {
         Some(Self { top, entry, folders })
     }
 
-    /// What its configuration and the user's name, by git's own rules. A condition of an inclusion counts as met.
+    /// What the configurations of the repository and the user name, by git's own rules. Conditional
+    /// inclusions count as met.
     pub(crate) fn named(&self, home: &Path) -> Named {
         let own =
             self.folders.iter().flat_map(|folder| [folder.join("config"), folder.join("config.worktree")]);
         let users = [home.join(".gitconfig"), home.join(".config/git/config")];
         let mut named = Named::default();
-        // A link leads to the file that git reads, perhaps in a work tree of such files.
+        // If the user's configuration is a link, git reads its target, perhaps a file in a work tree.
         let linked = users.iter().filter_map(|file| fs::canonicalize(file).ok().filter(|real| real != file));
         named.included.extend(linked);
         for file in own.chain(users) {
@@ -86,7 +90,8 @@ impl Repository {
     }
 }
 
-/// What configuration files name, from which git takes programs to run. Absolute paths, which may not exist.
+/// Files and folders that configuration files name and that git runs or obeys. Absolute paths, which may not
+/// exist.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Named {
     /// Folders of hooks.
@@ -140,7 +145,8 @@ impl Named {
     }
 }
 
-/// The words of a command line that may be the file of a program: a path at its head, or what an interpreter there may be told to run.
+/// The words of a command line that may be the file of a program: a path at its head, or what an interpreter
+/// there may be told to run.
 fn programs(line: &str) -> impl Iterator<Item = &str> {
     let separates =
         |letter: char| letter.is_whitespace() || matches!(letter, '"' | '\'' | '(' | ')' | ';' | '&' | '|');
@@ -188,7 +194,8 @@ fn named_by(entry: &Path) -> Option<PathBuf> {
     Some(entry.parent()?.join(text(entry)?.strip_prefix("gitdir:")?.trim()))
 }
 
-/// Whether the text of `.git`, a link or a file, is the path of this folder: no link on the way could be put there by another command.
+/// Whether the text of `.git`, a link or a file, is the path of this folder: no link on the way could be put
+/// there by another command.
 fn leads_directly(entry: &Path, folder: &Path) -> bool {
     let named = match fs::read_link(entry) {
         Ok(target) => entry.parent().map(|parent| parent.join(target)),

@@ -1,8 +1,9 @@
-//! What commands do not see, and the file tools do not touch: keys, passwords, histories, and Abide's own. And what commands see of a
-//! home's dot files all the same. Names of files and folders; [`super::home`] looks for them.
+//! Names of files and folders that commands do not see and file tools do not touch: keys, passwords,
+//! histories, and Abide's own. And names of dot files that commands see all the same. [`super::home`] looks
+//! for the files.
 
-/// Of the home, wherever the workspace is. Most of the first part are dot files that would be hidden anyway; here they are hidden in a
-/// workspace and in a folder that a person shows, too.
+/// Secrets of the home. Most are dot files, which are hidden anyway; those named here are hidden even in a
+/// workspace and in a folder that a person shows.
 pub(crate) const SECRETS: &[&str] = &[
     // Keys: ssh(1), gpg(1), pass(1), age, sops, minisign, pki(7), secret-tool(1), kwalletd.
     ".ssh",
@@ -26,8 +27,9 @@ pub(crate) const SECRETS: &[&str] = &[
     ".config/keepassxc",
     ".cache/keepassxc",
     ".local/share/lpass",
-    // Clouds and their programs: the manuals of aws, az, gcloud, oci, ibmcloud, doctl, hcloud, flyctl, vercel, netlify, heroku, wrangler,
-    // rclone, s3cmd, gsutil, linode-cli, scw, pulumi, vault, terraform, ansible.
+    // Clouds and their programs: the manuals of aws, az, gcloud, oci, ibmcloud, doctl, hcloud, flyctl,
+    // vercel, netlify, heroku, wrangler, rclone, s3cmd, gsutil, linode-cli, scw, pulumi, vault, terraform,
+    // ansible.
     ".aws",
     ".azure",
     ".config/gcloud",
@@ -76,7 +78,8 @@ pub(crate) const SECRETS: &[&str] = &[
     ".config/glab-cli",
     ".config/tea",
     ".config/configstore",
-    // Agents of models, and those who host models: the manuals of codex, claude, gemini, huggingface-cli, ollama, kaggle, wandb, jupyter.
+    // Agents of models, and those who host models: the manuals of codex, claude, gemini, huggingface-cli,
+    // ollama, kaggle, wandb, jupyter.
     ".codex",
     ".claude/.credentials.json",
     ".claude.json",
@@ -92,8 +95,8 @@ pub(crate) const SECRETS: &[&str] = &[
     ".config/wandb",
     ".config/openai",
     ".config/io.datasette.llm/keys.json",
-    // Registries of packages: npmrc(5), yarn, pip, twine, poetry, uv, cargo-login(1), gem, bundler, composer, NuGet, Maven, Gradle, sbt,
-    // pub, hex, luarocks, conan, conda.
+    // Registries of packages: npmrc(5), yarn, pip, twine, poetry, uv, cargo-login(1), gem, bundler, composer,
+    // NuGet, Maven, Gradle, sbt, pub, hex, luarocks, conan, conda.
     ".npmrc",
     ".yarnrc",
     ".yarnrc.yml",
@@ -130,7 +133,8 @@ pub(crate) const SECRETS: &[&str] = &[
     ".dotnet/corefx",
     ".android/adbkey",
     ".foundry/keystores",
-    // Databases and mail: pgpass of libpq, my_print_defaults(1), mongosh, msmtp, fetchmail, mutt, isync, offlineimap.
+    // Databases and mail: pgpass of libpq, my_print_defaults(1), mongosh, msmtp, fetchmail, mutt, isync,
+    // offlineimap.
     ".pgpass",
     ".my.cnf",
     ".mylogin.cnf",
@@ -145,7 +149,7 @@ pub(crate) const SECRETS: &[&str] = &[
     ".thunderbird",
     ".cache/thunderbird",
     ".local/share/evolution",
-    // Browsers: their profiles, and caches of what was looked at.
+    // Browsers: their profiles and caches.
     ".mozilla",
     ".config/mozilla",
     ".cache/mozilla",
@@ -168,10 +172,10 @@ pub(crate) const SECRETS: &[&str] = &[
     ".waterfox",
     ".zen",
     ".cache/zen",
-    // All that programs of these packages keep: snap(8), flatpak(1).
+    // The data of packaged programs: snap(8), flatpak(1).
     "snap",
     ".var/app",
-    // Histories, which hold what was typed by mistake, too.
+    // Histories, which also hold what was typed by mistake.
     ".bash_history",
     ".zsh_history",
     ".local/share/fish/fish_history",
@@ -192,15 +196,16 @@ pub(crate) const SECRETS: &[&str] = &[
     ".cache/cliphist",
 ];
 
-/// Folders of the home in which, as among its dot files, all is hidden but what is [`SHOWN`].
+/// Folders of the home in which, as among the home's dot files, everything is hidden that is not [`SHOWN`].
 pub(super) const SIFTED: &[&str] = &[".config", ".local/share", ".local/state"];
 
-/// What tools need of that. Besides, what begins with one of [`SHOWN_BEGINNINGS`] is shown.
+/// Dot files and entries of [`SIFTED`] that tools need. Names that begin with one of [`SHOWN_BEGINNINGS`] are
+/// shown, too.
 pub(super) const SHOWN: &[&str] = &[
     // Folders that are sifted.
     ".config",
     ".local",
-    // Git and its like: who a commit is by, and what is ignored.
+    // Git and its like: a commit's author, and ignored files.
     ".config/git",
     ".config/jj",
     ".dotfiles",
@@ -226,7 +231,7 @@ pub(super) const SHOWN: &[&str] = &[
     ".ripgreprc",
     ".ccache",
     ".config/ccache",
-    // What is used where: versions of toolchains.
+    // Versions of toolchains, by folder.
     ".tool-versions",
     ".asdfrc",
     ".nvmrc",
@@ -358,7 +363,7 @@ pub(super) const SHOWN: &[&str] = &[
     ".texlive",
     ".foundry",
     ".tfenv",
-    // The overlay of commands lies over it.
+    // The overlay with a command's changes lies over this cache.
     ".cache",
 ];
 
@@ -376,8 +381,8 @@ pub(super) const SHOWN_BEGINNINGS: &[&str] = &[
 /// Folders of snapshots at the top of a file system that may hold the home: snapper(8), zfsprops(7).
 pub(super) const SNAPSHOTS: &[&str] = &[".snapshots", ".zfs"];
 
-/// What only root reads, and with it Abide's commands if root runs it: shadow(5), sudoers(5), sshd(8), snapshots of timeshift, and the
-/// keys of services.
+/// Files that only root reads, and hidden if root runs Abide: shadow(5), sudoers(5), sshd(8), snapshots of
+/// timeshift, and the keys of services.
 pub(super) const OF_ROOT: &[&str] = &[
     "/etc/shadow",
     "/etc/shadow-",

@@ -1,4 +1,4 @@
-//! Looks for what is hidden of a home, and of the machine.
+//! Looks for the hidden files of a home and of the machine.
 
 use super::{
     hidden::{OF_ROOT, SECRETS, SHOWN, SHOWN_BEGINNINGS, SIFTED, SNAPSHOTS},
@@ -20,7 +20,7 @@ use std::{
 /// A home, as it was when it was looked at.
 pub(super) struct Home {
     path: PathBuf,
-    /// Itself, then those of [`SIFTED`]; `None` for one that is missing.
+    /// The home, then the folders of [`SIFTED`]; `None` for a missing folder.
     sifted: Vec<Option<Sifted>>,
 }
 
@@ -30,11 +30,12 @@ struct Sifted {
     name: &'static str,
     /// Without links.
     path: PathBuf,
-    /// Its entries, and which of them are links. Of the home, those that begin with a dot. `None` if it cannot be listed.
+    /// The folder's entries (of the home, only dot files), and whether each is a link. `None` if the folder
+    /// cannot be listed.
     entries: Option<BTreeMap<OsString, bool>>,
 }
 
-/// A path of [`SECRETS`], with the index of the sifted folder that it lies in, and its first name there.
+/// A path of [`SECRETS`], with the index of its sifted folder, and its first name in that folder.
 struct Secret {
     path: &'static str,
     sifted: usize,
@@ -54,19 +55,19 @@ impl Home {
         Self { path, sifted }
     }
 
-    /// What is hidden although nobody has listed it: dot files, and folders like `.config`, or what is in them.
+    /// Hidden files that no list names: dot files, and folders like `.config` or their entries.
     pub(super) fn unlisted(&self) -> Vec<PathBuf> {
         self.sifted.iter().flatten().flat_map(Sifted::hidden).collect()
     }
 
-    /// What is shown of these hidden folders all the same, because tools need it.
+    /// Entries of these hidden folders that are shown, because tools need them.
     pub(super) fn shown(&self, hidden: &[PathBuf]) -> Vec<PathBuf> {
         let sifted = self.sifted.iter().flatten().filter(|folder| hidden.contains(&folder.path));
         sifted.flat_map(|folder| folder.shown().map(|(name, _)| folder.path.join(name))).collect()
     }
 
-    /// What is listed and is there, of this home and of the machine, but for what lies in one of these hidden folders and is not shown. Paths
-    /// without links. Blocking.
+    /// Listed files of this home and of the machine that exist, except those that these hidden folders hide
+    /// already. Paths without links. Blocking.
     pub(super) fn listed(&self, hidden: &[PathBuf]) -> Vec<PathBuf> {
         let hidden: HashSet<&OsStr> = hidden.iter().map(|path| path.as_os_str()).collect();
         let may_be_seen = |secret: &&Secret| {
@@ -99,8 +100,9 @@ impl Sifted {
         Some(Self { name, path, entries: entries.ok() })
     }
 
-    /// Itself, if everything that is shown of it can be shown again, which a link cannot; else its entries. Of these no link: it says nothing
-    /// by itself, and to hide what it leads to could hide anything.
+    /// The folder itself, if all its shown entries can be shown again; else its hidden entries. (A link
+    /// cannot be shown again.) Links are left out of the entries: a link reveals nothing by itself, and
+    /// hiding its target could hide anything.
     fn hidden(&self) -> Vec<PathBuf> {
         if !self.name.is_empty() && !self.shown().any(|(_, is_link)| is_link) {
             return vec![self.path.clone()];
@@ -122,7 +124,7 @@ impl Sifted {
         SHOWN_NAMES.contains(name) || SHOWN_BEGINNINGS.iter().any(|start| name.starts_with(start))
     }
 
-    /// False if nothing of this name is there.
+    /// `false` if the folder certainly has no entry of this name.
     fn may_have(&self, name: &str) -> bool {
         let is_unknown = self.name.is_empty() && !is_dot_file(name.as_ref());
         is_unknown || self.entries.as_ref().is_none_or(|entries| entries.contains_key(OsStr::new(name)))
@@ -141,7 +143,7 @@ impl Secret {
     }
 }
 
-/// Nearly all that is listed is missing, which this says faster than [`without_links`].
+/// Most listed files are missing. This test says so faster than [`without_links`].
 fn may_be_there(path: &Path) -> bool {
     !matches!(access(path, Access::EXISTS), Err(Errno::NOENT | Errno::NOTDIR))
 }
@@ -158,7 +160,7 @@ fn is_link(entry: &fs::DirEntry) -> bool {
 mod tests {
     use super::*;
 
-    /// A helper that waits is used if its plan is equal.
+    /// The order is fixed, because a waiting helper is used only if its plan is equal.
     #[test]
     fn what_is_shown_has_an_order() {
         let folder = tempfile::tempdir().unwrap();

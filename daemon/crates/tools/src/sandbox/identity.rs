@@ -1,4 +1,4 @@
-//! Which file or folder a path names, so that another one in its place is noticed.
+//! The identity of a file or folder, so that another one in its place is noticed.
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use std::{
@@ -6,8 +6,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// A file system gives the number of a removed file to a new one, so the time of birth belongs to it; and the time of change where the
-/// file system keeps no time of birth.
+/// The identity includes the time of birth, because a file system reuses inode numbers. Where no time of
+/// birth is kept, it includes the time of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Identity {
     device: (u32, u32),
@@ -16,7 +16,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// That of what is at a path; a link is not followed. `None`: nothing can be found there.
+    /// The identity of the file at a path; a link is not followed. `None`: nothing can be found there.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         let wanted = StatxFlags::INO | StatxFlags::BTIME | StatxFlags::CTIME;
         let there = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, wanted).ok()?;
@@ -29,7 +29,7 @@ impl Identity {
         })
     }
 
-    /// When it was made; where the file system keeps no time of birth, when it was last changed.
+    /// When the file was made; where no time of birth is kept, when it was last changed.
     pub(crate) fn since(&self) -> SystemTime {
         let (seconds, nanos) = self.since;
         SystemTime::UNIX_EPOCH + Duration::new(seconds.unsigned_abs(), nanos)

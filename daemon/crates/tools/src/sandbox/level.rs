@@ -4,14 +4,15 @@ use crate::command::{ForkServer, try_helper};
 use abide_protocol::sandbox::SandboxLevel;
 use std::{ffi::OsString, fs, sync::OnceLock};
 
-/// Where AppArmor says whether it keeps user namespaces from programs without a profile (Ubuntu 23.10 and later).
+/// The setting by which AppArmor keeps user namespaces from programs without a profile (Ubuntu 23.10 and
+/// later).
 const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
 /// The sandbox that this machine allows, found out by making one.
 #[derive(Debug, Default)]
 pub(crate) struct Levels(OnceLock<Found>);
 
-/// The best level, and why the better ones cannot be had.
+/// The best level that works, and why better levels do not.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) level: SandboxLevel,
@@ -42,7 +43,7 @@ impl Found {
                 }
                 Err(error) => {
                     tracing::warn!(%level, %error, "this sandbox cannot be made here");
-                    // The process that tried it is of no other use.
+                    // The fork server of the failed trial is of no further use.
                     server.close();
                     why_not.push(format!("no `{level}`: {error}{}", remedy(level)));
                 }
@@ -52,7 +53,7 @@ impl Found {
     }
 }
 
-/// What a person can do about it.
+/// What a person can do about a failed level.
 fn remedy(level: SandboxLevel) -> &'static str {
     let restricts = || fs::read_to_string(APPARMOR).is_ok_and(|value| value.trim() == "1");
     match level {

@@ -11,8 +11,8 @@ use std::{
 
 /// The path with its links resolved; `None` if nothing is at the path. Blocking.
 ///
-/// Most paths that a plan looks for are missing or have no link in them. One system call says so, if the text of the path is absolute
-/// and has no `..`.
+/// Most paths that a plan looks for are missing or without links. For an absolute path without `..` one
+/// system call tells.
 pub(super) fn without_links(path: &Path) -> Option<PathBuf> {
     let is_plain = path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
     if is_plain {
@@ -26,8 +26,8 @@ pub(super) fn without_links(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok()
 }
 
-/// Whether a path is that of this folder, or of what is in it. Both have no links. It is faster than to compare all names: most paths that a
-/// plan compares differ in their bytes.
+/// Whether a path is that of this folder or lies in it. Both paths have no links. Comparing bytes is faster
+/// than comparing names, because most paths differ.
 pub(super) fn lies_in(path: &Path, folder: &Path) -> bool {
     let [text, start] = [path, folder].map(|path| path.as_os_str().as_encoded_bytes());
     text.starts_with(start) && path.starts_with(folder)

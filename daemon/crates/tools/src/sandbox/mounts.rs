@@ -1,4 +1,5 @@
-//! Places at which the same files are mounted: bind mounts, and parts of a file system beside the whole of it.
+//! Places at which the same files are mounted: bind mounts, and parts of a file system beside the whole of
+//! it.
 
 use super::links::lies_in;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -21,20 +22,20 @@ pub(crate) struct Mounts(Mutex<Option<Table>>);
 #[derive(Debug)]
 struct Table {
     file: File,
-    /// Pairs of paths of one folder or file.
+    /// Pairs of paths of the same folder or file.
     twins: Vec<[PathBuf; 2]>,
 }
 
 #[derive(Debug)]
 struct Mount {
     device: Vec<u8>,
-    /// What of the file system is mounted.
+    /// The mounted part of the file system.
     root: PathBuf,
     at: PathBuf,
 }
 
 impl Mounts {
-    /// The further places of these files and folders, whose paths have no links. Blocking.
+    /// The further paths of these files and folders, whose paths have no links. Blocking.
     pub(super) fn further(&self, paths: &[PathBuf]) -> Vec<PathBuf> {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if table.as_ref().is_none_or(Table::is_outdated) {
@@ -50,7 +51,8 @@ impl Mounts {
     }
 }
 
-/// The place of `path` beneath `there`, which is the same as `here`. If `here` lies beneath it, all that is there is its part.
+/// The path of `path` beneath `there`, which is mounted as `here`, too. If `here` lies beneath `path`, that
+/// is `there` itself.
 fn counterpart(path: &Path, here: &Path, there: &Path) -> Option<PathBuf> {
     if lies_in(here, path) {
         return is_same(here, there).then(|| there.to_owned());
@@ -62,7 +64,7 @@ fn counterpart(path: &Path, here: &Path, there: &Path) -> Option<PathBuf> {
     is_same(path, &place).then_some(place)
 }
 
-/// Another mount may lie over one of them.
+/// Whether two paths name the same file. (Another mount may lie over one of them.)
 fn is_same(one: &Path, other: &Path) -> bool {
     let which = |path| fs::symlink_metadata(path).map(|there| (there.dev(), there.ino())).ok();
     which(one).is_some_and(|one| which(other) == Some(one))
@@ -86,14 +88,14 @@ fn mounts(table: &[u8]) -> Vec<Mount> {
     let mount = |line: &[u8]| {
         let mut columns = line.split(|byte| *byte == b' ').skip(2);
         let (device, root, at) = (columns.next()?, columns.next()?, columns.next()?);
-        // Namespaces can be mounted, too; and of a removed folder nothing can be seen elsewhere.
+        // Mounted namespaces have no path, and a removed folder cannot be seen elsewhere.
         let is_path = root.starts_with(b"/") && !root.ends_with(b"//deleted");
         is_path.then(|| Mount { device: device.to_owned(), root: unescaped(root), at: unescaped(at) })
     };
     table.split(|byte| *byte == b'\n').filter_map(mount).collect()
 }
 
-/// The path, in which a blank and its like are written as `\040`.
+/// The path without the table's escapes, such as `\040` for a blank.
 fn unescaped(text: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -114,7 +116,8 @@ fn unescaped(text: &[u8]) -> PathBuf {
     OsString::from_vec(bytes).into()
 }
 
-/// Of each two mounts of one file system of which one holds the other: the smaller one's place, and where that is in the larger one.
+/// For each two mounts of one file system of which one holds the other: the smaller mount's path, and the
+/// same folder's path in the larger mount.
 fn twins(mounts: &[Mount]) -> Vec<[PathBuf; 2]> {
     let mut twins = Vec::new();
     for (index, one) in mounts.iter().enumerate() {
@@ -125,7 +128,7 @@ fn twins(mounts: &[Mount]) -> Vec<[PathBuf; 2]> {
                 (_, Ok(rest)) => [beneath(&one.at, rest), other.at.clone()],
                 _ => continue,
             };
-            // The same place, mounted over itself.
+            // Not for a place that is mounted over itself.
             if pair[0] != pair[1] {
                 twins.push(pair);
             }
@@ -134,7 +137,7 @@ fn twins(mounts: &[Mount]) -> Vec<[PathBuf; 2]> {
     twins
 }
 
-/// `rest` may be empty. With a slash at the end the path would be that of a folder.
+/// Joins paths. `rest` may be empty, and the result has no slash at the end.
 fn beneath(folder: &Path, rest: &Path) -> PathBuf {
     folder.components().chain(rest.components()).collect()
 }
@@ -161,7 +164,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(at("one/sub")).unwrap();
         std::os::unix::fs::symlink("one", at("other")).unwrap();
-        // As if it was mounted there.
+        // As if the file was mounted there.
         let counterpart = |path: &str| counterpart(&at(path), &at("one"), &at("other"));
         assert_eq!(counterpart("one/sub"), Some(at("other/sub")));
         assert_eq!(counterpart("one/none"), None);

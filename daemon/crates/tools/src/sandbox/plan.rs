@@ -23,17 +23,17 @@ use std::{
 /// Sockets of the host's services, keys and sessions.
 const RUN: &str = "/run";
 
-/// Of NixOS: the programs.
+/// The programs of NixOS.
 const RUN_SHOWN: &str = "/run/current-system";
 
-/// A sandbox with more mounts would take too long.
+/// The most files that a rule may close; more mounts would take too long.
 const MAX_CLOSED: usize = 1000;
 
 /// Makes plans.
 #[derive(Debug)]
 pub(crate) struct Planner {
     pub(crate) home: PathBuf,
-    /// Abide's own folders. Only a workspace in them is seen.
+    /// Abide's own folders. A command sees only its workspace in them.
     pub(crate) own: Vec<PathBuf>,
     pub(crate) private: Arc<PrivateFolders>,
     pub(crate) sockets: Sockets,
@@ -46,24 +46,25 @@ pub(crate) struct Planner {
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) confinement: Confinement,
-    /// The conversation that it is for; `None` if it is for any.
+    /// The conversation that the plan is for; `None` if it is for any.
     pub(crate) conversation: Option<ConversationId>,
-    /// Where changes of caches go, and the home that these are in.
+    /// The folders for changes of caches, and the home with the caches.
     caches: Option<(Arc<PrivateFolders>, PathBuf)>,
 }
 
 impl Plan {
-    /// One that needs nothing to exist.
+    /// A plan that needs no folders.
     pub(crate) const fn of(confinement: Confinement) -> Self {
         Self { confinement, conversation: None, caches: None }
     }
 
-    /// Whether its commands keep changes of caches. The next one finds them only if its helper is made after this one's end.
+    /// Whether commands of this plan keep changes of caches. A command finds the changes of the command
+    /// before only if its helper is made after that command's end.
     pub(crate) const fn has_caches(&self) -> bool {
         self.caches.is_some()
     }
 
-    /// The confinement of one helper, and what it alone uses as long as it lives. Blocking.
+    /// The confinement of one helper, and the lease of what only this helper uses. Blocking.
     pub(crate) fn for_one_helper(&self) -> io::Result<(Confinement, Option<Lease>)> {
         let mut confinement = self.confinement.clone();
         let (Confinement::Full(view), Some((folders, home)), Some(conversation)) =
@@ -77,7 +78,7 @@ impl Plan {
     }
 }
 
-/// A command that is expected, in so far as its plan depends on it.
+/// What the plan of an expected command depends on.
 #[derive(Debug)]
 pub(crate) struct Expected {
     pub(crate) sandbox: Sandbox,
@@ -86,7 +87,7 @@ pub(crate) struct Expected {
     pub(crate) settings: SandboxSettings,
 }
 
-/// Why a command cannot be confined as it should be. It does not run then.
+/// Why a command cannot be confined as it should be. Then the command does not run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlanError {
     #[error(transparent)]
@@ -100,7 +101,7 @@ pub(crate) enum PlanError {
 }
 
 impl Planner {
-    /// Where commands of this workspace run. Blocking.
+    /// The scene of commands in this workspace. Blocking.
     pub(crate) fn scene(&self, workspace: &Workspace, settings: &SandboxSettings) -> Scene {
         Scene {
             workspace: workspace.real().to_owned(),
@@ -116,7 +117,7 @@ impl Planner {
         }
     }
 
-    /// The confinement of a command in a workspace in which this was seen. Blocking.
+    /// The confinement of a command in a workspace after this look. Blocking.
     pub(crate) fn plan(
         &self,
         sandbox: Sandbox,
@@ -143,7 +144,8 @@ impl Planner {
         Ok(Plan { confinement: Confinement::Full(view), conversation: Some(conversation), caches })
     }
 
-    /// The confinement of a git that writes to these folders and reads a work tree, which may lie in a hidden folder. Blocking.
+    /// The confinement of a git that writes to these folders and reads a work tree, which may lie in a hidden
+    /// folder. Blocking.
     pub(crate) fn plan_git(&self, level: SandboxLevel, writable: &[&Path], work_tree: Option<&Path>) -> Plan {
         let real = |path: &Path| fs::canonicalize(path).ok();
         let writable = writable.iter().copied().filter_map(real).collect();
@@ -157,7 +159,8 @@ impl Planner {
         })
     }
 
-    /// Sockets of other programs that a command would see. (At the other level it has no sockets.)
+    /// Sockets of other programs that a command in namespaces would see. (At level `landlock` a command has
+    /// no sockets.)
     fn sockets(&self, view: &View) -> Vec<PathBuf> {
         let private = view.private.iter().map(|private| &private.at);
         let unseen: Vec<&PathBuf> = private.chain(&view.hidden).collect();
@@ -166,8 +169,9 @@ impl Planner {
         })
     }
 
-    /// What is hidden from a command that may write to these folders, of which a person has named some: of the home and of the machine,
-    /// what is Abide's own, and these folders besides; and what of the home is shown all the same.
+    /// The hidden and the shown files of a command that may write to the folders `writable`, of which a
+    /// person has named some. Hidden are files of the home and the machine, Abide's own, and `further`
+    /// folders.
     fn hidden(
         &self,
         writable: &[PathBuf],
@@ -185,14 +189,14 @@ impl Planner {
         (hidden, shown)
     }
 
-    /// This, what is Abide's own, and these folders.
+    /// The listed files, Abide's own, and the further folders.
     fn besides(&self, mut listed: Vec<PathBuf>, further: &[PathBuf]) -> Vec<PathBuf> {
         let own = self.own.iter().chain(further).map(PathBuf::as_path).chain([Path::new(RUN)]);
         listed.extend(own.filter_map(without_links));
         self.everywhere(listed)
     }
 
-    /// These paths, which have no links, and all others of the same files and folders.
+    /// These paths, which have no links, and all other paths of the same files and folders.
     fn everywhere(&self, mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
         paths.extend(self.mounts.further(&paths));
         paths.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
@@ -200,10 +204,10 @@ impl Planner {
         paths
     }
 
-    /// The repository that the workspace belongs to, to whose git folder commands may write. A home, or more, that is a work tree does not
-    /// count as one.
+    /// The workspace's repository, to whose git folder commands may write. A repository whose work tree is a
+    /// home folder or broader does not count.
     pub(crate) fn repository(&self, workspace: &Workspace) -> Option<Repository> {
-        // A command may end, and another begin, while this is read.
+        // A command may end and another begin meanwhile, so the commands are looked at before and after.
         let before = self.running.now();
         let is_persons = |entry: &Path| before.spares(entry) && self.running.now().spares(entry);
         let repository = Repository::of(workspace.real(), &is_persons)?;
@@ -215,7 +219,8 @@ impl Planner {
         is_usable.then_some(repository)
     }
 
-    /// Whether git takes programs from one of these names, relative to the workspace, because its configuration says so.
+    /// Whether git takes programs from one of these names, relative to the workspace, because its
+    /// configuration says so.
     pub(crate) fn is_named_by_git(
         &self,
         workspace: &Workspace,

@@ -1,4 +1,4 @@
-//! Folders of a conversation's commands: their `/tmp`, their `/var/tmp`, and what they change in caches.
+//! The private folders of a conversation's commands: `/tmp`, `/var/tmp`, and changes of caches.
 
 use super::{
     confinement::{Cache, Private},
@@ -15,10 +15,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Temporary folders, with the name of what takes their place.
+/// Temporary folders, with the names of the private folders in their place.
 const TEMPORARY: [(&str, &str); 2] = [("/tmp", "tmp"), ("/var/tmp", "var-tmp")];
 
-/// Caches, relative to the home, with the name of their changes.
+/// Caches, relative to the home, with the names of the folders for their changes.
 const CACHES: [(&str, &str); 4] = [
     (".cache", "cache"),
     (".cargo/registry", "cargo-registry"),
@@ -26,13 +26,13 @@ const CACHES: [(&str, &str); 4] = [
     (".npm", "npm"),
 ];
 
-/// Where changes of caches are moved before they are removed.
+/// The folder to which changes of caches are moved before they are removed.
 const DROPPED: &str = "dropped";
 
-/// What a conversation's commands change in caches is kept up to this much, in bytes.
+/// The size in bytes up to which a conversation's changes of caches are kept.
 const MAX_CACHES: u64 = 2 << 30;
 
-/// The temporary folders of a conversation are removed when no command of it was planned for this long.
+/// The temporary folders of a conversation are removed when none of its commands was planned for this long.
 const UNUSED: Duration = Duration::from_hours(7 * 24);
 
 /// The private folders of all conversations.
@@ -43,8 +43,8 @@ pub(crate) struct PrivateFolders {
     leased: Arc<Mutex<HashMap<ConversationId, BTreeSet<usize>>>>,
 }
 
-/// The changes of caches that one helper uses. Two overlays must not share them, so each helper gets the first free slot; commands
-/// that follow each other find their own changes again.
+/// The changes of caches that one helper uses. Two overlays must not share changes, so each helper gets the
+/// first free slot. Commands that follow each other get the same slot, with their changes.
 #[derive(Debug)]
 pub(crate) struct Lease {
     pub(crate) caches: Vec<Cache>,
@@ -53,7 +53,7 @@ pub(crate) struct Lease {
     leased: Arc<Mutex<HashMap<ConversationId, BTreeSet<usize>>>>,
 }
 
-/// Whether commands find at this path what their conversation has put there.
+/// Whether this path lies in a private folder of the conversation.
 pub(crate) fn is_private(path: &Path, home: &Path) -> bool {
     TEMPORARY.iter().any(|(at, _)| path.starts_with(at))
         || CACHES.iter().any(|(name, _)| path.starts_with(home.join(name)))
@@ -64,7 +64,7 @@ impl PrivateFolders {
         Self { root, leased: Arc::default() }
     }
 
-    /// The folder of all of them.
+    /// The folder of all private folders.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
@@ -78,7 +78,7 @@ impl PrivateFolders {
             slots.insert(slot);
             slot
         };
-        // Whatever fails from here on, the slot is given back.
+        // Dropping the lease on an error gives the slot back.
         let mut lease = Lease { caches: Vec::new(), conversation, slot, leased: Arc::clone(&self.leased) };
         for (path, name) in CACHES {
             if let Some(at) = without_links(&home.join(path)) {
@@ -97,13 +97,13 @@ impl PrivateFolders {
         Ok(folder)
     }
 
-    /// Those of a conversation, created where they are missing. Blocking.
+    /// The temporary folders of a conversation, created where they are missing. Blocking.
     pub(super) fn of(&self, conversation: ConversationId) -> io::Result<Vec<Private>> {
-        // Nobody removes them meanwhile, and later the time of their use is there.
+        // The lock keeps the folders from being removed until their time of use is set.
         let _leased = self.leased.lock().unwrap_or_else(PoisonError::into_inner);
         let mut private = Vec::new();
         for (at, name) in TEMPORARY {
-            // One may be a link to the other.
+            // One of the two may be a link to the other.
             if let Ok(at) = fs::canonicalize(at)
                 && private.iter().all(|other: &Private| other.at != at)
             {
@@ -118,13 +118,13 @@ impl PrivateFolders {
         Ok(private)
     }
 
-    /// Where is kept what a call has left for others to run. It may not exist.
+    /// The folder for files that were set aside after a call. It may not exist.
     pub(crate) fn aside(&self, conversation: ConversationId, call: CallId) -> PathBuf {
         self.root.join(conversation.to_string()).join("set-aside").join(call.to_string())
     }
 
-    /// Removes what a conversation has changed in caches, if it is too much and no helper uses it; and temporary files of others, if they were
-    /// last used long before its own. Blocking.
+    /// Removes a conversation's changes of caches, if they are too large and no helper uses them, and the
+    /// temporary files of other conversations that have not been used for long. Blocking.
     pub(crate) fn trim(&self, conversation: ConversationId) {
         self.trim_to(conversation, MAX_CACHES);
         let Some(now) = self.used(conversation) else { return };
@@ -155,15 +155,16 @@ impl PrivateFolders {
         }
     }
 
-    /// Removes folders of a conversation, if no helper uses it and this holds; whether there were some.
+    /// Removes folders of a conversation, if no helper uses them and `holds` is true. Returns whether there
+    /// were any.
     fn drop(&self, conversation: ConversationId, folders: &[(&str, &str)], holds: impl Fn() -> bool) -> bool {
         let folder = self.root.join(conversation.to_string());
         let dropped = folder.join(DROPPED);
-        // What an earlier daemon began.
+        // A removal that an earlier daemon began.
         remove(&dropped);
         let mut found = false;
         {
-            // Every new helper waits for this lock, so the folders are only moved while it is held.
+            // New helpers wait for this lock, so under it the folders are only moved.
             let leased = self.leased.lock().unwrap_or_else(PoisonError::into_inner);
             if leased.contains_key(&conversation) || !holds() || fs::create_dir(&dropped).is_err() {
                 return false;
@@ -200,8 +201,8 @@ impl Drop for Lease {
     }
 }
 
-/// How much of the disk is taken by what is in these folders, which may be missing, in bytes. Of more than `most` the rest is not counted, and
-/// what is in a folder that is another's is not.
+/// The disk space in bytes of these folders, which may be missing. Counting stops above `most`, and leaves
+/// out folders for which `is_other` is true.
 pub(crate) fn taken(folders: &[PathBuf], most: u64, is_other: impl Fn(&Path) -> bool) -> u64 {
     let mut folders = folders.to_vec();
     let mut size = 0;
@@ -220,7 +221,7 @@ pub(crate) fn taken(folders: &[PathBuf], most: u64, is_other: impl Fn(&Path) -> 
     size
 }
 
-/// Commands may have left folders in it that cannot be listed, so it may take two passes.
+/// Removes a folder, in two passes if commands have left folders in it that cannot be listed.
 fn remove(folder: &Path) {
     let removed = fs::remove_dir_all(folder).or_else(|error| match error.kind() {
         io::ErrorKind::NotFound => Ok(()),

@@ -1,5 +1,5 @@
-//! What a command may not change although it lies where it may write: files from which programs outside of the sandbox take what they
-//! run. Those that are not there yet cannot be protected; [`crate::guard`] looks for them after the command.
+//! Files in writable folders that a command may not change: programs outside of the sandbox take from them
+//! what they run. Missing files cannot be protected; [`crate::guard`] looks for new ones after the command.
 
 use super::confinement::Protected;
 use crate::guard::Seen;
@@ -9,10 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What git takes programs and configuration from in one of its folders.
+/// Entries of a git folder from which git takes programs and configuration.
 const OF_GIT: [&str; 5] = ["hooks", "config", "config.worktree", "commondir", "gitdir"];
 
-/// A protected path that cannot be protected.
+/// A path that should be protected and cannot be.
 #[derive(Debug, thiserror::Error)]
 #[error("`{}` cannot be looked at: {source}", .path.display())]
 pub(crate) struct ProtectError {
@@ -20,17 +20,17 @@ pub(crate) struct ProtectError {
     source: io::Error,
 }
 
-/// The protected files and folders that are there.
+/// The existing protected files and folders.
 pub(super) fn protected(seen: &Seen) -> Result<Vec<Protected>, ProtectError> {
     let of_git = seen.repositories.iter().flat_map(|folder| OF_GIT.map(|name| folder.join(name)));
     let mut all: Vec<Protected> = Vec::new();
-    // What is protected of a git folder that a link leads to is named above.
+    // The protected entries of a git folder that a link leads to are named above.
     let is_git_folder =
         |path: &Path| seen.leads.contains_key(path) && fs::metadata(path).is_ok_and(|there| there.is_dir());
     let files = seen.files.keys().filter(|path| !is_git_folder(path)).cloned();
     for path in files.chain(of_git) {
         match fs::symlink_metadata(&path) {
-            // What it leads to is protected instead. Another one in its place is noticed.
+            // A link's target is protected instead. Another link in its place is noticed.
             Ok(there) if there.is_symlink() => {
                 if let Ok(path) = fs::canonicalize(&path)
                     && let Ok(there) = fs::metadata(&path)
@@ -45,7 +45,7 @@ pub(super) fn protected(seen: &Seen) -> Result<Vec<Protected>, ProtectError> {
     }
     all.sort();
     all.dedup();
-    // What lies in a protected folder is protected with it.
+    // A protected folder protects everything in it.
     let paths: Vec<PathBuf> = all.iter().map(|protected| protected.path.clone()).collect();
     let is_beneath = |path: &Path| {
         path.ancestors().skip(1).any(|above| paths.binary_search_by(|path| (**path).cmp(above)).is_ok())

@@ -1,5 +1,6 @@
-//! Sockets that programs outside of the sandbox listen on. That a folder is read-only does not keep a command from connecting to a
-//! socket in it, and whoever listens there could do for it what the sandbox forbids (an agent of keys, a daemon of containers).
+//! Sockets that programs outside of the sandbox listen on. A command can connect to a socket even in a
+//! read-only folder, and the listening program (an agent of keys, a daemon of containers) could do what the
+//! sandbox forbids.
 
 use rustix::{
     fs::{AtFlags, FileType, Mode, OFlags, open, statat},
@@ -21,11 +22,11 @@ use std::{
 /// The sockets of this network namespace; proc_net(5).
 const TABLE: &str = "/proc/net/unix";
 
-/// For how long the table is not read again. That takes a microsecond for each socket.
+/// How long the table is not read again; reading takes a microsecond for each socket.
 const RECENT: Duration = Duration::from_millis(100);
 
-/// How many sockets of one other user are hidden, and how many relative names are looked for. Anybody can make as many as they like, and
-/// too many would keep the sandbox from being made.
+/// The most sockets of one other user that are hidden, and the most relative names that are looked for.
+/// Otherwise anybody could make so many sockets that no sandbox can be made.
 const MOST: usize = 500;
 
 /// The paths of sockets that were found last, and when.
@@ -33,7 +34,7 @@ const MOST: usize = 500;
 pub(crate) struct Sockets(Mutex<Option<(Instant, BTreeSet<PathBuf>)>>);
 
 impl Sockets {
-    /// Those that a command would see, which are to be hidden. Blocking.
+    /// The sockets that a command would see, and that are to be hidden. Blocking.
     pub(super) fn hidden(&self, is_seen: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_recent = found.as_ref().is_some_and(|(at, _)| at.elapsed() < RECENT);
@@ -46,7 +47,7 @@ impl Sockets {
     }
 }
 
-/// Of these sockets and their owners: all of this user and of root, and the first ones of each other user.
+/// All sockets of this user and of root, and the first ones of each other user.
 fn bounded(there: BTreeMap<PathBuf, u32>, user: u32) -> Vec<PathBuf> {
     let mut counts = BTreeMap::<u32, usize>::new();
     let is_taken = |(path, owner)| {
@@ -70,7 +71,7 @@ fn paths(table: &[u8]) -> BTreeSet<PathBuf> {
 
 /// The name of the file in a line of the table.
 fn name(line: &[u8]) -> Option<PathBuf> {
-    // Seven columns, of which some are padded, then the name, which may have blanks. `@` begins one that is not a file's.
+    // Seven columns, some padded, precede the name, which may have blanks. A name with `@` is no file.
     let mut rest = line;
     for _ in 0..7 {
         rest = rest.trim_ascii_start();
@@ -80,8 +81,8 @@ fn name(line: &[u8]) -> Option<PathBuf> {
     Some(OsStr::from_bytes(name).into())
 }
 
-/// The working folders of this user's processes. The table does not say which folder a relative name belongs to: it is the one in which the
-/// socket's program was then, and most programs stay in theirs.
+/// The working folders of this user's processes. The table does not name the folder of a relative name. It
+/// was the working folder of the socket's program, and most programs stay in theirs.
 fn working_folders() -> BTreeSet<PathBuf> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let of_processes = processes
@@ -100,7 +101,7 @@ fn sockets_in(folder: &Path, names: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     names.iter().take(MOST).filter(is_socket).map(|name| folder.join(name)).collect()
 }
 
-/// The socket, without links, and its owner; `None` if it is gone.
+/// The socket's path without links, and its owner; `None` if the socket is gone.
 fn there(path: &Path) -> Option<(PathBuf, u32)> {
     let path = fs::canonicalize(path).ok()?;
     let there = fs::metadata(&path).ok()?;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 pub(super) enum Written {
     Object {
         fields: Map<String, Value>,
-        /// Words follow it.
+        /// Words follow the object.
         rest: bool,
     },
     /// Words, and no JSON; or JSON that is a text.
@@ -38,13 +38,13 @@ fn read_within(text: &str, depth: usize) -> Written {
         },
         Ok(_) => Written::Other,
         Err(_) if text.starts_with('{') => object_with_rest(text),
-        // The beginning of a value that is cut is no text.
+        // A cut value counts as cut, not as words.
         Err(_) if text.starts_with(['[', '"']) => Written::Other,
         Err(_) => Written::Text(text.to_owned()),
     }
 }
 
-/// Behind the object there may be further closing signs, a token of the model's, or words; but no other object.
+/// After the object there may be closing signs, a token of the model's or words, but no other object.
 fn object_with_rest(text: &str) -> Written {
     let Some((json, rest)) = spelling::json(text) else { return Written::Other };
     let Ok(fields) = serde_json::from_str(&json) else { return Written::Other };
@@ -57,7 +57,7 @@ fn object_with_rest(text: &str) -> Written {
     Written::Object { fields, rest: !is_token && !are_signs }
 }
 
-/// The fields of an object as they are written, for what a value does not tell: `1.10` is 1.1.
+/// The fields of an object as written, because a parsed value loses some of it: `1.10` is 1.1.
 pub(super) fn fields(text: &str) -> HashMap<String, &RawValue> {
     serde_json::from_str(text).unwrap_or_default()
 }

@@ -4,10 +4,10 @@ use crate::text::one_line;
 use serde_json::{Map, Value, value::RawValue};
 use std::collections::HashMap;
 
-/// From here on a floating point number stands for more than one integer.
+/// From this number on, a floating point number stands for more than one integer.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A schema, of which types, properties and items are read. Whoever validates reads the rest.
+/// A schema. Only types, properties and items are read here; the validation reads the rest.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Schema<'s>(pub(super) &'s Value);
 
@@ -20,7 +20,7 @@ impl<'s> Schema<'s> {
         self.0.get("properties")?.get(name).map(Self)
     }
 
-    /// Whether it names this type, or an alternative of it does.
+    /// Whether the schema, or an alternative in it, names this type.
     pub(super) fn allows(self, kind: &str) -> bool {
         let named = match self.0.get("type") {
             Some(Value::String(only)) => only == kind,
@@ -31,14 +31,14 @@ impl<'s> Schema<'s> {
         named || alternatives.flatten().any(|one| Self(one).allows(kind))
     }
 
-    /// Whether it says what type a value has at all.
+    /// Whether the schema names any type.
     fn is_typed(self) -> bool {
         ["null", "boolean", "integer", "number", "string", "array", "object"]
             .iter()
             .any(|kind| self.allows(kind))
     }
 
-    /// Whether it has no other properties than those that it names.
+    /// Whether the schema forbids properties that it does not name.
     fn is_closed(self) -> bool {
         self.0.get("additionalProperties") == Some(&Value::Bool(false))
             && ["patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if"]
@@ -58,7 +58,8 @@ impl<'s> Schema<'s> {
     }
 }
 
-/// Settles the fields of an object. `written` has those that are known as they were written; `path` is where the object is.
+/// Settles the fields of an object. `written` has the fields whose written form is known; `path` is the
+/// object's place.
 pub(super) fn settle_fields(
     schema: Schema<'_>,
     fields: &mut Map<String, Value>,
@@ -66,7 +67,7 @@ pub(super) fn settle_fields(
     path: &str,
     notes: &mut Vec<String>,
 ) {
-    // Where something is missing the call is refused, and the model should see what it wrote.
+    // A call with missing fields is refused, and the model should see what it wrote.
     let is_whole = schema.required().all(|required| fields.contains_key(required));
     let names: Vec<String> = fields.keys().cloned().collect();
     for name in names {
@@ -119,7 +120,7 @@ fn settle_value(
     }
 }
 
-/// The value in a type that the schema allows; `None`: there is none that says the same.
+/// The value in a type that the schema allows. `None`: no such value says the same.
 fn converted(schema: Schema<'_>, value: &Value, written: Option<&RawValue>) -> Option<Value> {
     match value {
         Value::Number(number) if number.is_f64() && schema.allows("integer") => integer(number.as_f64()?),

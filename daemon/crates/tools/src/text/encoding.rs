@@ -17,7 +17,7 @@ enum Form {
     Utf8,
     Utf16Le,
     Utf16Be,
-    /// ISO-8859-1. What else windows-1252 has may not be meant.
+    /// ISO-8859-1. The further characters of windows-1252 may not be meant.
     Latin1,
     Legacy(&'static encoding_rs::Encoding),
 }
@@ -27,15 +27,16 @@ enum Form {
 pub(crate) struct Decoded {
     pub(crate) text: String,
     pub(crate) encoding: Encoding,
-    /// There are bytes that the encoding does not have: each is U+FFFD in the text.
+    /// Some bytes are invalid in the encoding. Each is U+FFFD in the text.
     pub(crate) is_damaged: bool,
 }
 
-/// The characters besides line ends that control a terminal or a printer and occur in text: tab, form feed, escape, and the end of a
-/// file of DOS.
+/// The characters besides line ends that control a terminal or a printer and occur in text: tab, form feed,
+/// escape, and the end of a file of DOS.
 const CONTROLS: [char; 6] = ['\t', '\n', '\r', '\x0c', '\x1b', '\x1a'];
 
-/// The text of a file; `None` if it is not text. Without a byte order mark an encoding other than UTF-8 is a guess.
+/// The text of a file; `None` if it is not text. Without a byte order mark an encoding other than UTF-8 is a
+/// guess.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Decoded> {
     let of = |form: Form, has_bom: bool, bytes: &[u8]| {
         let encoding = Encoding { form, has_bom };
@@ -52,7 +53,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Decoded> {
     }
 }
 
-/// Whether no more pieces cannot be UTF-8 than there are characters beyond ASCII that can. (In other encodings most cannot.)
+/// Whether at most half of the pieces beyond ASCII are invalid as UTF-8. (In other encodings most are
+/// invalid.)
 fn is_mostly_utf8(bytes: &[u8]) -> bool {
     let (mut whole, mut broken) = (0, 0);
     for chunk in bytes.utf8_chunks() {
@@ -78,7 +80,8 @@ impl Decoded {
         !self.text.contains('\0')
     }
 
-    /// Bytes that are not text have control characters, or are not whole in a form that a mark at the start announces.
+    /// Bytes are no text if they have control characters, or break the form that a mark at the start
+    /// announces.
     fn is_text(&self) -> bool {
         let is_whole = !self.is_damaged || matches!(self.encoding.form, Form::Legacy(_));
         is_whole && !self.text.chars().any(|c| c.is_control() && !CONTROLS.contains(&c))
@@ -86,12 +89,12 @@ impl Decoded {
 }
 
 impl Encoding {
-    /// It is UTF-8 without a byte order mark.
+    /// The encoding is UTF-8 without a byte order mark.
     pub(crate) fn is_plain(self) -> bool {
         self.form == Form::Utf8 && !self.has_bom
     }
 
-    /// It was guessed: nothing in the file names it.
+    /// The encoding was guessed: nothing in the file names it.
     pub(crate) const fn is_guess(self) -> bool {
         matches!(self.form, Form::Latin1 | Form::Legacy(_))
     }
@@ -141,7 +144,7 @@ fn latin1(c: char) -> Result<u8, char> {
 }
 
 fn legacy(encoding: &'static encoding_rs::Encoding, text: &str) -> Result<Vec<u8>, char> {
-    // Some characters are written as others that look alike: they are not held.
+    // The encoder writes some characters as look-alikes. Such characters count as not held.
     let held = |text: &str| {
         let (bytes, _, is_other) = encoding.encode(text);
         (!is_other && encoding.decode_without_bom_handling(&bytes).0 == text).then(|| bytes.into_owned())

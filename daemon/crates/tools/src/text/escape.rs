@@ -1,7 +1,7 @@
 use abide_protocol::invisible::is_invisible;
 use std::fmt::Write as _;
 
-/// The text with control characters, and those that reorder or hide text, written as escapes.
+/// The text with escapes in place of control characters and of characters that reorder or hide text.
 pub(crate) fn escape(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

@@ -6,7 +6,7 @@ pub(crate) struct Utf8 {
 }
 
 impl Utf8 {
-    /// All characters that `bytes` completes.
+    /// The characters that are complete with `bytes`.
     pub(crate) fn decode(&mut self, bytes: &[u8]) -> String {
         self.begun.extend_from_slice(bytes);
         let input = std::mem::take(&mut self.begun);

@@ -13,10 +13,10 @@ use abide_protocol::{
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The longest command line or code: it is one argument of a program, and Linux allows 128 KiB. In bytes.
+/// The longest command line or code, in bytes. It is one argument of a program, and Linux allows 128 KiB.
 const MAX_TEXT: usize = 120_000;
 
-/// How many of a result's characters stderr gets if stdout needs the rest.
+/// The characters of a result that stderr gets if stdout needs the rest.
 const STDERR_CHARS: usize = RESULT_CHARS / 3;
 
 /// A command to run under a helper.
@@ -24,10 +24,10 @@ const STDERR_CHARS: usize = RESULT_CHARS / 3;
 pub(crate) struct Command {
     pub(crate) program: Program,
     pub(crate) arguments: Vec<String>,
-    /// A folder in the workspace to run it in; the workspace itself if absent.
+    /// The folder of the workspace in which to run the command. Absent: the workspace itself.
     pub(crate) working_dir: Option<String>,
     pub(crate) timeout: Duration,
-    /// Its stdin is a line on which it can start sub-tasks; otherwise it is empty.
+    /// The command's stdin is a line on which it can start sub-tasks; otherwise stdin is empty.
     pub(crate) has_line: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Program {
 }
 
 impl Command {
-    /// The command as a rule allowed it: without a shell, if that is how.
+    /// The command as a rule allowed it, perhaps without a shell.
     pub(crate) fn into_allowed(self, assessed: &CallAssessed) -> Self {
         match (&assessed.permission, &assessed.direct) {
             (Permission::Rule, Some(direct)) => {
@@ -148,7 +148,7 @@ pub(crate) fn result(ended: &Ended, took: Duration, limit: Duration) -> ToolResu
     ToolResult { ok, data: Some(data.into()), message, diagnostics }
 }
 
-/// What programs print when a sandbox refuses something. Each has other causes, too.
+/// What programs print when a sandbox refuses something. The words can have other causes, too.
 const REFUSALS: [&str; 10] = [
     "Read-only file system",
     "Operation not permitted",
@@ -162,7 +162,7 @@ const REFUSALS: [&str; 10] = [
     "Cannot connect to the Docker daemon",
 ];
 
-/// A hint for the model if the sandbox may be why a confined command failed. It is never certain.
+/// A hint for the model, never certain, that the sandbox may be why a confined command failed.
 pub(crate) fn maybe_refused(ended: &Ended, network: Network) -> Option<String> {
     let what = match &ended.how {
         How::TimedOut if network == Network::Off => {
@@ -179,7 +179,7 @@ pub(crate) fn maybe_refused(ended: &Ended, network: Network) -> Option<String> {
 
 const REFUSED: &str = "the sandbox may have refused this: it has no network, and only the workspace and temporary folders can be written";
 
-/// What programs print when they want a terminal, or an answer on one. Each has other causes, too.
+/// What programs print when they want a terminal or an answer on it. The words can have other causes, too.
 const NO_TERMINAL: [&str; 10] = [
     "not a terminal",
     "not from a terminal",
@@ -193,7 +193,7 @@ const NO_TERMINAL: [&str; 10] = [
     "Host key verification failed",
 ];
 
-/// A hint if a command may have failed because nobody sits in front of it. It is never certain.
+/// A hint, never certain, that a command may have failed because nobody sits at a terminal.
 pub(crate) fn maybe_unattended(ended: &Ended) -> Option<String> {
     let has_failed = matches!(ended.how, How::Exited(1..) | How::TimedOut);
     (has_failed && has_printed(ended, &NO_TERMINAL)).then(|| {
@@ -203,10 +203,10 @@ pub(crate) fn maybe_unattended(ended: &Ended) -> Option<String> {
     })
 }
 
-/// What programs print when they cannot have another process or thread. That has other causes, too.
+/// What programs print when they cannot have another process or thread. The words can have other causes, too.
 const NO_PROCESS: [&str; 2] = ["Resource temporarily unavailable", "can't start new thread"];
 
-/// A hint if a confined command may have met a limit and was not ended for it. It is never certain.
+/// A hint, never certain, that a confined command may have met a limit without being ended for it.
 pub(crate) fn maybe_limited(ended: &Ended) -> Option<String> {
     const KILLED: i32 = 128 + libc::SIGKILL;
     let hint = match ended.how {

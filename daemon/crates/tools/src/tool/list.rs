@@ -132,7 +132,8 @@ impl Walk<'_> {
             self.consider(&path, is_folder);
             let descend = is_folder && self.matcher.is_some() && name != ".git" && !self.is_closed(&path);
             if descend && depth < MAX_DEPTH {
-                // If the folder was replaced by a link meanwhile, opening it cannot leave its parent.
+                // If a link has replaced the folder meanwhile, opening the link cannot leave the parent
+                // folder.
                 if let Ok(inner) = folder.open_dir(&name) {
                     self.folder(&inner, &path, depth + 1);
                 }

@@ -126,7 +126,8 @@ fn nearest(text: &str, old: &str) -> Option<(usize, String)> {
     (score >= 50).then(|| (number, line.chars().take(200).collect()))
 }
 
-/// How much of two lines is equal from both ends, in percent of the longer one; surrounding white space is ignored.
+/// How much of two lines is equal from both ends, in percent of the longer line. Surrounding white space is
+/// ignored.
 fn likeness(a: &str, b: &str) -> usize {
     let (a, b) = (a.trim(), b.trim());
     let longer = a.chars().count().max(b.chars().count());

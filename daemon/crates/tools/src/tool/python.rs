@@ -9,7 +9,7 @@ use serde_json::json;
 
 const PROGRAM: &str = "python3";
 
-/// Runs before the code, which is its argument, and then runs it.
+/// Prepares the interpreter, then runs the code that is its argument.
 const PRELUDE: &str = include_str!("python/prelude.py");
 
 #[derive(Debug, Deserialize)]
@@ -35,7 +35,7 @@ pub(super) fn tool() -> Tool {
 }
 
 impl Call for Python {
-    /// Several lines would be hard to read as one: the first one stands for them.
+    /// The first line stands for the code, which would be hard to read in one line.
     fn summary(&self) -> String {
         let mut lines = self.code.trim().lines();
         let first = lines.next().unwrap_or_default();
@@ -49,7 +49,7 @@ impl Call for Python {
         Subject::Code
     }
 
-    /// Its risk is that of its spec: what code does cannot be seen before it runs.
+    /// The risk is that of the spec: what code does cannot be seen before the code runs.
     fn assess(&self, _: &mut Site<'_>, _: &mut Outlook) -> Result<(), CallError> {
         Ok(command::check("code", &self.code)?)
     }
@@ -57,7 +57,8 @@ impl Call for Python {
     fn work(self: Box<Self>) -> Work {
         Work::Command(Command {
             program: Program::OnPath(PROGRAM),
-            // Unbuffered, so that output is shown as it comes, and what was printed is kept when the code is ended.
+            // Unbuffered, so that output is shown as it comes, and what was printed is kept when the code is
+            // ended.
             arguments: vec!["-u".to_owned(), "-c".to_owned(), PRELUDE.to_owned(), self.code],
             working_dir: None,
             timeout: command::timeout(self.timeout_secs),

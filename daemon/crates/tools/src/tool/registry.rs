@@ -30,7 +30,7 @@ impl Registry {
         self.tools.iter().filter(move |tool| tool.lacks(path).is_none()).map(|tool| &tool.spec)
     }
 
-    /// The other tools, each with the program that it needs.
+    /// The tools that cannot be used, each with the program that it needs.
     pub(crate) fn missing(&self, path: Option<&str>) -> impl Iterator<Item = (&str, &'static str)> {
         self.tools.iter().filter_map(move |tool| Some((tool.spec.name.as_str(), tool.lacks(path)?)))
     }
@@ -47,7 +47,7 @@ impl Registry {
 }
 
 impl Tool {
-    /// The program that it needs, if the `PATH` has none.
+    /// The program that the tool needs, if the `PATH` does not have it.
     fn lacks(&self, path: Option<&str>) -> Option<&'static str> {
         self.needs.filter(|program| find(program, path).is_none())
     }

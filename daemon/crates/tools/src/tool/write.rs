@@ -55,7 +55,7 @@ impl Write {
         super::counted(self.content.lines().count(), "line", "lines")
     }
 
-    /// The new content of the file, in the form that the old has.
+    /// The new content of the file, with the encoding and line ends of the old content.
     fn bytes(&self, before: Option<&[u8]>) -> Result<Vec<u8>, EditError> {
         let Some(before) = before else { return Ok(self.content.clone().into_bytes()) };
         edit::rewrite(&self.path, before, |old| {

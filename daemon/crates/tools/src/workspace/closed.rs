@@ -35,7 +35,7 @@ impl Closed {
     }
 }
 
-/// The folder as given, and without links.
+/// The folder's path as given, and without links.
 fn both(folder: PathBuf) -> impl Iterator<Item = PathBuf> {
     let real = fs::canonicalize(&folder).ok().filter(|real| *real != folder);
     [Some(folder), real].into_iter().flatten()

@@ -57,7 +57,7 @@ impl PathError {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Missing(path),
             io::ErrorKind::NotADirectory => Self::NotAFolder(path),
-            // A refusal by the kernel has an error number; without one it was an attempt to leave the root.
+            // An error of the kernel has a number. An error without a number is an attempt to leave the root.
             io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => Self::Outside(path),
             io::ErrorKind::CrossesDevices => Self::Outside(path),
             _ => Self::Io { path, source: error },

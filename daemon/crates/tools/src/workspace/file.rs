@@ -19,7 +19,7 @@ pub(crate) const MAX_FILE: u64 = 10 << 20;
 pub(crate) struct Mode(u32);
 
 impl Mode {
-    /// Its owner may not write to it.
+    /// The file's owner may not write to it.
     pub(crate) const fn is_read_only(self) -> bool {
         self.0 & 0o200 == 0
     }
@@ -31,17 +31,17 @@ impl fmt::Display for Mode {
     }
 }
 
-/// A file that is there.
+/// An existing file.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) content: Vec<u8>,
     pub(crate) mode: Mode,
-    /// How many names it has, in all folders.
+    /// How many names (hard links) the file has.
     pub(crate) links: u64,
 }
 
 impl Found {
-    /// The file after a write in the place of another, or of none.
+    /// How a file is written: in the place of an existing file, or of none.
     pub(crate) fn written(content: Vec<u8>, before: Option<&Self>) -> Self {
         Self { content, mode: before.map_or(Mode(0o600), |before| before.mode), links: 1 }
     }
@@ -55,7 +55,8 @@ impl Workspace {
         }
         let (folder, name) = self.folder_and_name(spot)?;
         let fail = |error| PathError::of(&spot.relative, error);
-        // Checked before opening, since opening a device may have effects, and after, since the file may have been replaced.
+        // The kind is checked before opening, because opening a device may have effects, and after, because
+        // the file may have been replaced.
         check(&folder.symlink_metadata(&name).map_err(fail)?, &spot.relative)?;
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
         let mut options = OpenOptions::new();
@@ -72,8 +73,8 @@ impl Workspace {
         Ok(Some(Found { content, mode, links: metadata.nlink() }))
     }
 
-    /// Replaces a file as a whole: readers see the old or the new content, also after a crash. Other names of the file keep the old
-    /// one. Folders that are missing above it are made.
+    /// Replaces a file as a whole: readers see the old or the new content, also after a crash. Other names of
+    /// the file keep the old content. Missing folders are made.
     ///
     /// `mark` is unique to the attempt.
     pub(crate) fn replace(

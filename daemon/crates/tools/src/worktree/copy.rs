@@ -14,8 +14,8 @@ use std::{
 /// The largest file, in bytes.
 const MAX: u64 = 16 << 20;
 
-/// Copies these files of one folder to another, in which those that are there already stay. Links that lead out of a folder are not
-/// followed. Returns what was copied.
+/// Copies these files from one folder to another. Existing files stay. Links that lead out of a folder are
+/// not followed. Returns the copied files.
 pub(super) fn copy(from: &Path, to: &Path, files: &[PathBuf]) -> Result<Vec<PathBuf>, NoWorktree> {
     let open = |path: &Path| Dir::open_ambient_dir(path, ambient_authority()).map_err(NoWorktree::io(path));
     let (source, target) = (open(from)?, open(to)?);
@@ -29,7 +29,7 @@ pub(super) fn copy(from: &Path, to: &Path, files: &[PathBuf]) -> Result<Vec<Path
     Ok(copied)
 }
 
-/// Whether there was something to copy.
+/// Whether a file was copied.
 fn copy_one(source: &Dir, target: &Dir, file: &Path) -> io::Result<bool> {
     let there = match source.metadata(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),

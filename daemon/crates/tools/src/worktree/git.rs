@@ -1,10 +1,11 @@
-//! Git on a person's repository, for worktrees. It may write to the repository's git folder and to the worktree's. No hook and no filter
-//! runs: those that the repository configures are overridden by name, and files are what their commit has.
+//! Git on a person's repository, for worktrees. Git may write to the repository's git folder and to the
+//! worktree. No hook and no filter runs: those that the repository configures are overridden by name. So
+//! files have the contents of their commit, unfiltered.
 
 use super::NoWorktree;
 use crate::{
     checkpoint::git::{Done, Git, GitDir},
-    run::Runner,
+    run::CallRunner,
     sandbox::git::Repository,
 };
 use std::{
@@ -14,19 +15,19 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Of a configuration, what names programs that the commands used here would run. All else that does is among the options of every
-/// command.
+/// Settings that name programs which the commands used here would run. (The options of every command override
+/// the rest.)
 const PROGRAMS: &str = r"^(filter\..*\.(clean|smudge|process|required)|hook\..*)$";
 
 /// What git works on.
 pub(super) struct On<'a> {
-    pub(super) runner: &'a Runner,
+    pub(super) runner: &'a CallRunner,
     pub(super) program: String,
     pub(super) environment: &'a BTreeMap<String, String>,
     pub(super) cancel: CancellationToken,
     /// The git folder of a work tree.
     pub(super) folder: PathBuf,
-    /// Its top, where commands run.
+    /// The top of the work tree, where commands run.
     pub(super) top: PathBuf,
     /// Folders that may be written.
     pub(super) writable: Vec<PathBuf>,
@@ -64,7 +65,7 @@ impl<'a> On<'a> {
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let mut ready = Ready { git, folder: text(&self.folder)?.to_owned(), top, settings: settings.into() };
         let named = ready.run(&["config", "--null", "--name-only", "--get-regexp", PROGRAMS])?;
-        // 1: there are none.
+        // Exit code 1: no setting matches.
         if named.code > 1 {
             return Err(ready.failed("config", named).into());
         }
@@ -89,7 +90,7 @@ impl Ready<'_> {
         Ok(self.git.start(dir, arguments, &[])?.finish()?)
     }
 
-    /// Runs a command that must succeed; its output.
+    /// Runs a command that must succeed. Returns its output.
     pub(super) fn must(&self, arguments: &[&str]) -> Result<Vec<u8>, NoWorktree> {
         let done = self.run(arguments)?;
         if done.code == 0 {
@@ -107,7 +108,7 @@ impl Ready<'_> {
         Ok((done.code == 0 && !id.is_empty()).then(|| id.to_owned()))
     }
 
-    /// How many commits of these no other branch, no tag and no remote has.
+    /// How many of these commits are in no other branch, no tag and no remote.
     pub(super) fn only_on(&self, branch: &str, commits: &[String]) -> Result<u64, NoWorktree> {
         if commits.is_empty() {
             return Ok(0);

@@ -1,4 +1,5 @@
-//! The note of a worktree, beside its folder: it is on disk before git begins, so a crash leaves nothing that is not known.
+//! The note of a worktree, beside its folder. The note is on disk before git begins, so a crash leaves
+//! nothing unknown.
 
 use super::NoWorktree;
 use abide_protocol::{ConversationId, TaskId};
@@ -10,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Its name.
+/// The worktree's name.
 const NAME: &str = "worktree.json";
 
 /// A worktree that Abide has made.
@@ -21,31 +22,31 @@ pub struct Worktree {
     pub task: Option<TaskId>,
     /// The person's work tree of which it was made.
     pub repository: PathBuf,
-    /// The git folder that they share.
+    /// The git folder that the two work trees share.
     pub(super) common: PathBuf,
-    /// Its top.
+    /// The top of the worktree.
     pub path: PathBuf,
     pub branch: String,
-    /// Nobody has named the branch: it goes with the worktree once other branches have its commits.
+    /// Nobody has named the branch. It is removed with the worktree once other branches have its commits.
     pub(super) is_branch_ours: bool,
     /// The files that were copied, relative to the top.
     pub(super) copied: Vec<PathBuf>,
-    pub(super) state: State,
+    pub(super) state: WorktreeState,
 }
 
 /// How far a worktree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum State {
+pub(super) enum WorktreeState {
     /// Nobody works there yet.
     Making,
     Made,
-    /// It was found that nothing would be lost.
+    /// The worktree is being removed: nothing would be lost.
     Removing,
 }
 
 impl Worktree {
-    /// The folder in the person's work tree that this one in the worktree stands for.
+    /// The folder in the person's work tree that this folder in the worktree stands for.
     #[must_use]
     pub fn origin(&self, folder: &str) -> Option<String> {
         let beneath = Path::new(folder).strip_prefix(&self.path).ok()?;
@@ -58,13 +59,13 @@ impl Worktree {
         self.path.parent().unwrap_or(&self.path)
     }
 
-    /// The note in this folder; `None`: there is none, or it is not understood.
+    /// The note in this folder. `None`: no note, or one that is not understood.
     pub(super) fn read(folder: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(folder.join(NAME)).ok()?).ok()
     }
 
     /// Writes the note with this state, whole or not at all.
-    pub(super) fn note(&mut self, state: State) -> Result<(), NoWorktree> {
+    pub(super) fn note(&mut self, state: WorktreeState) -> Result<(), NoWorktree> {
         self.state = state;
         let folder = self.folder();
         let write = || -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! What is in a worktree alone.
+//! What only a worktree has.
 
 use super::{NoWorktree, Worktree, Worktrees, git::Ready, tip};
 use crate::{
@@ -14,7 +14,7 @@ const NAMED: usize = 3;
 /// What would be lost with a worktree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unmerged {
-    /// Paths that are changed or new since the last commit, relative to its top.
+    /// Paths that are changed or new since the last commit, relative to the worktree's top.
     pub files: Vec<String>,
     /// Commits that are on no other branch, and have no tag.
     pub commits: u64,
@@ -24,7 +24,7 @@ impl Worktrees {
     /// What would be lost with a worktree.
     ///
     /// # Errors
-    /// That cannot be found out.
+    /// It cannot be found out what would be lost.
     pub fn unmerged(&self, worktree: &Worktree) -> Result<Unmerged, NoWorktree> {
         let environment = BTreeMap::new();
         if !worktree.path.exists() {
@@ -45,7 +45,7 @@ impl Worktrees {
         let git = self.on(worktree, &environment, folder, &worktree.path, &repository)?.ready()?;
         let mut files = changed(&git)?;
         files.retain(|file| !is_as_copied(worktree, file));
-        // Git does not look into them here: what they configure would run.
+        // Git does not look into inner repositories here: what they configure would run.
         let links = gitlinks(folder, id_length(folder)).map_err(NoWorktree::io(folder))?;
         let entered = links.into_iter().filter(|link| worktree.path.join(link).join(".git").exists());
         files.extend(entered.map(|link| link.to_string_lossy().into_owned()));
@@ -66,7 +66,7 @@ fn changed(git: &Ready<'_>) -> Result<Vec<String>, NoWorktree> {
     Ok(listed.map(|path| String::from_utf8_lossy(path).into_owned()).collect())
 }
 
-/// Whether the file was copied from the person's work tree and is the same still.
+/// Whether the file was copied from the person's work tree and is unchanged.
 fn is_as_copied(worktree: &Worktree, file: &str) -> bool {
     // Reading a pipe would wait for its writer.
     let read = |top: &Path| {
@@ -77,7 +77,7 @@ fn is_as_copied(worktree: &Worktree, file: &str) -> bool {
         && read(&worktree.path).is_some_and(|here| read(&worktree.repository) == Some(here))
 }
 
-/// What it is, for a person.
+/// The loss in words for a person.
 impl fmt::Display for Unmerged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { files, commits } = self;

@@ -81,12 +81,12 @@ async fn a_stopped_command_may_clean_up() {
 /// Outside of the sandbox it may be in the middle of an installation. What it does meanwhile is done when the call ends.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_command_outside_of_the_sandbox_has_time_to_clean_up() {
-    let (ground, token) = (Ground::new(), token());
-    let command = format!(
-        "trap 'read -t 1 <> <(:); echo clean > cleaned; exit' TERM; (trap '' TERM; exec sleep {token}) & echo ready; while :; do \
-         read -t 0.05 <> <(:); done"
-    );
-    for stop in ["stop", "timeout"] {
+    let ends = async |stop: &str| {
+        let (ground, token) = (Ground::new(), token());
+        let command = format!(
+            "trap 'read -t 1 <> <(:); echo clean > cleaned; exit' TERM; (trap '' TERM; exec sleep {token}) & echo ready; while :; do \
+             read -t 0.05 <> <(:); done"
+        );
         let timeout = if stop == "timeout" { 3 } else { 600 };
         let leaving = serde_json::json!({ "command": command, "outside": true, "reason": "to test it", "timeout_secs": timeout });
         let running = ground.start_run(ground.run(ground.assess_one("shell", leaving)));
@@ -94,8 +94,8 @@ async fn a_stopped_command_outside_of_the_sandbox_has_time_to_clean_up() {
         let finished = if stop == "timeout" { running.end().await } else { running.cancel().await };
         assert_eq!(ground.text("cleaned"), "clean\n", "{stop}: {:?}", finished.result);
         assert_eq!(processes(&token), Vec::<u32>::new(), "{stop}");
-        std::fs::remove_file(ground.path("cleaned")).unwrap();
-    }
+    };
+    tokio::join!(ends("stop"), ends("timeout"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@ use abide_client::protocol::inbox::Preview;
 
 /// A line of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Line<'a> {
+pub(super) struct DiffLine<'a> {
     pub(super) kind: Kind,
     /// Counts from 1: a removed line's number in the old file, else the number in the new file. Unknown after a cut.
     pub(super) number: Option<usize>,
@@ -62,7 +62,7 @@ pub fn counts(preview: &Preview) -> Counts {
 }
 
 /// The lines after the head, which names the file.
-pub(super) fn lines(diff: &str) -> impl Iterator<Item = Line<'_>> {
+pub(super) fn lines(diff: &str) -> impl Iterator<Item = DiffLine<'_>> {
     let body = if diff.starts_with("--- ") { diff.splitn(3, '\n').nth(2).unwrap_or_default() } else { diff };
     // The numbers of the next lines, in the old and the new file.
     let mut next: Option<(usize, usize)> = None;
@@ -92,7 +92,7 @@ pub(super) fn lines(diff: &str) -> impl Iterator<Item = Line<'_>> {
                 (Kind::Same, number)
             }
         };
-        Line { kind, number, text }
+        DiffLine { kind, number, text }
     })
 }
 

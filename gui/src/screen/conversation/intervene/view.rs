@@ -8,8 +8,8 @@ use crate::{
     screen::composer,
     theme::{size, space, style},
     widget::{
-        Element, Look, action, calm::calm, elide::elided, key, nothing, press::Press, told, topped::topped,
-        writing::binding,
+        Element, Look, action, elide::elided, key, nothing, press::Press, report,
+        resting_caret::resting_caret, words_over::with_words_over, writing::binding,
     },
 };
 use abide_client::protocol::task::AgentTask;
@@ -117,8 +117,8 @@ impl Field {
             let hint = elided(hint, size::PROSE, font::PROSE).style(style::muted);
             container(hint).padding([above, space::XS]).into()
         });
-        let editor = topped(calm(editor), hint);
-        let editor = told::caret(editor, self.has_caret, |is| to_thread(Message::Focused(is)));
+        let editor = with_words_over(resting_caret(editor), hint);
+        let editor = report::caret(editor, self.has_caret, |is| to_thread(Message::Focused(is)));
         let can_send = !is_empty && self.sent.is_none();
         let button = |label, name, message: Message, look: Look| {
             let cap = key(name).style(if self.has_caret { style::key } else { style::key_off });

@@ -243,7 +243,7 @@ impl Life {
     }
 
     fn cover_record(&mut self, record: &NewRecord) {
-        let mode = record.task_id.and_then(|id| self.disk.published.task(id)).map(|task| task.mode);
+        let mode = record.task_id.and_then(|id| self.disk.published.task(id)).map(|task| task.head.mode);
         match &record.body {
             RecordBody::ResultsDelivered(_) => self.cover("a result delivered"),
             RecordBody::TaskStarted(head) if head.forked_by.is_some() => self.cover_fork(head),
@@ -293,7 +293,7 @@ impl Life {
             let overflow =
                 records.iter().any(|other| other.task_id == record.task_id && is_overflow(&other.body));
             let when = if overflow { "after an overflow" } else { "before a step" };
-            let mode = record.task_id.and_then(|id| self.disk.published.task(id)).map(|task| task.mode);
+            let mode = record.task_id.and_then(|id| self.disk.published.task(id)).map(|task| task.head.mode);
             match mode {
                 Some(mode) if !compacted.steps.is_empty() => {
                     self.cover(&format!("steps shortened {when}: {mode:?}"));

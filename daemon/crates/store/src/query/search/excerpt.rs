@@ -4,10 +4,11 @@ use std::ops::Range;
 
 /// The most characters of a line that are shown.
 const LENGTH: usize = 200;
-/// The most of them before the first match.
+/// The most characters before the first match.
 const BEFORE: usize = 60;
 
-/// The line with the most matches, and their places in it; the first line if none matches literally (the index ignores accents).
+/// The line with the most matches, and the places of the matches. The first line if no line matches literally
+/// (the index ignores accents).
 pub(super) fn excerpt(text: &str, words: &Words) -> Excerpt {
     let mut best: Option<(usize, &str, Vec<Range<usize>>)> = None;
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {

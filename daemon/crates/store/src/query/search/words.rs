@@ -42,7 +42,8 @@ impl Words {
         self.phrases.is_empty()
     }
 
-    /// The FTS5 query: <https://sqlite.org/fts5.html#full_text_query_syntax>. Words contain neither quotes nor operators.
+    /// The FTS5 query: <https://sqlite.org/fts5.html#full_text_query_syntax>. Words contain neither quotes
+    /// nor operators.
     pub(super) fn to_match(&self) -> String {
         let phrase = |phrase: &Phrase| {
             let star = if phrase.is_open { "*" } else { "" };
@@ -65,7 +66,7 @@ impl Words {
         self.phrases.iter().all(|phrase| (0..there.len()).any(|start| is_at(phrase, start)))
     }
 
-    /// Where words that begin with a word of the query are in a text, and how many different ones match.
+    /// The places of words in a text that begin with a word of the query, and how many different words match.
     pub(super) fn found_in(&self, text: &str) -> (Vec<Range<usize>>, usize) {
         let words: Vec<&String> = self.phrases.iter().flat_map(|phrase| &phrase.words).collect();
         let mut seen = vec![false; words.len()];

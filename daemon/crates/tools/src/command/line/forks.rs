@@ -6,26 +6,27 @@ const MAX_FORKS: usize = 32;
 
 pub(super) const OTHER_REQUEST: &str = "this id stands for another request";
 
-/// The forks of a call, by the ids of their requests: the same id has the same answer, and starts one sub-task.
+/// The forks of a call, by the ids of their requests. A repeated id gets the same answer, and starts no
+/// second sub-task.
 #[derive(Default)]
 pub(super) struct Forks(BTreeMap<u64, Fork>);
 
 struct Fork {
-    /// The number of forks before it.
+    /// The number of earlier forks of the call.
     index: u32,
-    /// A digest of its prompt.
+    /// A digest of the prompt.
     prompt: [u8; 32],
-    /// `None` while it is being carried out.
+    /// `None` while the fork is being carried out.
     answer: Option<Result<String, String>>,
 }
 
-/// What a request to fork is.
+/// What a request to fork needs.
 pub(super) enum Forked {
-    /// New: it is to be carried out, with this index.
+    /// The fork is to be carried out, with this index.
     New(u32),
-    /// A request that is being carried out.
+    /// The fork is being carried out already.
     Open,
-    /// A request that has this answer.
+    /// The fork was carried out, with this answer.
     Known(Result<String, String>),
 }
 

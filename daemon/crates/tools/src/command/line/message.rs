@@ -15,9 +15,9 @@ pub(super) struct Request {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verb {
-    /// With the prompt.
+    /// Fork, with the prompt.
     Fork(String),
-    /// With the handle.
+    /// Wait, with the handle.
     Wait(String),
 }
 
@@ -45,7 +45,7 @@ impl Request {
 /// To the code.
 #[derive(Serialize)]
 pub(super) struct Reply<'a> {
-    /// That of the request; absent in the words that come before the line is closed.
+    /// The request's id. Absent in the last words before the line is closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<u64>,
     #[serde(flatten)]
@@ -61,7 +61,7 @@ pub(super) enum Answered<'a> {
 }
 
 impl Reply<'_> {
-    /// The whole line, or in its place an error if it is too long.
+    /// The whole line, or an error in place of a line that is too long.
     pub(super) fn line(&self) -> Vec<u8> {
         let mut line = serde_json::to_vec(self).unwrap_or_default();
         if line.is_empty() || line.len() > MAX_LINE {

@@ -1,4 +1,4 @@
-use super::{Line, MAX_LINE, MAX_WAITS, NOT_A_REQUEST, PIECE, TOO_LONG};
+use super::{CodeLine, MAX_LINE, MAX_WAITS, NOT_A_REQUEST, PIECE, TOO_LONG};
 use crate::sub_tasks::{Answer, SubTasks};
 use abide_protocol::TaskId;
 use serde_json::{Value, json};
@@ -82,14 +82,14 @@ impl Code {
     }
 }
 
-fn line(fake: &Fake) -> (Line<'_>, Code) {
+fn line(fake: &Fake) -> (CodeLine<'_>, Code) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let (read, write) = theirs.into_split();
-    (Line::new(Some(ours), fake), Code { read: BufReader::new(read), write })
+    (CodeLine::new(Some(ours), fake), Code { read: BufReader::new(read), write })
 }
 
 /// Serves the line while the code does this.
-async fn serve<T>(line: &mut Line<'_>, code: impl Future<Output = T>) -> T {
+async fn serve<T>(line: &mut CodeLine<'_>, code: impl Future<Output = T>) -> T {
     let mut code = pin!(code);
     let served = async {
         loop {
@@ -103,8 +103,8 @@ async fn serve<T>(line: &mut Line<'_>, code: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(60), served).await.unwrap()
 }
 
-/// Serves it until nothing is left to do.
-async fn settle(line: &mut Line<'_>) {
+/// Serves the line until nothing is left to do.
+async fn settle(line: &mut CodeLine<'_>) {
     while timeout(Duration::from_millis(100), line.next()).await.is_ok() {}
 }
 
@@ -156,7 +156,7 @@ async fn an_id_repeated_ten_thousand_times_starts_one_sub_task() {
     };
     let ((), handles) = serve(&mut line, async { tokio::join!(send, receive) }).await;
     assert_eq!(fake.forked(), [(0, "A".to_owned())]);
-    // Those that come while it is carried out have one reply.
+    // Repeated requests that come meanwhile get one reply.
     assert!((1..=10_000).contains(&handles), "{handles}");
     assert_eq!(line.handles(), ["h0"]);
 }
@@ -273,7 +273,7 @@ async fn a_flood_is_read_no_faster_than_its_replies_are() {
         assert!(line.replies.len() <= 4 * PIECE && line.open.len() <= MAX_WAITS, "{}", line.replies.len());
         assert!(sent < 10 << 20, "it is read without end");
     }
-    // It goes on as soon as the code reads.
+    // The line goes on as soon as the code reads.
     let mut reply = String::new();
     serve(&mut line, read.read_line(&mut reply)).await.unwrap();
     assert_eq!(reply, "{\"id\":1,\"handle\":\"h0\"}\n");
@@ -294,7 +294,7 @@ async fn a_request_may_come_byte_by_byte() {
     assert_eq!(fake.forked(), [(0, "Ä".to_owned())]);
 }
 
-async fn settle_once(line: &mut Line<'_>) {
+async fn settle_once(line: &mut CodeLine<'_>) {
     let _ = timeout(Duration::from_secs(60), line.next()).await;
 }
 
@@ -329,7 +329,7 @@ async fn code_that_closes_its_end_waits_no_more() {
 #[tokio::test]
 async fn a_command_without_a_line_has_none() {
     let fake = Fake::new();
-    let mut line = Line::new(None, &fake);
+    let mut line = CodeLine::new(None, &fake);
     assert!(timeout(Duration::from_millis(50), line.next()).await.is_err());
     assert!(!line.is_waiting() && line.handles().is_empty());
 }

@@ -19,7 +19,7 @@ use std::{ffi::CStr, io, mem::MaybeUninit, os::fd::AsRawFd as _};
 pub(super) struct Attributes {
     pub(super) set: u64,
     pub(super) clear: u64,
-    /// Those of all mounts beneath it, too.
+    /// The flags of all mounts beneath change, too.
     pub(super) recursive: bool,
 }
 
@@ -29,8 +29,8 @@ pub(super) fn set_attributes(folder: impl AsFd, path: &CStr, change: Attributes)
         libc::mount_attr { attr_set: change.set, attr_clr: change.clear, propagation: 0, userns_fd: 0 };
     let flags = libc::AT_EMPTY_PATH | if change.recursive { libc::AT_RECURSIVE } else { 0 };
     #[expect(unsafe_code, reason = "rustix has no mount_setattr")]
-    // SAFETY: the descriptor is borrowed, the path ends with a zero, and the structure is of the size that is given; the call
-    // reads them and keeps nothing.
+    // SAFETY: the descriptor is borrowed, the path ends with a zero, and the structure is of the size that is
+    // given; the call reads them and keeps nothing.
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
@@ -58,7 +58,8 @@ pub(super) fn bring_loopback_up() -> Result<(), Failure> {
     let fail = |error: Errno| Failure::new("bring the loopback device up", error);
     let socket = socket(AddressFamily::INET, SocketType::DGRAM, None).map_err(fail)?;
     #[expect(unsafe_code, reason = "there is no safe way to change a network device")]
-    // SAFETY: all zeros are a valid request. Its name ends with a zero. Both calls get a valid pointer and keep nothing.
+    // SAFETY: all zeros are a valid request. Its name ends with a zero. Both calls get a valid pointer and
+    // keep nothing.
     let result = unsafe {
         let mut request: libc::ifreq = MaybeUninit::zeroed().assume_init();
         for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
@@ -74,15 +75,15 @@ pub(super) fn bring_loopback_up() -> Result<(), Failure> {
     if result == 0 { Ok(()) } else { Err(fail(last_error())) }
 }
 
-/// Nobody of the same user can look into this process or change it, and no program gains rights from its file.
+/// Closes this process to other processes of the same user: none can look into it or change it.
 pub(super) fn close_to_others() -> Result<(), Failure> {
     set_dumpable_behavior(DumpableBehavior::NotDumpable)
         .and_then(|()| set_no_new_privs(true))
         .map_err(|error| Failure::new("give up new privileges", error))
 }
 
-/// No program that this process or one of its children executes gains rights. Needs the rights of root, or of the first process of a
-/// user namespace.
+/// No program that this process or one of its children executes gains rights. Needs the rights of root, or of
+/// the first process of a user namespace.
 pub(super) fn bound_capabilities() -> Result<(), Failure> {
     let bits = CapabilitiesSecureBits::NO_ROOT
         | CapabilitiesSecureBits::NO_ROOT_LOCKED
@@ -102,7 +103,7 @@ pub(super) fn has_capabilities() -> Result<bool, Failure> {
     Ok(!own.permitted.is_empty())
 }
 
-/// Gives up the rights that the first process of a user namespace has in it, and those of root.
+/// Gives up the rights of root, and those of the first process of a user namespace.
 pub(super) fn drop_capabilities() -> Result<(), Failure> {
     let none = CapabilitySet::empty();
     let none = CapabilitySets { effective: none, permitted: none, inheritable: none };

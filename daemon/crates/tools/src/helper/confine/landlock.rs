@@ -11,7 +11,7 @@ use std::{
 /// The first interface that bounds truncation as well; Linux 6.2.
 const LEAST: ABI = ABI::V3;
 
-/// What is used beyond that, where the kernel knows it.
+/// What is used beyond [`LEAST`], where the kernel knows it.
 const BEST: ABI = ABI::V6;
 
 /// The terminals of the user, from which keystrokes could be read.
@@ -24,14 +24,15 @@ pub(super) struct Paths {
     write: Vec<PathBuf>,
 }
 
-/// The rules where mounts hide and protect already.
+/// The rules of the full sandbox, where mounts hide and protect already.
 pub(super) fn beneath(view: &View) -> Paths {
     let write = view.writable_places().map(Path::to_owned).chain(["/dev".into()]).collect();
     Paths { read: vec!["/".into()], write }
 }
 
-/// The rules where nothing else hides: all is named but what is hidden. Files that appear beside a hidden one later cannot be
-/// read. What is protected beneath a writable folder cannot be named.
+/// The rules of level `landlock`, where nothing else hides files. They name everything but hidden files. So a
+/// file that appears later beside a hidden one cannot be read, and protected files beneath a writable folder
+/// cannot be protected.
 pub(super) fn around(view: &View) -> Paths {
     let hidden: Vec<&Path> = view.hidden.iter().map(PathBuf::as_path).chain([Path::new(TERMINALS)]).collect();
     let mut read = Vec::new();
@@ -45,7 +46,7 @@ pub(super) fn around(view: &View) -> Paths {
     Paths { read, write }
 }
 
-/// Adds `path`, or what is in it if something there is hidden.
+/// Adds `path`, or its entries if something in it is hidden.
 fn around_each(path: PathBuf, hidden: &[&Path], read: &mut Vec<PathBuf>) {
     if hidden.contains(&path.as_path()) {
         return;
@@ -55,7 +56,7 @@ fn around_each(path: PathBuf, hidden: &[&Path], read: &mut Vec<PathBuf>) {
         read.push(path);
         return;
     }
-    // A folder that cannot be listed cannot be read by the command either.
+    // The command cannot read a folder that cannot be listed here.
     for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
             around_each(entry.path(), &inside, read);
@@ -63,7 +64,7 @@ fn around_each(path: PathBuf, hidden: &[&Path], read: &mut Vec<PathBuf>) {
     }
 }
 
-/// Restricts this process and what it starts. It fails where the kernel does not know [`LEAST`].
+/// Restricts this process and its children. Fails where the kernel does not know [`LEAST`].
 pub(super) fn restrict(paths: &Paths) -> Result<(), Failure> {
     restricted(paths).map_err(|error| Failure::new("restrict the files", io::Error::other(error.to_string())))
 }
@@ -84,7 +85,7 @@ fn restricted(paths: &Paths) -> Result<(), RulesetError> {
     ruleset.restrict_self().map(drop)
 }
 
-/// A path that is gone cannot be reached anyway.
+/// A missing path cannot be reached anyway.
 fn allow(
     ruleset: RulesetCreated,
     path: &Path,

@@ -1,8 +1,9 @@
-//! What a fully confined command sees of the files: all of the host's, read-only, and over it what the view names.
+//! What a fully confined command sees of the files: the host's files, read-only, and over them what the view
+//! names.
 //!
-//! The host's mounts are copied with the mount namespace. What stays writable is taken as a detached copy before everything is
-//! made read-only, and attached again after. Each place is reached without following links, because another command may change
-//! the workspace meanwhile.
+//! The host's mounts are copied with the mount namespace. Writable folders are copied as detached mounts,
+//! then everything is made read-only, then the copies are attached. Each place is reached without following
+//! links, because another command may change the workspace meanwhile.
 
 use super::{
     Failure, View,
@@ -31,13 +32,13 @@ use std::{
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
 
-/// Of every mount: no devices, and no rights from the file of a program.
+/// Flags of every mount: no devices, and no program gains rights from its file.
 const ALWAYS: u64 = libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOSUID;
 
-/// The devices that there are, beside terminals of the command's own.
+/// The devices that a command has, beside its own terminals.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 
-/// How often a place may be replaced while it is covered. Whoever does it all the time does not keep up.
+/// How often to try again when a place is replaced while it is being covered.
 const REPLACED: usize = 1000;
 
 const DEVICE_LINKS: [(&str, &str); 5] = [
@@ -52,27 +53,27 @@ const DEVICE_LINKS: [(&str, &str); 5] = [
 enum Item<'a> {
     /// A copy of mounts made before everything became read-only.
     Writable(OwnedFd),
-    /// As above, but read-only.
+    /// A read-only copy of such mounts.
     Shown(OwnedFd),
     /// An empty folder or file.
     Cover,
     /// A file or folder that cannot be opened.
     Close,
-    /// The place itself, so that it cannot be renamed.
+    /// The place mounted onto itself, so that it cannot be renamed.
     Pin,
-    /// The place itself, read-only.
+    /// The place mounted onto itself, read-only.
     Guard(&'a Protected),
 }
 
 /// Mounts what all views share, in this process's own mount namespace: `/dev`.
 pub(super) fn lay_ground() -> Result<(), Failure> {
-    // What is mounted here stays here.
+    // Mounts in this namespace do not reach the host's.
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
         .map_err(|error| Failure::new("separate the mounts from the host's", error))?;
     put_devices().map_err(|error| Failure::new("make the devices", error))
 }
 
-/// What a view has of its own, and what is in it does not depend on the view. Nothing of it is mounted yet.
+/// Mounts that each view has for itself and that are the same for all views. They are not attached yet.
 pub(super) struct Parts {
     proc: OwnedFd,
     memory: OwnedFd,
@@ -80,7 +81,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Makes them, for a process in a mount namespace with its own ground.
+    /// Makes the parts, in a mount namespace with its own ground.
     pub(super) fn make() -> Result<Self, Failure> {
         Ok(Self {
             proc: new_proc().map_err(|error| Failure::new("make a /proc of its own", error))?,
@@ -105,7 +106,7 @@ pub(super) fn build(view: &View, parts: Parts) -> Result<(), Failure> {
 
     let covers =
         Covers::make(&memory).map_err(|error| Failure::new("make covers of what is hidden", error))?;
-    // What lies deeper comes later, so that nothing is covered by what lies above it.
+    // Deeper places come later, so that no folder above covers them.
     items.sort_by(|(one, _), (other, _)| one.cmp(other));
     let mut open = Vec::new();
     for (index, (place, item)) in items.iter().enumerate() {
@@ -114,7 +115,7 @@ pub(super) fn build(view: &View, parts: Parts) -> Result<(), Failure> {
             open.push(cover);
         }
     }
-    // Only now: folders in them were needed to attach what is shown again.
+    // Only now are the open covers closed: shown files were attached in them.
     open.iter()
         .try_for_each(|cover| set_attributes(cover, c"", ONLY_READ))
         .map_err(|error| Failure::new("close the covers of what is hidden", error))?;
@@ -125,7 +126,7 @@ pub(super) fn build(view: &View, parts: Parts) -> Result<(), Failure> {
 
 const ONLY_READ: Attributes = Attributes { set: READ_ONLY | ALWAYS, clear: 0, recursive: false };
 
-/// Everything that is put somewhere, and where.
+/// All items of the view, with their places.
 fn items(view: &View) -> Result<Vec<(PathBuf, Item<'_>)>, Failure> {
     let mut items = Vec::new();
     for folder in &view.writable {
@@ -135,7 +136,7 @@ fn items(view: &View) -> Result<Vec<(PathBuf, Item<'_>)>, Failure> {
         items.push((at.clone(), Item::Writable(taken(folder)?)));
     }
     for cache in &view.caches {
-        // Where it cannot be made, the cache is read-only, which is safe.
+        // Without an overlay the cache is read-only, which is safe.
         if let Ok(overlay) = overlay(cache) {
             items.push((cache.at.clone(), Item::Writable(overlay)));
         }
@@ -166,7 +167,8 @@ fn items(view: &View) -> Result<Vec<(PathBuf, Item<'_>)>, Failure> {
     Ok(items)
 }
 
-/// Puts an item to its place. Returns the cover, if it is one that stays open, with this number, for items that lie in it.
+/// Puts an item to its place. `open`: the number of a cover that stays open for items within it; such a cover
+/// is returned.
 fn put(
     item: &Item<'_>,
     place: &Path,
@@ -194,8 +196,9 @@ fn put(
     Ok(None)
 }
 
-/// Covers a place. If this process cannot reach it, the command cannot either, which has less rights: a folder above it may be covered
-/// already; and other users may have removed or replaced it since the plan, or have closed a folder of theirs.
+/// Covers a place. A place that this process cannot reach is skipped: the command, with fewer rights, cannot
+/// reach it either. (A folder above may be covered already, or other users may have removed, replaced or
+/// closed the place since the plan.)
 fn hide(place: &Path, covers: &Covers<'_>, open: Option<usize>) -> Result<Option<OwnedFd>, Failure> {
     for _ in 0..REPLACED {
         let there = match reach(place) {
@@ -206,7 +209,7 @@ fn hide(place: &Path, covers: &Covers<'_>, open: Option<usize>) -> Result<Option
             Err(_) => return Ok(None),
         };
         match covers.put(&there, open) {
-            // It was removed, or replaced by something that is to be hidden too.
+            // The place was removed, or replaced by something that is to be hidden, too.
             Err(Errno::NOENT) => {}
             covered => return covered.map_err(Failure::at("hide", place)),
         }
@@ -214,8 +217,8 @@ fn hide(place: &Path, covers: &Covers<'_>, open: Option<usize>) -> Result<Option
     Err(Failure::at("hide", place)(Errno::NOENT))
 }
 
-/// Covers a place by what nobody can open. An empty cover could be taken for the content, and committed. A link leads to what is covered
-/// itself, or to what may be read.
+/// Covers a place by something that nobody can open. (An empty cover could be taken for the content, and
+/// committed.) A link is skipped: its target is covered, or may be read.
 fn close(place: &Path, covers: &Covers<'_>) -> Result<(), Errno> {
     let there = match reach(place) {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
@@ -229,7 +232,7 @@ fn reach(place: &Path) -> Result<OwnedFd, Errno> {
     openat2(CWD, place, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)
 }
 
-/// The place of this tree. What is missing is made: folders on the way to it, and a folder or file at the place itself.
+/// The place for this tree. Missing folders on the way, and a folder or file at the place itself, are made.
 fn make_place(place: &Path, tree: &OwnedFd) -> Result<OwnedFd, Errno> {
     match reach(place) {
         Err(Errno::NOENT) => {}
@@ -244,7 +247,7 @@ fn make_place(place: &Path, tree: &OwnedFd) -> Result<OwnedFd, Errno> {
         let Component::Normal(name) = part else { continue };
         at = match step(&at, name) {
             Err(Errno::NOENT) => {
-                // Another helper of this conversation makes the same folders in its private ones.
+                // Another helper of this conversation may make the same folders in the private folders.
                 match mkdirat(&at, name, Mode::from_raw_mode(0o700)) {
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(error),
@@ -296,7 +299,7 @@ fn attach(tree: &OwnedFd, place: &OwnedFd) -> Result<(), Errno> {
     move_mount(tree, c"", place, c"", empty)
 }
 
-/// Mounts the place onto itself. What is a mount can be neither renamed nor removed.
+/// Mounts the place onto itself. A mount can be neither renamed nor removed.
 fn pin(place: &Path) -> Result<OwnedFd, Errno> {
     let place = reach(place)?;
     let tree = copy_of(&place)?;
@@ -304,18 +307,18 @@ fn pin(place: &Path) -> Result<OwnedFd, Errno> {
     Ok(tree)
 }
 
-/// Makes a path read-only, if it is still the one that was planned.
+/// Makes a path read-only, if the file there is still the planned one.
 fn guard(protected: &Protected) -> Result<(), Errno> {
     let tree = pin(&protected.path)?;
     let now = fstat(&tree)?;
     if (now.st_dev, now.st_ino) != (protected.device, protected.inode) {
-        // It was replaced since; the next plan names the new one.
+        // The file was replaced since the plan; the next plan names the new file.
         return Err(Errno::STALE);
     }
     set_attributes(&tree, c"", Attributes { recursive: true, ..ONLY_READ })
 }
 
-/// Empty folders and files, to be put over what is hidden.
+/// Empty folders and files to put over hidden ones.
 struct Covers<'a>(&'a OwnedFd);
 
 impl<'a> Covers<'a> {
@@ -338,7 +341,8 @@ impl<'a> Covers<'a> {
         Ok(Self(memory))
     }
 
-    /// Puts one over a place. With a number it is a folder of its own, which can still be written and is returned.
+    /// Puts a cover over a place. With a number the cover is a new folder that can still be written, and is
+    /// returned.
     fn put(&self, place: &OwnedFd, open: Option<usize>) -> Result<Option<OwnedFd>, Errno> {
         let is_folder = is_folder(place)?;
         let Some(number) = open.filter(|_| is_folder) else {
@@ -347,7 +351,7 @@ impl<'a> Covers<'a> {
         };
         let name = number.to_string();
         match mkdirat(self.0, &name, Mode::from_raw_mode(0o755)) {
-            // At the second try.
+            // It exists at the second try.
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error),
         }
@@ -381,7 +385,7 @@ fn overlay(Cache { at, upper, work }: &Cache) -> Result<OwnedFd, Errno> {
     new("overlay", &options, MountAttrFlags::MOUNT_ATTR_NODEV)
 }
 
-/// The processes of this namespace. Nothing of the kernel can be set through it.
+/// A `/proc` of this namespace's processes, through which no setting of the kernel can be changed.
 fn new_proc() -> Result<OwnedFd, Errno> {
     let attributes = MountAttrFlags::MOUNT_ATTR_RDONLY
         | MountAttrFlags::MOUNT_ATTR_NODEV
@@ -389,7 +393,7 @@ fn new_proc() -> Result<OwnedFd, Errno> {
     new("proc", &[], attributes)
 }
 
-/// Terminals of the command's own.
+/// The command's own terminals.
 fn new_terminals() -> Result<OwnedFd, Errno> {
     new("devpts", &[("ptmxmode", "0666"), ("mode", "0620")], MountAttrFlags::empty())
 }
@@ -402,7 +406,7 @@ fn device(name: &str) -> Result<OwnedFd, Errno> {
     open_tree(CWD, Path::new("/dev").join(name), flags)
 }
 
-/// Mounts a folder with devices at `/dev`, read-only, as is all that is in it. (A device can be written to all the same.)
+/// Mounts a read-only folder with devices at `/dev`. (A device can be written to all the same.)
 fn put_devices() -> Result<(), Errno> {
     let dev = new("tmpfs", &[("mode", "0755")], MountAttrFlags::empty())?;
     for folder in ["pts", "shm"] {
@@ -414,7 +418,7 @@ fn put_devices() -> Result<(), Errno> {
     for name in DEVICES {
         mknodat(&dev, name, FileType::RegularFile, Mode::from_raw_mode(0o666), 0)?;
     }
-    // Before the host's are covered.
+    // Copied before the host's devices are covered.
     let devices = DEVICES.into_iter().filter_map(|name| Some((name, device(name).ok()?)));
     let devices: Vec<(&str, OwnedFd)> = devices.collect();
     attach(&dev, &reach(Path::new("/dev"))?)?;
@@ -427,7 +431,7 @@ fn open_devices() -> Result<(), Errno> {
     set_attributes(CWD, c"/dev", Attributes { set: 0, clear: libc::MOUNT_ATTR_NODEV, recursive: true })
 }
 
-/// The file system in memory that belongs to a view: a folder that is mounted at `/dev/shm`, and later the covers.
+/// The file system in memory of a view: the folder for `/dev/shm`, and later the covers.
 fn new_memory() -> Result<OwnedFd, Errno> {
     let memory = new("tmpfs", &[("mode", "0755")], MountAttrFlags::MOUNT_ATTR_NODEV)?;
     mkdirat(&memory, SHARED, Mode::from_raw_mode(0o755))?;
@@ -436,7 +440,8 @@ fn new_memory() -> Result<OwnedFd, Errno> {
     Ok(memory)
 }
 
-/// Mounts `/dev/shm`. All of `memory` is mounted beneath it, since parts can be taken only of what is mounted somewhere.
+/// Mounts `/dev/shm`. All of `memory` is mounted beneath it, because only parts of attached mounts can be
+/// copied.
 fn put_memory(memory: &OwnedFd) -> Result<(), Errno> {
     attach(memory, &reach(Path::new("/dev/shm"))?)?;
     attach(&part(memory, SHARED)?, memory)
@@ -445,11 +450,11 @@ fn put_memory(memory: &OwnedFd) -> Result<(), Errno> {
 /// The folder that is mounted at `/dev/shm`.
 const SHARED: &str = "shm";
 
-/// The covers that are put over most of what is hidden.
+/// The names of the covers for most hidden places.
 const FOLDER: &str = "folder";
 const FILE: &str = "file";
 
-/// Those of what a rule denies to read.
+/// The names of the covers for what a rule denies to read.
 const CLOSED_FOLDER: &str = "closed-folder";
 const CLOSED_FILE: &str = "closed-file";
 
@@ -458,7 +463,7 @@ fn part(of: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
     open_tree(of, name, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)
 }
 
-/// Attaches a tree to what is `name` in a folder of our own.
+/// Attaches a tree at `name` in a folder of our own.
 fn attach_at(tree: &OwnedFd, folder: &OwnedFd, name: &str) -> Result<(), Errno> {
     move_mount(tree, c"", folder, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
 }

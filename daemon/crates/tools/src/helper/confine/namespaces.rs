@@ -1,5 +1,5 @@
 use super::{Failure, kernel};
-use crate::sandbox::Place;
+use crate::sandbox::Namespaces;
 use rustix::process::{getegid, geteuid};
 use std::fs;
 
@@ -15,24 +15,25 @@ impl Ids {
     }
 }
 
-/// The namespaces that a helper in such a place does not share with others (`CLONE_NEW*`). Apart, that of users is the fork server's.
-pub(super) const fn flags(place: Place) -> i32 {
+/// The namespaces that a helper in this place has for itself (`CLONE_NEW*`). Helpers apart share the fork
+/// server's namespace of users.
+pub(super) const fn flags(place: Namespaces) -> i32 {
     let own = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
     match place {
-        Place::Host => 0,
-        Place::Networked => own | libc::CLONE_NEWUSER,
-        Place::Apart => own,
+        Namespaces::Host => 0,
+        Namespaces::Networked => own | libc::CLONE_NEWUSER,
+        Namespaces::Apart => own,
     }
 }
 
-/// Makes this process's new user namespace usable, and the last one: nothing inside can make another.
+/// Makes this process's new user namespace usable, and forbids further user namespaces within it.
 pub(super) fn settle(ids: &Ids) -> Result<(), Failure> {
-    // A user who is mapped to itself. Groups other than the first cannot be mapped without privileges.
+    // The user is mapped to itself. Further groups cannot be mapped without privileges.
     write("/proc/self/setgroups", "deny")?;
     write("/proc/self/uid_map", &format!("{0} {0} 1", ids.user))?;
     write("/proc/self/gid_map", &format!("{0} {0} 1", ids.group))?;
     write("/proc/sys/user/max_user_namespaces", "0")?;
-    // This process is small; what it starts inherits this, and is killed before the daemon when memory runs out.
+    // When memory runs out, this small process and its children are killed before the daemon.
     let _ = fs::write("/proc/self/oom_score_adj", "500");
     kernel::bound_capabilities()
 }

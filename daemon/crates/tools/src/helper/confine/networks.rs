@@ -1,8 +1,9 @@
 //! Networks that are nothing but a loopback device, for commands without network.
 //!
-//! To make one and to end it takes the kernel longer than all the rest of a sandbox (0.34 and 0.3 ms on one machine). So one whose
-//! processes have all ended is used again. Two helpers never have the same one at the same time, so commands find nobody but
-//! themselves in it, and it keeps nothing of earlier ones: their sockets end with them.
+//! The kernel needs longer to make and end a network (0.34 and 0.3 ms on one machine) than for all the rest
+//! of a sandbox. So a network whose processes have all ended is used again. Two helpers never have the same
+//! network at the same time, so a command finds nobody else in it. The network keeps nothing of earlier
+//! commands, whose sockets ended with them.
 
 use super::{Failure, kernel, namespaces::write};
 use rustix::{
@@ -14,11 +15,11 @@ use std::{
     os::fd::{AsFd as _, OwnedFd},
 };
 
-/// How many are kept that nobody uses.
+/// The most unused networks that are kept.
 const FREE: usize = 4;
 
-/// What a network would keep of connections that are over, and how it is turned off: the port of a server that was closed would be in use
-/// for a minute, and what was measured of a connection would count for the next.
+/// Settings that make a network forget closed connections. Otherwise a closed server's port would stay in use
+/// for a minute, and measurements of one connection would count for the next.
 const FORGETS: [(&str, &str); 2] =
     [("/proc/sys/net/ipv4/tcp_max_tw_buckets", "0"), ("/proc/sys/net/ipv4/tcp_no_metrics_save", "1")];
 
@@ -26,15 +27,15 @@ const FORGETS: [(&str, &str); 2] =
 #[derive(Default)]
 pub(super) struct Networks {
     free: Vec<OwnedFd>,
-    /// By the process id of the helper.
+    /// Networks in use, by the helper's process id.
     used: HashMap<i32, OwnedFd>,
 }
 
-/// A network that this process is in, and nobody else. It can be used again unless it would keep something.
+/// A network that only this process is in. `None`: the network would keep something, and is not used again.
 pub(super) struct Entered(Option<OwnedFd>);
 
 impl Networks {
-    /// Moves this process into a network that nobody uses, so that a helper that is forked now has it.
+    /// Moves this process into an unused network, for the helper that is forked next.
     pub(super) fn enter(&mut self) -> Result<Entered, Failure> {
         let Some(free) = self.free.pop() else { return make() };
         move_into_link_name_space(free.as_fd(), Some(LinkNameSpaceType::Network))
@@ -42,13 +43,13 @@ impl Networks {
         Ok(Entered(Some(free)))
     }
 
-    /// The helper with this process id has it.
+    /// Notes that the helper with this process id has the network.
     pub(super) fn give(&mut self, Entered(network): Entered, helper: i32) {
         self.used.extend(network.map(|network| (helper, network)));
     }
 
-    /// A child has ended. If it was a helper, it was the first process of its namespace of processes, and the others there ended
-    /// before it.
+    /// A child has ended. A helper is the first process of its process namespace, so all other processes of
+    /// its network have ended, too.
     pub(super) fn take_back(&mut self, child: i32) {
         let returned = self.used.remove(&child).filter(|_| self.free.len() < FREE);
         self.free.extend(returned);

@@ -1,14 +1,15 @@
 //! The filter of system calls, as a program for the kernel (seccomp(2), BPF).
 //!
-//! When it is installed the kernel runs it once for the number of every call there is, to find out which ones are always allowed, and
-//! does not run it for those again. So its time counts when a sandbox is made: it finds the answer by bisection.
+//! When the filter is installed, the kernel runs it once for each call number, and never again for the calls
+//! that are always allowed. So the filter's time counts when a sandbox is made, and the filter finds its
+//! answer by bisection.
 
 use super::Failure;
 use seccompiler::{BpfProgram, apply_filter, sock_filter};
 use std::{collections::BTreeMap, env::consts::ARCH, io};
 
-/// Calls that reach parts of the kernel no command of an agent needs, and where many of its faults have been found. Those that
-/// mount are refused by Landlock and for want of capabilities as well.
+/// Calls into parts of the kernel that no command of an agent needs, and in which many faults have been
+/// found. (Landlock and missing capabilities refuse mounts as well.)
 const REFUSED: &[i64] = &[
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
@@ -45,8 +46,8 @@ const OPEN_TREE_ATTR: i64 = 467;
 /// On x86-64 the calls of the x32 interface have numbers from here on. No other machine has such numbers.
 const X32: i64 = 0x4000_0000;
 
-/// Where the kernel puts what a filter reads (`struct seccomp_data`): the number of the call, the machine, and the lower half of the
-/// first argument.
+/// Where the kernel puts what a filter reads (`struct seccomp_data`): the number of the call, the machine,
+/// and the lower half of the first argument.
 const NUMBER: u32 = 0;
 const MACHINE: u32 = 4;
 const FIRST_ARGUMENT: u32 = 16;
@@ -55,9 +56,9 @@ const FIRST_ARGUMENT: u32 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Allow,
-    /// The call fails with this error.
+    /// The call fails with this error number.
     Fail(i32),
-    /// It fails with EPERM if its first argument compares so (`BPF_J*`) with this value.
+    /// The call fails with EPERM if its first argument compares so (`BPF_J*`) with this value.
     RefuseIf(u32, u32),
 }
 
@@ -65,9 +66,9 @@ const REFUSE: Answer = Answer::Fail(libc::EPERM);
 
 /// The filters of both levels.
 pub(in super::super) struct Filters {
-    /// Namespaces confine its sockets.
+    /// For commands in namespaces, which confine sockets.
     with_sockets: Result<BpfProgram, &'static str>,
-    /// Nothing else would.
+    /// For commands without namespaces: this filter refuses sockets.
     without_sockets: Result<BpfProgram, &'static str>,
 }
 
@@ -98,7 +99,7 @@ impl Filters {
     }
 }
 
-/// The filter that gives these answers besides.
+/// The filter with these further answers.
 fn program(further: &[(i64, Answer)]) -> Result<BpfProgram, &'static str> {
     let mut answers = BTreeMap::from([(0, Answer::Allow), (X32, REFUSE)]);
     for (call, answer) in REFUSED.iter().map(|call| (*call, REFUSE)).chain(further.iter().copied()) {
@@ -111,7 +112,7 @@ fn program(further: &[(i64, Answer)]) -> Result<BpfProgram, &'static str> {
         vec![
             load(MACHINE),
             jump(libc::BPF_JEQ, machine()?, 1, 0),
-            // A call of another machine's interface, whose numbers mean something else.
+            // A call of another machine's interface has other numbers.
             answer(libc::SECCOMP_RET_KILL_PROCESS),
             load(NUMBER),
         ],
@@ -120,7 +121,8 @@ fn program(further: &[(i64, Answer)]) -> Result<BpfProgram, &'static str> {
     .concat())
 }
 
-/// Instructions that find the range of the loaded number, each of which begins with a number, and give its answer.
+/// Instructions that find the range of the loaded number and give the range's answer. Each range begins with
+/// a number.
 fn bisect(ranges: &[(i64, Answer)]) -> Result<Vec<sock_filter>, &'static str> {
     let (below, above) = ranges.split_at(ranges.len() / 2);
     let ([_, ..], [(first, _), ..]) = (below, above) else {

@@ -2,7 +2,7 @@
 
 use std::{iter::Peekable, ops::Range, str::CharIndices};
 
-/// A setting, and where it stands.
+/// A setting, and its place in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
     /// In lower case, as the key.
@@ -11,7 +11,7 @@ pub(crate) struct Setting {
     pub(crate) key: String,
     /// `None` for a key alone, which means true.
     pub(crate) value: Option<String>,
-    /// From its key to the end of its last line, in bytes.
+    /// The place from the key to the end of the last line, in bytes.
     pub(crate) at: Range<usize>,
 }
 
@@ -25,7 +25,7 @@ impl Setting {
         }
     }
 
-    /// Its value; that of a key alone is empty.
+    /// The setting's value; empty for a key alone.
     pub(crate) fn text(&self) -> &str {
         self.value.as_deref().unwrap_or_default()
     }
@@ -85,7 +85,7 @@ impl Reader<'_> {
         self.letters.peek().map(|(_, letter)| *letter)
     }
 
-    /// Where the next letter is.
+    /// The place of the next letter.
     fn at(&mut self) -> usize {
         self.letters.peek().map_or(self.end, |(at, _)| *at)
     }
@@ -94,7 +94,7 @@ impl Reader<'_> {
         while self.next().is_some_and(|(_, letter)| letter != '\n') {}
     }
 
-    /// What follows `[`: the section, perhaps with a subsection, in either of the two forms.
+    /// The section after `[`, perhaps with a subsection, in either of the two forms.
     fn section(&mut self) -> Option<(String, Option<String>)> {
         let mut name = String::new();
         loop {

@@ -1,5 +1,5 @@
-//! Which settings of a repository make git run nothing, and read no further configuration. All others count as if they did: git gets new
-//! settings with each version, and what is unknown here must not pass.
+//! The settings of a repository that make git run nothing and read no further configuration. All other
+//! settings count as harmful: git gets new settings with each version, and unknown settings must not pass.
 
 use super::config::Setting;
 
@@ -29,7 +29,7 @@ const SECTIONS: [&str; 22] = [
     "status",
 ];
 
-/// Of sections that have settings of both kinds, those that run nothing. (Without a subsection.)
+/// The harmless settings of sections that have harmful ones, too. (Without a subsection.)
 const SETTINGS: [(&str, &[&str]); 6] = [
     (
         "core",
@@ -104,7 +104,7 @@ pub(super) fn is_harmless(setting: &Setting) -> bool {
     let Setting { section, subsection, key, .. } = setting;
     let value = setting.text();
     match (section.as_str(), subsection.as_deref(), key.as_str()) {
-        // Another program is in place of the network with `ext::` and its kind.
+        // With `ext::` and its kind git runs a program in place of the network.
         ("remote" | "submodule", Some(_), "url" | "pushurl") => !value.contains("::"),
         ("remote", Some(_), "fetch" | "push" | "tagopt" | "prune" | "prunetags" | "mirror" | "promisor") => {
             true

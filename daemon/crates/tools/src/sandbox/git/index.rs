@@ -7,16 +7,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The mode of a gitlink: a repository within the work tree, which git enters.
+/// The mode of a gitlink: a repository within the work tree that git enters.
 const GITLINK: u32 = 0o160_000;
 
 /// Bytes of an entry before its object id: times, device, inode, mode, user, group, size.
 const STAT: usize = 40;
 
-/// Where in an entry its mode is.
+/// The place of the mode in an entry.
 const MODE: usize = 24;
 
-/// The paths of all gitlinks in an index, relative to the work tree. A missing index has none.
+/// The paths of all gitlinks in an index, relative to the work tree. A missing index has no gitlinks.
 ///
 /// # Errors
 /// The index cannot be read or is not one.
@@ -29,7 +29,8 @@ pub(crate) fn gitlinks(folder: &Path, id_length: usize) -> io::Result<Vec<PathBu
     Ok(links)
 }
 
-/// The name of the file in the git folder that has most entries of a split index; `None`: the index is not split.
+/// The name of the file in the git folder that has most entries of a split index; `None`: the index is not
+/// split.
 ///
 /// # Errors
 /// As [`gitlinks`].
@@ -44,7 +45,7 @@ fn read_file(file: &Path, id_length: usize) -> io::Result<(Vec<PathBuf>, Option<
     }
 }
 
-/// The gitlinks, and the file that this index completes.
+/// The gitlinks, and the name of the shared index that this index completes.
 fn read(bytes: &[u8], id_length: usize) -> Option<(Vec<PathBuf>, Option<String>)> {
     let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?));
     let version = number(4).filter(|version| bytes.starts_with(b"DIRC") && (2..=4).contains(version))?;
@@ -88,7 +89,7 @@ fn read(bytes: &[u8], id_length: usize) -> Option<(Vec<PathBuf>, Option<String>)
     Some((links, base))
 }
 
-/// A number of variable length, and where it ends.
+/// A number of variable length, and the place where it ends.
 fn varint(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
     let mut value = usize::from(bytes.get(at)? & 0x7f);
     while bytes.get(at)? & 0x80 != 0 {

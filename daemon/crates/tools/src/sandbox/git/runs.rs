@@ -1,4 +1,4 @@
-//! What git runs, or takes configuration from, because of what is in a git folder. Nothing here runs git.
+//! What git runs or reads configuration from because of a git folder. Nothing here runs git.
 
 use super::{
     config::{self, Setting},
@@ -40,7 +40,7 @@ pub(crate) enum Cause {
 }
 
 impl Cause {
-    /// The file that it is in.
+    /// The file that holds the cause.
     pub(crate) fn file(&self) -> &Path {
         match self {
             Self::Setting { file, .. }
@@ -50,7 +50,7 @@ impl Cause {
         }
     }
 
-    /// What it is, after "`FILE` ".
+    /// Words for the cause, after "`FILE` ".
     pub(crate) fn words(&self) -> String {
         match self {
             Self::Setting { name, value, .. } => format!("sets `{name} = {value}`"),
@@ -88,7 +88,7 @@ pub(crate) fn add_causes(folder: &Path, causes: &mut Causes) {
         let named = fs::read_to_string(&file)
             .ok()
             .and_then(|text| fs::canonicalize(folder.join(text.trim_end())).ok());
-        // A linked work tree's folder lies in the one that it names.
+        // The git folder of a linked work tree lies in the common git folder that it names.
         let is_linked = folder.parent().is_some_and(|above| {
             above.file_name().is_some_and(|name| name == "worktrees")
                 && named.is_some()
@@ -140,7 +140,7 @@ pub(crate) fn without(text: &str, file: &Path, causes: &Causes) -> Option<String
     for setting in settings.iter().filter(|setting| is_cause(setting)) {
         kept.push_str(text.get(from..setting.at.start)?);
         from = setting.at.end;
-        // What follows must not become part of the line before.
+        // The text after a removed setting must not join the line before it.
         kept.push('\n');
     }
     kept.push_str(text.get(from..)?);

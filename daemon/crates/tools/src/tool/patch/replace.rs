@@ -2,10 +2,10 @@
 
 use std::{borrow::Cow, ops::Range};
 
-/// The text after the piece has been replaced, once or everywhere; or how often it occurs.
+/// The text with the piece replaced, once or everywhere; or how often the piece occurs.
 ///
-/// A line end of `old` is also that of a text with CRLF, and those of `new` become the line end of their place, unless there is a
-/// carriage return in them. What `old` and `new` have in common at both ends stays.
+/// A line end of `old` also matches CRLF in the text. Line ends of `new` become those of the place, unless
+/// `new` has a carriage return. What `old` and `new` have in common at both ends stays as it is.
 pub(super) fn replace(text: &str, old: &str, new: &str, all: bool) -> Result<String, usize> {
     let flat = if old.contains('\r') { Flat::as_it_is(text) } else { Flat::of(text) };
     let found: Vec<usize> = flat.text.match_indices(old).map(|(at, _)| at).collect();
@@ -34,13 +34,13 @@ pub(super) fn replace(text: &str, old: &str, new: &str, all: bool) -> Result<Str
 /// A text whose line ends are all LF.
 struct Flat<'a> {
     text: Cow<'a, str>,
-    /// Where it has a line end that is CRLF in the text itself.
+    /// The places of line ends that are CRLF in the original text.
     crlf: Vec<usize>,
 }
 
 impl<'a> Flat<'a> {
     fn of(text: &'a str) -> Self {
-        // Each one before it has lost a byte.
+        // Each CRLF before the place has lost a byte.
         let crlf: Vec<usize> = text.match_indices("\r\n").enumerate().map(|(n, (at, _))| at - n).collect();
         if crlf.is_empty() {
             Self::as_it_is(text)
@@ -53,7 +53,7 @@ impl<'a> Flat<'a> {
         Self { text: text.into(), crlf: Vec::new() }
     }
 
-    /// The place in the text itself.
+    /// The place in the original text.
     fn place(&self, at: usize) -> usize {
         at + self.crlf.partition_point(|end| *end < at)
     }
@@ -66,7 +66,7 @@ fn in_common(a: &str, b: &str) -> (usize, usize) {
     }
     let start = bytes(a.chars(), b.chars());
     let end = bytes(a[start..].chars().rev(), b[start..].chars().rev());
-    // A line end is one thing: half of it is not in common.
+    // Half of a CRLF does not count as common.
     let is_half = b[start..b.len() - end].ends_with('\r') && b[b.len() - end..].starts_with('\n');
     (start, if is_half { end - 1 } else { end })
 }

@@ -1,8 +1,9 @@
-//! The risk of a command, for the person who decides about it. It does not change whether a call asks.
+//! The risk of a command, for the person who decides about the command. The risk does not change whether a
+//! call asks.
 //!
-//! Low: it certainly only reads, within the workspace. Medium: it changes files of the workspace. High: everything else, and
-//! every command that is not understood. Understood are commands joined by `;`, `&&`, `||` and `|`, each a program by its bare
-//! name, and words without expansions.
+//! Low: the command certainly only reads, within the workspace. Medium: the command changes files of the
+//! workspace. High: everything else, and every command that is not understood. Understood are commands joined
+//! by `;`, `&&`, `||` and `|`, each with a program by its bare name and words without expansions.
 
 mod programs;
 
@@ -33,7 +34,8 @@ pub(super) fn of(command: &str, ground: &Ground<'_>) -> Risk {
     commands.chain(redirects).max().unwrap_or(Risk::High)
 }
 
-/// Whether no backslash escapes anything: bash executes the line, and how parsers read escapes is where they differ most.
+/// Whether no backslash escapes anything. Parsers and bash, which executes the line, differ most in how they
+/// read escapes.
 fn is_unescaped(line: &str, script: &Script) -> bool {
     let words = script.commands.iter().flat_map(|command| &command.words).filter_map(Word::literal);
     let backslashes = |text: &str| text.matches('\\').count();
@@ -67,7 +69,8 @@ fn is_inside(word: &str) -> bool {
         && Path::new(word).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// Whether the `PATH` is searched only in folders that the agent cannot write to, up to the one with the system's programs.
+/// Whether the `PATH` is searched only in folders that the agent cannot write to, up to the one with the
+/// system's programs.
 fn programs_are_the_systems(ground: &Ground<'_>) -> bool {
     for folder in ground.path.unwrap_or_default().split(':') {
         if matches!(folder, "/usr/bin" | "/bin") {
@@ -134,7 +137,7 @@ mod tests {
                 "mv src/a.rs src/b.rs",
                 "echo one > notes.txt",
                 "ls >> list.txt",
-                // It writes the index, and runs programs that the repository configures.
+                // Git writes the index, and runs programs that the repository configures.
                 "git status",
                 "git diff --stat",
                 "git log --oneline -5",
@@ -143,7 +146,7 @@ mod tests {
         );
     }
 
-    /// "Low" would be wrong for each of these, and a person may allow a low risk with one key.
+    /// None of these is of low risk, which a person may allow with one key.
     const HOSTILE: &[&str] = &[
         // Paths outside the workspace.
         "cat /etc/passwd",

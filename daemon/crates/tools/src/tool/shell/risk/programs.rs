@@ -1,5 +1,5 @@
-//! Programs that are known to only read when used with these options and words. Any other option may write, run or use the
-//! network, in this version of the program or a later one.
+//! Programs that are known to only read when used with these options and words. Any other option may write,
+//! run or use the network, in this version of the program or a later one.
 
 use super::is_inside;
 use abide_protocol::transcript::Risk;
@@ -7,7 +7,7 @@ use abide_protocol::transcript::Risk;
 /// A program and its known options.
 pub(super) struct Program {
     name: &'static str,
-    /// Bash runs it without searching `PATH`.
+    /// Bash runs the program without searching `PATH`.
     pub(super) is_builtin: bool,
     /// Option letters that may be combined after one `-`, with a number after them.
     letters: &'static str,
@@ -18,13 +18,13 @@ pub(super) struct Program {
 
 /// What the words that are not options may be.
 enum Operands {
-    /// It does not open them.
+    /// The program does not open them.
     Words,
     /// Paths within the workspace.
     Inside,
-    /// At most one such path: a second one would be written.
+    /// At most one such path, because the program would write to a second one.
     OneInside,
-    /// Exactly one such path: without it the home folder is taken.
+    /// Exactly one such path, because without a path the program takes the home folder.
     FolderInside,
     /// A format that begins with this character: anything else would set something.
     Beginning(char),
@@ -140,7 +140,7 @@ static GIT: &[Program] = &[
     reads("add", "Aupvn", &["--all"]),
 ];
 
-/// The program that these words run, and the risk of this use. `None`: it is not known.
+/// The program that these words run, and the risk of this use. `None`: the risk is not known.
 pub(super) fn risk(words: &[String]) -> Option<(&'static Program, Risk)> {
     let (name, words) = words.split_first()?;
     if name == "git" {
