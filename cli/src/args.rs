@@ -72,14 +72,14 @@ pub(crate) fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
 
 /// Agents that go on when the window closes
 ///
-/// Tasks belong to a daemon, which starts by itself when it is needed: closing this program stops none of them.
-/// Ids are shown short. The beginning of what is shown of a task or a conversation is accepted, and any unique beginning or end of a
-/// whole id. `last` or `@1` is the newest task, `@2` the one before it.
+/// Tasks belong to a daemon, which starts by itself when it is needed: closing this program stops none of
+/// them. Ids are shown short. The beginning of what is shown of a task or a conversation is accepted, and any
+/// unique beginning or end of a whole id. `last` or `@1` is the newest task, `@2` the one before it.
 #[derive(Debug, Parser)]
 #[command(name = "abide", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// Print JSON: one document, or one line per event where a command follows something. Errors are one line of JSON on standard
-    /// error
+    /// Print JSON: one document, or one line per event where a command follows something. Errors are one line
+    /// of JSON on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// When to use colours (NO_COLOR is respected)

@@ -1,7 +1,7 @@
 //! Shell completion of ids and names that the daemon knows.
 //!
-//! The script that `abide completions` prints runs this program with [`VARIABLE`] set. A running daemon is asked, but none is
-//! started. After an error nothing is offered and nothing is printed.
+//! The script that `abide completions` prints runs this program with [`VARIABLE`] set. A running daemon is
+//! asked, but none is started. After an error nothing is offered and nothing is printed.
 
 use crate::{
     args::Cli,

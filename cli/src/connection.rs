@@ -22,8 +22,8 @@ use abide_client::{
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How often a request is sent that may be repeated: a daemon that hands over to another program may take a connection, also a new one,
-/// that it does not serve any more.
+/// How often a request is sent that may be repeated: a daemon that hands over to another program may take a
+/// connection, also a new one, that it does not serve any more.
 const ATTEMPTS: usize = 3;
 /// The pause between two attempts to reach a daemon that hands over.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
@@ -35,8 +35,8 @@ const BUILT_IN: [KnownProvider; 2] = [ANTHROPIC, OPENAI];
 pub(crate) struct Daemon {
     home: Home,
     client: Client,
-    /// Whether a daemon is started if none runs any more, to send a request again. A command that is about the daemon that runs does not do
-    /// that: perhaps a person has stopped it.
+    /// Whether a daemon is started if none runs any more, to send a request again. A command that is about
+    /// the daemon that runs does not do that: perhaps a person has stopped it.
     starts: bool,
 }
 
@@ -46,7 +46,8 @@ impl Daemon {
         let home = Home::from_env()?;
         match autostart::connect_or_start(&home, options()).await {
             Ok(client) => Ok(Self { home, client, starts: true }),
-            // Where systemd holds the socket, clients of a daemon that cannot start wait in vain. The program says why it cannot.
+            // Where systemd holds the socket, clients of a daemon that cannot start wait in vain. The program
+            // says why it cannot.
             Err(waited @ ConnectError::Timeout(_)) => {
                 let refused = autostart::check(&home, &Start::default()).await.err();
                 Err(refused.map_or(waited, ConnectError::Start).into())
@@ -79,8 +80,8 @@ impl Daemon {
         }
     }
 
-    /// Waits until the daemon has handed over to another program, and connects to that one. A daemon that has ended instead is started
-    /// again only by a command that may start one.
+    /// Waits until the daemon has handed over to another program, and connects to that one. A daemon that has
+    /// ended instead is started again only by a command that may start one.
     pub(crate) async fn until_replaced(&mut self) -> Result<(), CommandError> {
         let mut notifications = self.client.notifications();
         while notifications.next().await.is_some() {}
@@ -91,7 +92,8 @@ impl Daemon {
         Ok(())
     }
 
-    /// Sends a request. After a cut connection the effect of one that acts is unknown, so only one that reads is sent again.
+    /// Sends a request. After a cut connection the effect of one that acts is unknown, so only one that reads
+    /// is sent again.
     pub(crate) async fn call<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError> {
         match M::ACCESS {
             Access::Read => self.call_again::<M>(params).await,
@@ -99,7 +101,8 @@ impl Daemon {
         }
     }
 
-    /// Sends a request once, also one that reads: for a command that follows the daemon, and starts one itself if it was not told to stop.
+    /// Sends a request once, also one that reads: for a command that follows the daemon, and starts one
+    /// itself if it was not told to stop.
     pub(crate) async fn call_once<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError> {
         self.connect_again().await?;
         Ok(self.client.call::<M>(params).await?)
@@ -116,8 +119,8 @@ impl Daemon {
         Ok(())
     }
 
-    /// Sends a request again if the daemon ends meanwhile, perhaps to hand over to another program: only for requests that may be repeated
-    /// without harm.
+    /// Sends a request again if the daemon ends meanwhile, perhaps to hand over to another program: only for
+    /// requests that may be repeated without harm.
     pub(crate) async fn call_again<M: Method>(
         &mut self,
         params: M::Params,
@@ -140,8 +143,8 @@ impl Daemon {
         async move { Ok(client.call::<M>(params).await?) }
     }
 
-    /// Warns a person who starts a task of what may surprise them: a configuration that is refused, or a key that this shell has
-    /// and the daemon lacks.
+    /// Warns a person who starts a task of what may surprise them: a configuration that is refused, or a key
+    /// that this shell has and the daemon lacks.
     pub(crate) async fn warn(&mut self) -> Result<(), CommandError> {
         let status = self.call::<Status>(StatusParams::default()).await?;
         if let Some(refused) = &status.config.refused {
@@ -158,7 +161,8 @@ impl Daemon {
         Ok(())
     }
 
-    /// Warns if the daemon has no provider of this name: it may be a typing error, or a provider that is configured later.
+    /// Warns if the daemon has no provider of this name: it may be a typing error, or a provider that is
+    /// configured later.
     pub(crate) async fn warn_of_unknown(&mut self, provider: &str) -> Result<(), CommandError> {
         let params = ListModelsParams { offline: true, provider: None };
         let known = self.call::<ListModels>(params).await?.providers;
@@ -198,7 +202,8 @@ impl Overview {
         Ok(Self { live, view: OverviewView::default() })
     }
 
-    /// Folds the next update in. If the daemon has died, it is started again. Cancel-safe until an update comes.
+    /// Folds the next update in. If the daemon has died, it is started again. Cancel-safe until an update
+    /// comes.
     pub(crate) async fn next(&mut self, daemon: &Daemon) -> Result<(), CommandError> {
         let update = self.live.next().await;
         let is_lost = matches!(update, Update::Disconnected { .. });
@@ -217,7 +222,8 @@ impl Overview {
 async fn connect(home: &Home) -> Result<Client, CommandError> {
     let deadline = Instant::now() + Start::default().deadline;
     loop {
-        // Lock and socket stay open while it hands over. Where systemd holds the socket, connecting would start a daemon.
+        // Lock and socket stay open while it hands over. Where systemd holds the socket, connecting would
+        // start a daemon.
         if !home::is_held(home) {
             return Err(ConnectError::NotRunning { socket: home.socket()? }.into());
         }

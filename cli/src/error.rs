@@ -1,4 +1,5 @@
-//! Errors of commands: a kind that decides the exit code, a message and a hint. All other errors are converted here.
+//! Errors of commands: a kind that decides the exit code, a message and a hint. All other errors are
+//! converted here.
 
 use crate::{
     exit::Exit,
@@ -68,7 +69,8 @@ impl CommandError {
         self.refusal.as_ref().is_some_and(|refusal| refusal.kind() == kind)
     }
 
-    /// Whether the daemon ended, or was about to, so that the request was not carried out or its reply did not come.
+    /// Whether the daemon ended, or was about to, so that the request was not carried out or its reply did
+    /// not come.
     pub(crate) fn is_end_of_daemon(&self) -> bool {
         self.kind == Kind::NoDaemon || self.is(ErrorKind::ShuttingDown)
     }

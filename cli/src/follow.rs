@@ -6,10 +6,11 @@
 //!    └── answer, decision ── ask ◀──┘ open items
 //! ```
 //!
-//! [`Follow::run`] is one loop. Each turn it checks whether the following ends (`end`), then handles the oldest open question or
-//! approval (`ask`), then waits for an update, a second of the clock, or Ctrl-C. An update is folded into the view; its changes are
-//! printed after it, or, while a prompt is open, when the prompt is done. Ctrl-C detaches, or stops the task if the command says so.
-//! `chat` listens too: when the person begins to type, [`Follow::next`] says so, and goes on after the line.
+//! [`Follow::run`] is one loop. Each turn it checks whether the following ends (`end`), then handles the
+//! oldest open question or approval (`ask`), then waits for an update, a second of the clock, or Ctrl-C. An
+//! update is folded into the view; its changes are printed after it, or, while a prompt is open, when the
+//! prompt is done. Ctrl-C detaches, or stops the task if the command says so. `chat` listens too: when the
+//! person begins to type, [`Follow::next`] says so, and goes on after the line.
 
 mod ask;
 mod end;
@@ -51,7 +52,8 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, 
 const TICK: Duration = Duration::from_secs(1);
 /// If no update comes for this long, all records of an ended task have come.
 const QUIET: Duration = Duration::from_secs(1);
-/// How long the records that were missed may take to come. A snapshot after which they come has the newest state of tasks already.
+/// How long the records that were missed may take to come. A snapshot after which they come has the newest
+/// state of tasks already.
 const CATCH_UP: Duration = Duration::from_millis(500);
 
 /// The conversation to follow, and how to print it.
@@ -129,8 +131,8 @@ pub(crate) struct Follow<'d> {
     progress: Progress,
     /// Questions and approvals that were answered here. The records of the answers may not have come yet.
     settled: HashSet<PendingId>,
-    /// Until then the records may come that were missed while the connection was lost. No question is asked before they are printed,
-    /// because they say what led to it.
+    /// Until then the records may come that were missed while the connection was lost. No question is asked
+    /// before they are printed, because they say what led to it.
     behind_until: Option<Instant>,
     /// The record of the task's end has come.
     saw_end: bool,
@@ -190,7 +192,8 @@ impl<'d> Follow<'d> {
         self.follow(terminal).await
     }
 
-    /// Waits for what the person types or does. What comes meanwhile is folded, and printed when this goes on.
+    /// Waits for what the person types or does. What comes meanwhile is folded, and printed when this goes
+    /// on.
     pub(crate) async fn during<T>(&mut self, typed: impl Future<Output = T>) -> Result<T, CommandError> {
         self.screen.prompt("")?;
         tokio::pin!(typed);
@@ -218,7 +221,8 @@ impl<'d> Follow<'d> {
         matches!(self.view.connection(), Connection::Ended { .. })
     }
 
-    /// Marks the shown messages as read. (Also before a prompt waits, because the person may close the terminal then.)
+    /// Marks the shown messages as read. (Also before a prompt waits, because the person may close the
+    /// terminal then.)
     async fn mark_read(&mut self) {
         // A sub-task's own timeline has none of the conversation's messages.
         let has_them = !matches!(self.target.scope, Scope::Task(_));
@@ -349,7 +353,8 @@ impl<'d> Follow<'d> {
         Ok(self.screen.live(self.progress.lines(&self.view, self.target.task, room))?)
     }
 
-    /// Tells the daemon that a person sees this conversation, so that it sends no desktop notifications about it.
+    /// Tells the daemon that a person sees this conversation, so that it sends no desktop notifications about
+    /// it.
     async fn focus(&mut self) {
         if matches!(self.target.answerer, Answerer::Person(_)) {
             let params = FocusParams { conversation_id: Some(self.target.conversation), inbox: false };
@@ -358,8 +363,8 @@ impl<'d> Follow<'d> {
         }
     }
 
-    /// Whether all records have come of a task that had ended before the following began: no update comes for [`QUIET`]. The record of
-    /// its end may be before the cursor, so it cannot be waited for.
+    /// Whether all records have come of a task that had ended before the following began: no update comes for
+    /// [`QUIET`]. The record of its end may be before the cursor, so it cannot be waited for.
     async fn is_quiet(&mut self) -> Result<bool, CommandError> {
         match timeout(QUIET, self.live.next()).await {
             Err(_) => Ok(true),

@@ -10,7 +10,8 @@ use abide_client::protocol::{
     },
 };
 
-/// The conversation with this id, or that of the task with this id. For commands that read a conversation or continue it.
+/// The conversation with this id, or that of the task with this id. For commands that read a conversation or
+/// continue it.
 pub(crate) async fn conversation(daemon: &mut Daemon, id: &str) -> Result<ConversationId, CommandError> {
     let missing = match named(daemon, id).await {
         Ok(reply) => return Ok(reply.conversation.id),

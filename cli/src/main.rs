@@ -7,7 +7,8 @@
 //! * programs of systemd, for `daemon install`: [`systemd`]
 //! * errors: [`error`] (kind, message, hints) and exit codes: [`exit`]
 //!
-//! Everything from a model, a tool or the daemon passes through [`output::text`] before it is written to a terminal.
+//! Everything from a model, a tool or the daemon passes through [`output::text`] before it is written to a
+//! terminal.
 
 mod args;
 mod clock;

@@ -1,6 +1,8 @@
-//! Output. Renderers are pure: values in, text out. They always add colours; [`screen`] removes those where they are not wanted.
+//! Output. Renderers are pure: values in, text out. They always add colours; [`screen`] removes those where
+//! they are not wanted.
 //!
-//! No meaning by a colour, a mark or a column alone: `heard` tests that. What succeeds needs no word; all else has one.
+//! No meaning by a colour, a mark or a column alone: `heard` tests that. What succeeds needs no word; all
+//! else has one.
 //!
 //! Invariant: text of models, tools and the daemon is rendered only through [`text`].
 

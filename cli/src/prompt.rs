@@ -127,8 +127,8 @@ impl Takes {
 }
 
 impl ApprovalKey {
-    /// Any other key is `None`: an approval is never given by accident. The window's letters mean the same: `a` allows once, and
-    /// what is lasting takes another letter and Enter.
+    /// Any other key is `None`: an approval is never given by accident. The window's letters mean the same:
+    /// `a` allows once, and what is lasting takes another letter and Enter.
     pub(crate) const fn of(key: u8) -> Option<Self> {
         match key {
             b'y' | b'Y' | b'a' => Some(Self::Once),
@@ -149,7 +149,8 @@ impl ApprovalKey {
         }
     }
 
-    /// The meaning of a line at an approval that takes a word. A rejection needs no care, so its key counts too.
+    /// The meaning of a line at an approval that takes a word. A rejection needs no care, so its key counts
+    /// too.
     pub(crate) fn of_word(line: &str) -> Option<Self> {
         match line.trim().to_lowercase().as_str() {
             "yes" => Some(Self::Once),

@@ -1,4 +1,5 @@
-//! Replaces this process by another program of Abide, which prints here and whose exit code is this program's.
+//! Replaces this process by another program of Abide, which prints here and whose exit code is this
+//! program's.
 
 use crate::{error::CommandError, exit::Exit};
 use abide_client::program;

@@ -24,7 +24,8 @@ use abide_client::{
 };
 use std::path::Path;
 
-/// Starts a task. Each request has its own id, so that sending it again after a cut connection starts nothing twice.
+/// Starts a task. Each request has its own id, so that sending it again after a cut connection starts nothing
+/// twice.
 pub(crate) async fn start(
     daemon: &mut Daemon,
     params: StartTaskParams,

@@ -1,4 +1,5 @@
-//! systemd's user manager and its login manager, through `systemctl` and `loginctl`. No other part of this program knows systemd's commands.
+//! systemd's user manager and its login manager, through `systemctl` and `loginctl`. No other part of this
+//! program knows systemd's commands.
 
 use crate::{error::CommandError, output::text};
 use abide_client::login::{SERVICE, SOCKET};
@@ -92,7 +93,8 @@ async fn systemctl(arguments: &[&str]) -> Result<String, String> {
     run("systemctl", &[&["--user", "--no-pager", "--no-ask-password"], arguments].concat(), PATIENCE).await
 }
 
-/// Runs it to its end; it is killed when its time is over. Returns its standard output, or what went wrong, in words.
+/// Runs it to its end; it is killed when its time is over. Returns its standard output, or what went wrong,
+/// in words.
 async fn run(program: &str, arguments: &[&str], patience: Duration) -> Result<String, String> {
     #[expect(
         clippy::disallowed_methods,

@@ -16,7 +16,8 @@ use serde::Serialize;
 /// The answer or decision that counts, in words.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// It is the one that was asked for, even if another client sent it, or this one before its connection was cut.
+    /// It is the one that was asked for, even if another client sent it, or this one before its connection
+    /// was cut.
     pub(crate) as_asked: bool,
     pub(crate) words: String,
 }

@@ -1,5 +1,5 @@
-//! Returns unused memory to the system. The C library would keep most of what tasks needed, in as many arenas as there were threads:
-//! after ten thousand tasks that is several times what the daemon uses.
+//! Returns unused memory to the system. The C library would keep most of what tasks needed, in as many arenas
+//! as there were threads: after ten thousand tasks that is several times what the daemon uses.
 
 use crate::{session::Sessions, supervisor::Supervisor};
 use std::time::Duration;

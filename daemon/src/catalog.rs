@@ -1,5 +1,5 @@
-//! The models available under one configuration: from the configuration, the environment, the keys, and the model servers found on
-//! loopback.
+//! The models available under one configuration: from the configuration, the environment, the keys, and the
+//! model servers found on loopback.
 
 mod check;
 
@@ -56,7 +56,8 @@ impl Catalog {
         Self { inner: Arc::new(inner) }
     }
 
-    /// A catalog for another configuration. A provider with unchanged settings keeps its connections and its count of running calls.
+    /// A catalog for another configuration. A provider with unchanged settings keeps its connections and its
+    /// count of running calls.
     #[must_use]
     pub fn renewed(&self, config: Config) -> Self {
         let before = &*self.inner;
@@ -133,8 +134,8 @@ impl Catalog {
         self.providers_with(&self.local().await).default
     }
 
-    /// Asks a model for a few words: the named one, or a provider's default or first one. Returns which was asked, and the error if it
-    /// failed.
+    /// Asks a model for a few words: the named one, or a provider's default or first one. Returns which was
+    /// asked, and the error if it failed.
     pub async fn check(&self, named: &str) -> (String, Option<ModelError>) {
         let models = self.models().await;
         let model = if named.contains('/') {
@@ -154,8 +155,8 @@ impl Catalog {
         (model, failure)
     }
 
-    /// Providers (all, or the requested one) with their models, and the default model. Searches loopback again unless one provider is
-    /// requested.
+    /// Providers (all, or the requested one) with their models, and the default model. Searches loopback
+    /// again unless one provider is requested.
     pub async fn list(&self, params: &ListModelsParams) -> ListModelsReply {
         let local = if params.provider.is_some() { self.local().await } else { self.look().await };
         let default = self.providers_with(&local).default;

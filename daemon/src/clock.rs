@@ -1,8 +1,8 @@
 //! The only source of time and entropy.
 //!
-//! Three clocks are compared at each look. The system's clock may be set, the second one counts on while the machine sleeps, and the
-//! third one stands still then. What the system's clock shows is recorded; how far it has moved otherwise goes with each [`Mint`], so
-//! that work and delays are counted rightly ([`ClockMoved`]).
+//! Three clocks are compared at each look. The system's clock may be set, the second one counts on while the
+//! machine sleeps, and the third one stands still then. What the system's clock shows is recorded; how far it
+//! has moved otherwise goes with each [`Mint`], so that work and delays are counted rightly ([`ClockMoved`]).
 
 use abide_engine::Mint;
 use abide_protocol::{Timestamp, record::ClockMoved};
@@ -11,7 +11,8 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// From this difference between two looks on, in ms, a clock was set or the machine slept. A smaller one is a correction.
+/// From this difference between two looks on, in ms, a clock was set or the machine slept. A smaller one is a
+/// correction.
 const NOTICEABLE: i64 = 1_000;
 /// The clocks are read one after the other, within so many ms; otherwise they are read again.
 const AT_ONCE: i64 = 50;

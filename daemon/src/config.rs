@@ -1,4 +1,5 @@
-//! `config.toml`, the user's configuration. A missing file means the defaults; an invalid one is an error that names the line.
+//! `config.toml`, the user's configuration. A missing file means the defaults; an invalid one is an error
+//! that names the line.
 
 mod check;
 mod edit;

@@ -37,7 +37,8 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// The size of the disk reserve: deleted when the disk is full, so that stops and answers can still be committed.
+/// The size of the disk reserve: deleted when the disk is full, so that stops and answers can still be
+/// committed.
 const RESERVE: u64 = 32 * 1024 * 1024;
 /// The number of connections that read the database.
 const READERS: usize = 2;
@@ -92,7 +93,8 @@ pub enum Error {
     StoreFailed(String),
 }
 
-/// Runs a daemon until `ending` is set: by a signal, by the `shutdown` method, by the updater, or when the store fails.
+/// Runs a daemon until `ending` is set: by a signal, by the `shutdown` method, by the updater, or when the
+/// store fails.
 ///
 /// # Errors
 /// It could not start, or its store failed.

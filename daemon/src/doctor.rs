@@ -1,6 +1,7 @@
 //! Diagnosis and repair from outside: beside a running daemon, or when none can start.
 //!
-//! [`examine`] and [`backup`] change nothing. [`rebuild`], [`salvage`] and [`TruncatedDatabase`] need the home for themselves.
+//! [`examine`] and [`backup`] change nothing. [`rebuild`], [`salvage`] and [`TruncatedDatabase`] need the
+//! home for themselves.
 
 mod accept_loss;
 mod backup;

@@ -1,7 +1,7 @@
 //! Notifications for clients: committed records in `seq` order, latest-wins updates, and live deltas.
 //!
-//! Nothing upstream waits for a client. A subscriber's queue is bounded and merges deltas; a client that lets records pile up is told
-//! where to resume, and its connection is closed.
+//! Nothing upstream waits for a client. A subscriber's queue is bounded and merges deltas; a client that lets
+//! records pile up is told where to resume, and its connection is closed.
 
 mod ends;
 mod hub;

@@ -1,5 +1,5 @@
-//! What the daemon does not keep of the process that starts it, however it is started. A client leaves more behind
-//! ([`abide_client::fresh`]); a unit's umask and nice value are meant.
+//! What the daemon does not keep of the process that starts it, however it is started. A client leaves more
+//! behind ([`abide_client::fresh`]); a unit's umask and nice value are meant.
 
 use abide_protocol::limits::MAX_CONNECTIONS;
 

@@ -1,5 +1,6 @@
-//! Children that this process has from the program before it: a window that it had opened, say. The process executed this program and kept
-//! its id, so they are its children still, and stay zombies until it waits for them.
+//! Children that this process has from the program before it: a window that it had opened, say. The process
+//! executed this program and kept its id, so they are its children still, and stay zombies until it waits for
+//! them.
 
 use crate::supervisor::Supervisor;
 #[cfg(target_os = "linux")]
@@ -10,8 +11,9 @@ use {
     tokio::signal::unix::{SignalKind, signal},
 };
 
-/// Waits for the children that this process has now, so call it before any is started. All others are waited for by those who start them:
-/// until then no other process gets their ids, and their exit status is not taken away.
+/// Waits for the children that this process has now, so call it before any is started. All others are waited
+/// for by those who start them: until then no other process gets their ids, and their exit status is not
+/// taken away.
 #[cfg(target_os = "linux")]
 pub(crate) fn adopt(supervisor: &Supervisor) {
     let mut left = children();

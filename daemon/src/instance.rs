@@ -1,9 +1,10 @@
 //! Ensures one daemon for each home, and a socket that only its user can use.
 //!
-//! * The lock file in the data folder is held for life; its content (pid, socket, version) leads clients to the socket.
+//! * The lock file in the data folder is held for life; its content (pid, socket, version) leads clients to
+//!   the socket.
 //! * Only the holder of the lock replaces the socket, and only if no daemon answers there.
-//! * A socket that a service manager or the daemon before gives is used as it is, wherever it is (see [`Inherited`]), as long as its file
-//!   leads to it.
+//! * A socket that a service manager or the daemon before gives is used as it is, wherever it is (see
+//!   [`Inherited`]), as long as its file leads to it.
 //! * A peer must be the same user and no descendant of a tool, because a tool must not approve its own calls.
 
 mod folder;
@@ -101,8 +102,8 @@ impl Instance {
         Self::inherit(lock_path, Inherited::default())
     }
 
-    /// The same with what this process was given. The daemon before hands its lock over with its socket; for a service manager's socket, a
-    /// daemon that runs without one is asked to end.
+    /// The same with what this process was given. The daemon before hands its lock over with its socket; for
+    /// a service manager's socket, a daemon that runs without one is asked to end.
     ///
     /// # Errors
     /// As [`Self::take`].
@@ -129,7 +130,8 @@ impl Instance {
         Ok(Self { lock, lock_path, inherited, socket: None })
     }
 
-    /// Opens the socket, replacing a dead daemon's, or uses the inherited one, and announces it in the lock file. Needs a tokio runtime.
+    /// Opens the socket, replacing a dead daemon's, or uses the inherited one, and announces it in the lock
+    /// file. Needs a tokio runtime.
     ///
     /// # Errors
     /// The path has something other than a dead daemon's socket, or cannot be bound.

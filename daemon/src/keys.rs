@@ -1,9 +1,10 @@
-//! The providers' API keys: from the environment, else as stored by `abide key set`, in the system's keyring or, if there is none, in
-//! a file (0600).
+//! The providers' API keys: from the environment, else as stored by `abide key set`, in the system's keyring
+//! or, if there is none, in a file (0600).
 //!
 //! * A key never shows in an error, a log or `Debug`.
-//! * Looking up a key never waits: the keyring's keys are fetched ahead ([`KeyStore::fetch`]) and cached. The key file names the
-//!   providers whose keys are in the keyring; if it names none, the daemon never contacts the keyring.
+//! * Looking up a key never waits: the keyring's keys are fetched ahead ([`KeyStore::fetch`]) and cached. The
+//!   key file names the providers whose keys are in the keyring; if it names none, the daemon never contacts
+//!   the keyring.
 //! * The daemon never makes a keyring ask for a password: a locked one counts as absent until it is unlocked.
 
 mod configured;
@@ -139,7 +140,8 @@ impl KeyStore {
         self.read().keys().cloned().collect()
     }
 
-    /// Fetches the keyring's keys that are not cached yet; takes a few seconds at most, and no time if there are none.
+    /// Fetches the keyring's keys that are not cached yet; takes a few seconds at most, and no time if there
+    /// are none.
     pub async fn fetch(&self) {
         let wanted: Vec<String> = self
             .read()
@@ -163,7 +165,8 @@ impl KeyStore {
         }
     }
 
-    /// Fetches again after a lookup missed a key (a locked keyring, for example), at most every ten seconds. Never ends.
+    /// Fetches again after a lookup missed a key (a locked keyring, for example), at most every ten seconds.
+    /// Never ends.
     pub async fn keep_fetching(&self) {
         loop {
             self.missed.notified().await;

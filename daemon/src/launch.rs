@@ -1,7 +1,7 @@
 //! A new task's first record, which freezes mode, model, prompt, tools, limits, environment and workspace.
 //!
-//! Every new root task goes through a [`Launcher`]: its parameters become a [`Launch`], and that in its workspace
-//! becomes the record.
+//! Every new root task goes through a [`Launcher`]: its parameters become a [`Launch`], and that in its
+//! workspace becomes the record.
 
 mod error;
 mod folder;
@@ -59,7 +59,8 @@ impl Launcher {
     /// conversation, else from the configuration. Changes nothing.
     ///
     /// # Errors
-    /// Its model, its persona, its template or one of its tools does not exist, or a file of a persona or a prompt cannot be used.
+    /// Its model, its persona, its template or one of its tools does not exist, or a file of a persona or a
+    /// prompt cannot be used.
     pub async fn prepare(
         &self,
         request: &StartTaskParams,

@@ -1,15 +1,17 @@
-//! `abided`, the daemon that owns the tasks. This crate puts the parts together. Requests flow ipc → service → session → engine →
-//! store → events → ipc; the runner acts on what the store has committed.
+//! `abided`, the daemon that owns the tasks. This crate puts the parts together. Requests flow ipc → service
+//! → session → engine → store → events → ipc; the runner acts on what the store has committed.
 //!
-//! * [`ipc`]: the socket and its connections; [`service`]: requests, subscriptions, one handler for each method
+//! * [`ipc`]: the socket and its connections; [`service`]: requests, subscriptions, one handler for each
+//!   method
 //! * [`http`]: the HTTP interface, for other programs and devices
 //! * [`launch`]: everything that a new task's first record freezes; [`persona`]: its personas
 //! * [`session`]: one actor for each conversation; [`runner`]: model calls and tool calls
 //! * [`events`]: notifications to clients; [`notify`]: desktop notifications
-//! * [`config`], [`settings`]: the user's configuration; [`keys`], [`providers`], [`catalog`]: the available models
+//! * [`config`], [`settings`]: the user's configuration; [`keys`], [`providers`], [`catalog`]: the available
+//!   models
 //! * [`doctor`]: diagnosis and repair; [`update`]: goes over to a new program
-//! * `text_file`: reads the user's prompts; `private_file`: reads keys and tokens; `inherited_processes`: processes that the program
-//!   before has started
+//! * `text_file`: reads the user's prompts; `private_file`: reads keys and tokens; `inherited_processes`:
+//!   processes that the program before has started
 //! * [`allocator`], [`instance`], [`logging`], [`started_by`], [`supervisor`], [`clock`]: the process
 
 pub mod allocator;

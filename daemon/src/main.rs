@@ -73,8 +73,8 @@ fn run(foreground: bool) -> ExitCode {
     }
 }
 
-/// Executes the program in this process, with the same arguments; if that fails, this program again, which says why. Returns only if both
-/// fail, or if a signal has asked the daemon to end.
+/// Executes the program in this process, with the same arguments; if that fails, this program again, which
+/// says why. Returns only if both fail, or if a signal has asked the daemon to end.
 #[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "no process is started: this one goes on as the new program")]
 fn execute(

@@ -1,8 +1,9 @@
-//! Desktop notifications of what no window shows, and answers from them. The daemon sends them, because it runs when no client does.
-//! Nothing depends on them: questions and approvals wait in the inbox.
+//! Desktop notifications of what no window shows, and answers from them. The daemon sends them, because it
+//! runs when no client does. Nothing depends on them: questions and approvals wait in the inbox.
 //!
-//! A [`Feed`] says what commits mean; the [`Notifier`] keeps what should be on the screen (`board`), brings the screen there step by
-//! step, and hears what a person presses; the [`Actions`] carry that out, as a caller of the daemon's service like any other.
+//! A [`Feed`] says what commits mean; the [`Notifier`] keeps what should be on the screen (`board`), brings
+//! the screen there step by step, and hears what a person presses; the [`Actions`] carry that out, as a
+//! caller of the daemon's service like any other.
 
 mod actions;
 mod board;

@@ -1,7 +1,7 @@
 //! Personas: a system prompt under a name, with the tools, mode, model and step limit that go with it.
 //!
-//! A persona is a file `personas/NAME.md` beside the configuration, else a built-in one of that name. What the table `[personas.NAME]`
-//! says overrides it.
+//! A persona is a file `personas/NAME.md` beside the configuration, else a built-in one of that name. What
+//! the table `[personas.NAME]` says overrides it.
 
 mod front_matter;
 
@@ -221,7 +221,8 @@ impl Personas<'_> {
     }
 }
 
-/// Writes the built-in personas as files, beside those that exist. Returns the paths, and whether each was written.
+/// Writes the built-in personas as files, beside those that exist. Returns the paths, and whether each was
+/// written.
 ///
 /// # Errors
 /// The folder or a file cannot be written.

@@ -153,7 +153,8 @@ fn default_model(facts: Facts<'_>, configs: &[ProviderConfig]) -> DefaultModel {
         return chosen(format!("{provider}/{model}"), format!("{provider} was found on this machine"));
     }
     let demo = |why| chosen("demo/demo".to_owned(), why);
-    // A provider that was set up may have many models. Which of them is meant, and may cost something, is for a person to say.
+    // A provider that was set up may have many models. Which of them is meant, and may cost something, is for
+    // a person to say.
     match facts.config.providers.keys().find(|name| !lacks_key(facts, configs, name)) {
         Some(name) => demo(format!(
             "it is scripted, and no model; you have set up {name}: `abide config set model.default {name}/MODEL` makes a model of it the default"

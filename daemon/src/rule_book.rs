@@ -6,7 +6,8 @@ use abide_store::Store;
 use abide_tools::Tools;
 use std::sync::Arc;
 
-/// The rules remembered for a workspace; for one in a git worktree of a task also those for the person's folder that it stands for.
+/// The rules remembered for a workspace; for one in a git worktree of a task also those for the person's
+/// folder that it stands for.
 pub(crate) fn remembered(store: &Store, tools: &Tools, workspace: &str) -> Vec<TextRule> {
     let mut all = store.rules_of(workspace);
     all.extend(tools.worktrees().origin(workspace).iter().flat_map(|origin| store.rules_of(origin)));
@@ -18,7 +19,8 @@ pub(crate) fn book(policy: &[Standing], remembered: Vec<TextRule>) -> Book {
         let effect = self::effect(effect);
         match Rule::parse(&text, effect) {
             Ok(rule) => Some(Standing { rule: Arc::new(rule), effect, source: Source::Workspace }),
-            // Another version accepted it. A rule that allows is dropped; without one that denies, people must be asked.
+            // Another version accepted it. A rule that allows is dropped; without one that denies, people
+            // must be asked.
             Err(error) if effect == Effect::Allow => {
                 tracing::warn!("the remembered rule `{text}` {error}; it is not used");
                 None

@@ -1,4 +1,5 @@
-//! Runs jobs: model calls, tool calls, forks that need a worktree, checkpoints and undos. Outcomes go back to the conversation's actor as inputs.
+//! Runs jobs: model calls, tool calls, forks that need a worktree, checkpoints and undos. Outcomes go back to
+//! the conversation's actor as inputs.
 
 mod coalesce;
 mod files;
@@ -21,14 +22,15 @@ use std::{
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// How long cancelled attempts may take to end: longer than processes have to. A disk that hangs must not hold up a stop for ever.
+/// How long cancelled attempts may take to end: longer than processes have to. A disk that hangs must not
+/// hold up a stop for ever.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub use files::{CheckpointJob, UndoJob, place_of};
 pub use fork::{ForkJob, Forks};
 
-/// Opens when what led to the attempt is committed; the sender is dropped if the append failed. Before it opens no tool call acts, and
-/// nothing of a model call is shown.
+/// Opens when what led to the attempt is committed; the sender is dropped if the append failed. Before it
+/// opens no tool call acts, and nothing of a model call is shown.
 pub type Gate = watch::Receiver<bool>;
 
 /// Delivers an outcome to its conversation.

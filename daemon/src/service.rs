@@ -1,5 +1,6 @@
-//! The daemon's API, independent of the transport: a [`Line`] takes one caller's requests, gives their replies, and fills an outbox
-//! with the notifications of its subscriptions. Transports such as [`crate::ipc`] do hello, framing and writing.
+//! The daemon's API, independent of the transport: a [`Line`] takes one caller's requests, gives their
+//! replies, and fills an outbox with the notifications of its subscriptions. Transports such as
+//! [`crate::ipc`] do hello, framing and writing.
 
 mod caller;
 mod connections;

@@ -1,7 +1,8 @@
 //! One actor for each conversation; it is the only writer of its records.
 //!
-//! [`abide_engine::driver`] decides what an actor does; the simulation in the engine's tests runs the same driver. Here are the
-//! mailboxes and the code that carries out the driver's orders on the store, the runner and the alarm.
+//! [`abide_engine::driver`] decides what an actor does; the simulation in the engine's tests runs the same
+//! driver. Here are the mailboxes and the code that carries out the driver's orders on the store, the runner
+//! and the alarm.
 
 mod actor;
 mod alarm;
@@ -277,7 +278,8 @@ impl Sessions {
 
     fn mailbox(&self, conversation: ConversationId) -> Mailbox {
         let mut open = self.open();
-        // An actor removes its mailbox from the map before closing it; a closed one in the map belongs to an actor that panicked.
+        // An actor removes its mailbox from the map before closing it; a closed one in the map belongs to an
+        // actor that panicked.
         if let Some(mailbox) = open.get(&conversation).filter(|mailbox| !mailbox.is_closed()) {
             return mailbox.clone();
         }
@@ -307,8 +309,8 @@ impl Sessions {
         self.inner.cutting.is_cancelled() || self.inner.supervisor.is_ending()
     }
 
-    /// Removes an actor that leaves, noting its attempts that were cut off. From here on messages start its successor; the actor
-    /// passes on what is left in its mailbox.
+    /// Removes an actor that leaves, noting its attempts that were cut off. From here on messages start its
+    /// successor; the actor passes on what is left in its mailbox.
     fn retire(&self, conversation: ConversationId, cut: Vec<CutOff>) {
         self.inner.cut.lock().unwrap_or_else(PoisonError::into_inner).extend(cut);
         self.open().remove(&conversation);
@@ -320,8 +322,8 @@ impl Sessions {
         self.inner.gone.notified().await;
     }
 
-    /// Starts nothing new and waits until running attempts have finished. Those that have not by the deadline are cut off, and the
-    /// next start finds them interrupted. After that nothing is written.
+    /// Starts nothing new and waits until running attempts have finished. Those that have not by the deadline
+    /// are cut off, and the next start finds them interrupted. After that nothing is written.
     pub async fn drain(&self, deadline: Duration) {
         self.inner.draining.cancel();
         for mailbox in self.open().values() {

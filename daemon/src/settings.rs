@@ -1,8 +1,8 @@
 //! The current configuration and its catalog.
 //!
-//! The file is read whenever the configuration is needed, and parsed again when its text has changed: reading a small file costs less
-//! than a watcher, and works with every editor and file system. A request takes one [`Catalog`] and uses nothing else, so it never
-//! sees half of a change.
+//! The file is read whenever the configuration is needed, and parsed again when its text has changed: reading
+//! a small file costs less than a watcher, and works with every editor and file system. A request takes one
+//! [`Catalog`] and uses nothing else, so it never sees half of a change.
 
 mod last_good;
 
@@ -29,7 +29,8 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// An editor that writes in place empties the file first, so a change counts once two reads this far apart are equal.
+/// An editor that writes in place empties the file first, so a change counts once two reads this far apart
+/// are equal.
 const SETTLE: Duration = Duration::from_millis(20);
 /// A file that keeps changing is read this often; then the last text counts.
 const MAX_LOOKS: usize = 25;
@@ -63,7 +64,8 @@ struct CurrentSettings {
 type Seen = Result<Option<String>, String>;
 
 impl Settings {
-    /// Reads the file for the first time. If it cannot be read or is invalid, the text that `last_good` keeps is in force.
+    /// Reads the file for the first time. If it cannot be read or is invalid, the text that `last_good` keeps
+    /// is in force.
     ///
     /// # Errors
     /// It cannot be read or is invalid, and no other text is kept.
@@ -112,8 +114,8 @@ impl Settings {
         self.state().catalog.clone()
     }
 
-    /// The current configuration, read at most a second ago. A task's steps use this: reading the file for each would cost two thread
-    /// switches.
+    /// The current configuration, read at most a second ago. A task's steps use this: reading the file for
+    /// each would cost two thread switches.
     pub async fn recent(&self) -> Catalog {
         let is_recent = self.state().looked_at.elapsed() < RECENT;
         if is_recent { self.state().catalog.clone() } else { self.now().await }
@@ -163,7 +165,8 @@ impl Settings {
         self.keep().await;
     }
 
-    /// Keeps the text in force for the next start. Called under the lock, so that an older text does not replace a newer one.
+    /// Keeps the text in force for the next start. Called under the lock, so that an older text does not
+    /// replace a newer one.
     async fn keep(&self) {
         let text = match &*self.state() {
             CurrentSettings { seen: Ok(text), refused: None, .. } => text.clone(),

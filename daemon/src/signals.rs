@@ -24,7 +24,8 @@ mod unix {
     /// Whether one has come. tokio passes signals on only as long as its runtime runs.
     static HAS_COME: AtomicBool = AtomicBool::new(false);
 
-    /// From here on a signal asks the daemon to end, even while it starts. The returned future passes signals on and never ends.
+    /// From here on a signal asks the daemon to end, even while it starts. The returned future passes signals
+    /// on and never ends.
     pub(crate) fn until_signal(
         ending: Arc<watch::Sender<Option<Ending>>>,
     ) -> io::Result<impl Future<Output = ()>> {
@@ -53,8 +54,9 @@ mod unix {
         Ok(())
     }
 
-    /// From here on a signal ends this process at once, as it does every process that has not asked for another effect. Returns whether one
-    /// has come before. So none is lost between the end of the runtime and the moment when the next program listens.
+    /// From here on a signal ends this process at once, as it does every process that has not asked for
+    /// another effect. Returns whether one has come before. So none is lost between the end of the runtime
+    /// and the moment when the next program listens.
     #[expect(unsafe_code, reason = "std has no way to change what a signal does")]
     pub(crate) fn end_at_once() -> bool {
         for signal in SIGNALS {

@@ -25,8 +25,8 @@ struct Seen<'a> {
 
 impl Seen<'_> {
     fn judged(&self, variable: impl Fn(&str) -> Option<String>) -> StartedBy {
-        // A variable is inherited: one with a process id counts for that process only, and nobody starts a daemon that reads from a
-        // terminal but a person.
+        // A variable is inherited: one with a process id counts for that process only, and nobody starts a
+        // daemon that reads from a terminal but a person.
         let is_for_us = |name: &str| variable(name).and_then(|pid| pid.parse().ok()) == Some(self.pid);
         let said = variable(STARTED_BY);
         match said.as_deref() {

@@ -1,4 +1,5 @@
-//! Short text files that people write for Abide. A file is read whole or not at all, and never from outside its folder.
+//! Short text files that people write for Abide. A file is read whole or not at all, and never from outside
+//! its folder.
 
 use cap_std::{
     ambient_authority,
@@ -46,7 +47,8 @@ pub(crate) fn read(folder: &Path, name: &str, max: u64) -> Result<String, Unusab
         _ => Unusable::Io(error),
     };
     let folder = Dir::open_ambient_dir(folder, ambient_authority()).map_err(fail)?;
-    // Checked before opening, since opening a device may have effects, and after, since the file may have been replaced.
+    // Checked before opening, since opening a device may have effects, and after, since the file may have
+    // been replaced.
     if !folder.metadata(name).map_err(fail)?.is_file() {
         return Err(Unusable::NotAFile);
     }

@@ -1,9 +1,11 @@
 //! Goes over to a program that has replaced the daemon's own on disk, without cutting anything off.
 //!
-//! The file is looked at when a client connects, and once a minute. A new program is asked whether it could take over (`abided check`:
-//! it reads configuration, keys and the database's schema). If the configuration leaves it to the daemon, or a person asks for it, all
-//! tasks are brought to a boundary ([`Sessions::hold`]), the daemon drains, and the process executes the new program. Socket and lock stay
-//! open meanwhile ([`crate::instance::Instance::keep_open`]). If a boundary does not come in time, all tasks go on, and the next attempt follows later.
+//! The file is looked at when a client connects, and once a minute. A new program is asked whether it could
+//! take over (`abided check`: it reads configuration, keys and the database's schema). If the configuration
+//! leaves it to the daemon, or a person asks for it, all tasks are brought to a boundary
+//! ([`Sessions::hold`]), the daemon drains, and the process executes the new program. Socket and lock stay
+//! open meanwhile ([`crate::instance::Instance::keep_open`]). If a boundary does not come in time, all tasks
+//! go on, and the next attempt follows later.
 
 mod delay;
 mod program;
@@ -50,7 +52,8 @@ const ASK_AGAIN_AFTER: Duration = Duration::from_secs(60);
 const LEAST_PATIENCE: Duration = Duration::from_millis(250);
 /// How often a file that is being written is looked at for a request.
 const LOOKS: usize = 5;
-/// A tool call that has run this long is likely to run on, so the daemon does not hold all other tasks for it.
+/// A tool call that has run this long is likely to run on, so the daemon does not hold all other tasks for
+/// it.
 const LONG_CALL_MS: u64 = 10_000;
 /// The most lines about work that is waited for.
 const MAX_LINES: usize = 8;
@@ -179,7 +182,8 @@ impl Updater {
 }
 
 impl Watch {
-    /// The program that was found to be fit could not be executed. It is not tried again by itself: each attempt ends this daemon's parts.
+    /// The program that was found to be fit could not be executed. It is not tried again by itself: each
+    /// attempt ends this daemon's parts.
     async fn has_stayed(&mut self, why: &str) {
         tracing::error!(why, program = %self.program.path().display(), "cannot go over to the program; the one before goes on");
         let Some(identity) = self.program.replaced_by() else { return };
@@ -189,7 +193,8 @@ impl Watch {
         self.show(UpdateStage::Refused, Vec::new());
     }
 
-    /// Looks once, and goes over if that is wanted and possible. Dropped before its end, it lets all tasks go on.
+    /// Looks once, and goes over if that is wanted and possible. Dropped before its end, it lets all tasks go
+    /// on.
     async fn turn(&mut self, ask: Option<Ask>) {
         let ask = ask.filter(|ask| !ask.reply.is_closed());
         if self.held.is_some() {
@@ -214,8 +219,8 @@ impl Watch {
         self.answer(ask);
     }
 
-    /// Looks for another program at the path, and asks a new one whether it could take over. A person may have mended what it was refused
-    /// for, so it is asked again for a request.
+    /// Looks for another program at the path, and asks a new one whether it could take over. A person may
+    /// have mended what it was refused for, so it is asked again for a request.
     async fn look(&mut self, is_request: bool) {
         for _ in 0..if is_request { LOOKS } else { 1 } {
             let Some(found) = self.program.replaced_by() else {
@@ -265,7 +270,8 @@ impl Watch {
         }
     }
 
-    /// Brings all tasks to a boundary and ends the daemon for the new program. If that takes too long, all tasks go on.
+    /// Brings all tasks to a boundary and ends the daemon for the new program. If that takes too long, all
+    /// tasks go on.
     async fn go_over(&mut self, patience: Duration, mut ask: Option<Ask>) {
         self.show(UpdateStage::Waiting, Vec::new());
         let long = self.under_way(LONG_CALL_MS).await;
@@ -364,8 +370,8 @@ impl Watch {
     }
 }
 
-/// Describes calls and model calls that have run for at least `since_ms`. The start of a model call is not known, so those are listed only
-/// with 0.
+/// Describes calls and model calls that have run for at least `since_ms`. The start of a model call is not
+/// known, so those are listed only with 0.
 fn lines<'t>(tasks: impl Iterator<Item = &'t AgentTask>, now: Timestamp, since_ms: u64) -> Vec<String> {
     let (mut lines, mut asked) = (Vec::new(), 0);
     for task in tasks {

@@ -1,4 +1,5 @@
-//! The floor for measuring the window: a plain iced window with the same renderer and fonts, and 1,000 rows of text.
+//! The floor for measuring the window: a plain iced window with the same renderer and fonts, and 1,000 rows
+//! of text.
 
 use abide_gui::{frame, widget::Element};
 use iced::{

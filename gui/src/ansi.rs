@@ -1,6 +1,6 @@
-//! Colours in programs' output (SGR escape sequences, ECMA-48, and xterm's 256 and 16 million), mapped to the theme's quiet ones.
-//! Other escape sequences are removed. The output is not trusted: other control characters are made visible, and the number of
-//! styled parts is limited.
+//! Colours in programs' output (SGR escape sequences, ECMA-48, and xterm's 256 and 16 million), mapped to the
+//! theme's quiet ones. Other escape sequences are removed. The output is not trusted: other control
+//! characters are made visible, and the number of styled parts is limited.
 
 use crate::{
     output::{Piece, overwritten, pieces},
@@ -125,7 +125,8 @@ impl Style {
             None if self.is_strong || self.is_inverse => Some(tokens.text),
             None => None,
         };
-        // Code has a font of one weight, so faint text gets a colour nearer to the background, as far as it stays readable.
+        // Code has a font of one weight, so faint text gets a colour nearer to the background, as far as it
+        // stays readable.
         let color = if self.is_faint { Some(tokens.muted) } else { color };
         let mut span = Span::new(words).underline(self.is_underlined).strikethrough(self.is_struck);
         span.color = color;

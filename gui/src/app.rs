@@ -107,7 +107,8 @@ pub struct App {
     /// The conversation itself, while the timeline of a sub-task is shown.
     behind: Option<Box<Conversation>>,
     tree: tree_screen::Screen,
-    /// The id, or a part of it, of a conversation that another process wants shown, while the daemon looks for it.
+    /// The id, or a part of it, of a conversation that another process wants shown, while the daemon looks
+    /// for it.
     named: Option<String>,
     page: Page,
     overlay: Overlay,
@@ -342,8 +343,8 @@ impl App {
         Subscription::batch(all)
     }
 
-    /// How often the window is redrawn because times on it change. When nothing works or waits, only the ages in the list change: those of
-    /// the last hour every minute, older ones every hour.
+    /// How often the window is redrawn because times on it change. When nothing works or waits, only the ages
+    /// in the list change: those of the last hour every minute, older ones every hour.
     #[must_use]
     pub fn beat(&self) -> Option<Duration> {
         // A call may run beside one that waits for an approval.
@@ -504,7 +505,8 @@ impl App {
         self.perform(effects)
     }
 
-    /// Whether a person sees the new messages of the open conversation. A sub-task's timeline has none of them.
+    /// Whether a person sees the new messages of the open conversation. A sub-task's timeline has none of
+    /// them.
     fn is_seen(&self, open: &Conversation) -> bool {
         self.page == Page::Conversation && open.sub_task().is_none() && self.window.is_focused
     }
@@ -557,7 +559,8 @@ impl App {
                         let is_seen = matches!(self.page, Page::NewConversation | Page::Conversation)
                             && !self.is_overlaid();
                         if is_first && is_seen {
-                            // Before the first overview the composer accepts no text, and the window knows of no card.
+                            // Before the first overview the composer accepts no text, and the window knows of
+                            // no card.
                             tasks.push(self.give_keyboard());
                         }
                         self.new_conversation.is_connected = true;
@@ -580,7 +583,8 @@ impl App {
                     OverviewChange::Conversation(id) if self.sidebar.awaits_row == Some(id) => {
                         tasks.push(self.reveal_row());
                     }
-                    // The newest message is in view. The overview may count the message as unread after the page has shown it.
+                    // The newest message is in view. The overview may count the message as unread after the
+                    // page has shown it.
                     OverviewChange::Conversation(id)
                         if self.unread(id) > 0
                             && self.open.as_ref().is_some_and(|open| {

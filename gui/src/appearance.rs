@@ -56,7 +56,8 @@ mod portal {
         Ok(Box::pin(first.chain(later)))
     }
 
-    /// 1 is dark, 2 light, 0 no preference. `Read` wraps the value in one more variant than its signature says.
+    /// 1 is dark, 2 light, 0 no preference. `Read` wraps the value in one more variant than its signature
+    /// says.
     fn is_dark(value: &Variant<'_>) -> Option<bool> {
         match value {
             Variant::Variant(inner) => is_dark(inner),

@@ -21,8 +21,8 @@ pub fn call<T>(window: Option<window::Id>) -> Task<T> {
     window.map_or_else(Task::none, |id| window::request_user_attention(id, Some(UserAttention::Critical)))
 }
 
-/// Brings the window to the front and gives it the keyboard, where the desktop allows that. (On Wayland no window may raise itself, and
-/// winit takes no token for an open one.)
+/// Brings the window to the front and gives it the keyboard, where the desktop allows that. (On Wayland no
+/// window may raise itself, and winit takes no token for an open one.)
 pub fn raise<T: 'static>(window: Option<window::Id>) -> Task<T> {
     window.map_or_else(Task::none, |id| Task::batch([window::minimize(id, false), window::gain_focus(id)]))
 }

@@ -1,5 +1,6 @@
-//! One window for each session and home. The window owns a name on the session bus (`abide_client::application::bus_name`); a second start finds the
-//! name taken, hands over what it was asked to show, and ends. Without a session bus each start opens a window.
+//! One window for each session and home. The window owns a name on the session bus
+//! (`abide_client::application::bus_name`); a second start finds the name taken, hands over what it was asked
+//! to show, and ends. Without a session bus each start opens a window.
 
 pub(crate) mod application;
 mod owner;
@@ -23,7 +24,8 @@ use zbus::{
 
 /// How long the bus, or the window that runs, may take to answer. A person waits for a window.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The least time between two requests that the window carries out: a flood of them would open a conversation for each.
+/// The least time between two requests that the window carries out: a flood of them would open a conversation
+/// for each.
 const PAUSE: Duration = Duration::from_millis(100);
 /// How often the name is asked for while its owner goes away.
 const ATTEMPTS: usize = 3;
@@ -44,7 +46,8 @@ pub enum Claim {
     HandedOver,
 }
 
-/// Takes the window's name, or hands over what is wanted to the window that has it. `is_service`: the bus waits for the plain name.
+/// Takes the window's name, or hands over what is wanted to the window that has it. `is_service`: the bus
+/// waits for the plain name.
 pub async fn claim(home: &Home, wanted: &ShowRequest, is_service: bool) -> Claim {
     let name = names::bus_name(home);
     let claimed = match timeout(PATIENCE, connect()).await {
@@ -120,7 +123,8 @@ impl Bus {
         &self.connection
     }
 
-    /// What other processes ask the window to show: the first request at once, and of those that come shortly after it the newest.
+    /// What other processes ask the window to show: the first request at once, and of those that come shortly
+    /// after it the newest.
     pub fn wanted(&self) -> impl Stream<Item = ShowRequest> + use<> {
         stream::unfold((self.wanted.clone(), Duration::ZERO), |(mut wanted, pause)| async move {
             sleep(pause).await;

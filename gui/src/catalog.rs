@@ -32,7 +32,8 @@ pub struct Presets {
 pub const DEMO_MODEL: &str = "demo/demo";
 
 impl Catalog {
-    /// Whether the daemon has listed the models, and has none but the scripted one for a task that names none.
+    /// Whether the daemon has listed the models, and has none but the scripted one for a task that names
+    /// none.
     #[must_use]
     pub fn has_only_demo(&self) -> bool {
         self.models.as_ref().is_some_and(|models| models.default.model == DEMO_MODEL)

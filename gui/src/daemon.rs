@@ -1,7 +1,7 @@
 //! The connection to the daemon: two subscriptions, and requests.
 //!
-//! A subscription never ends by itself: when cut, it reconnects and resumes after the last record. Updates within a frame are
-//! batched, so that live output redraws the window at most 25 times a second.
+//! A subscription never ends by itself: when cut, it reconnects and resumes after the last record. Updates
+//! within a frame are batched, so that live output redraws the window at most 25 times a second.
 
 use abide_client::{
     AtHome, CallError, Client, ConnectError, Connector, Home, Live, LiveOptions, Options, Update,
@@ -100,7 +100,8 @@ impl Daemon {
         Subscription::run_with(Scoped { daemon: self.clone(), scope: Scope::Overview, view: None }, updates)
     }
 
-    /// The same, without starting a daemon, and outside of a window. Ends if no daemon of this home can be spoken with.
+    /// The same, without starting a daemon, and outside of a window. Ends if no daemon of this home can be
+    /// spoken with.
     pub fn watched(self) -> impl Stream<Item = Vec<Update>> + use<> {
         self.may_start.store(false, Ordering::Relaxed);
         updates(&Scoped { daemon: self, scope: Scope::Overview, view: None })
@@ -172,7 +173,8 @@ struct Feed {
     daemon: Daemon,
     scope: Scope,
     live: Option<Live>,
-    /// The daemon could not be started: that was handed out, and the feed waits for somebody else to start one.
+    /// The daemon could not be started: that was handed out, and the feed waits for somebody else to start
+    /// one.
     is_waiting: Arc<AtomicBool>,
 }
 
@@ -216,7 +218,8 @@ impl Feed {
         }
     }
 
-    /// One batch: an update, at once if the last batch is a frame ago, with all that come before the frame is over.
+    /// One batch: an update, at once if the last batch is a frame ago, with all that come before the frame is
+    /// over.
     async fn batch(&mut self, next_frame: Instant) -> Option<Vec<Update>> {
         let mut batch = vec![self.next().await?];
         while batch.len() < MAX_BATCH {

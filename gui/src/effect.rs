@@ -23,7 +23,8 @@ pub enum Effect {
     Focus(&'static str),
     /// Moves the keyboard to this field and selects its text, which typing then replaces.
     FocusText(&'static str),
-    /// Gives the composer the caret, or takes the caret from every field so that the keys of a waiting card act.
+    /// Gives the composer the caret, or takes the caret from every field so that the keys of a waiting card
+    /// act.
     GiveKeyboard,
     /// Takes the keyboard from every field.
     Unfocus,
@@ -124,7 +125,8 @@ pub mod field {
     pub const SETTINGS: &str = "settings";
     /// The page of a new conversation.
     pub const FRESH: &str = "fresh";
-    /// The pages of fields. Tab reaches all of their fields, and the page scrolls to the one that gets the keyboard.
+    /// The pages of fields. Tab reaches all of their fields, and the page scrolls to the one that gets the
+    /// keyboard.
     pub const FORMS: [&str; 2] = [FRESH, SETTINGS];
     /// The list of keys.
     pub const KEYS: &str = "keys";

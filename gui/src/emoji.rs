@@ -1,4 +1,5 @@
-//! Replaces emoji by words on a system without an emoji font: drawn as boxes, or as nothing, they would say nothing.
+//! Replaces emoji by words on a system without an emoji font: drawn as boxes, or as nothing, they would say
+//! nothing.
 
 use crate::font;
 use iced::advanced::graphics::text::{

@@ -1,5 +1,6 @@
-//! The fonts that are part of the program. Their families have names of their own: a family of the system with the same name would be
-//! drawn in their place, and may have ligatures, or no box for a missing character.
+//! The fonts that are part of the program. Their families have names of their own: a family of the system
+//! with the same name would be drawn in their place, and may have ligatures, or no box for a missing
+//! character.
 
 use iced::{
     Font,
@@ -26,8 +27,8 @@ pub const FILES: [&[u8]; 5] = [
     include_bytes!("../fonts/JetBrainsMono-Regular.ttf"),
 ];
 
-/// The same spans with only embedded faces. iced's Markdown uses weight 700, which the embedded font lacks; a system font of
-/// exactly that weight would be preferred to it.
+/// The same spans with only embedded faces. iced's Markdown uses weight 700, which the embedded font lacks; a
+/// system font of exactly that weight would be preferred to it.
 pub fn embedded_only<Link: Clone>(spans: Arc<[Span<'static, Link>]>) -> Arc<[Span<'static, Link>]> {
     let is_bold = |span: &Span<'static, Link>| span.font.is_some_and(|font| font.weight == Weight::Bold);
     if !spans.iter().any(is_bold) {
@@ -53,8 +54,8 @@ fn nearest(font: Font) -> Font {
 /// A character put between two faces within a word: it has no width, and no line breaks at it.
 pub const JOINER: char = '\u{2060}';
 
-/// The same spans, each shaped in its own face. cosmic-text 0.15 shapes a whole ASCII word in the face of its beginning; a
-/// character that is not ASCII prevents that.
+/// The same spans, each shaped in its own face. cosmic-text 0.15 shapes a whole ASCII word in the face of its
+/// beginning; a character that is not ASCII prevents that.
 pub fn each_in_its_face<Link: Clone>(spans: Arc<[Span<'static, Link>]>) -> Arc<[Span<'static, Link>]> {
     let is_within_word =
         |a: &Span<'static, Link>, b: &Span<'static, Link>| a.font != b.font && are_one_word(&a.text, &b.text);
@@ -75,7 +76,8 @@ pub fn each_in_its_face<Link: Clone>(spans: Arc<[Span<'static, Link>]>) -> Arc<[
     joined.into()
 }
 
-/// Whether two texts meet within what is shaped as one word: no line may break there (UAX #14, LB13 and LB14), with spaces too.
+/// Whether two texts meet within what is shaped as one word: no line may break there (UAX #14, LB13 and
+/// LB14), with spaces too.
 fn are_one_word(before: &str, after: &str) -> bool {
     let (last, first) = (before.trim_end_matches(' '), after.trim_start_matches(' '));
     let (Some(end), Some(start)) = (last.chars().next_back(), first.chars().next()) else { return false };

@@ -1,6 +1,6 @@
-//! A trace of frames for measurements: `ABIDE_LOG=abide_gui::frame=trace` logs a line for each view that is built and laid out
-//! and for each frame that is drawn, with its microseconds. Later work (pixels, and their way to the display) is iced's and not
-//! included. Without the trace nothing is measured and nothing wrapped.
+//! A trace of frames for measurements: `ABIDE_LOG=abide_gui::frame=trace` logs a line for each view that is
+//! built and laid out and for each frame that is drawn, with its microseconds. Later work (pixels, and their
+//! way to the display) is iced's and not included. Without the trace nothing is measured and nothing wrapped.
 
 use crate::widget::{
     Element,

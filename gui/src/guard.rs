@@ -1,15 +1,17 @@
 //! Whether an action that cannot be undone may happen now: decide, answer, stop, resume, archive, delete.
 //!
-//! A hand may already be moving when the screen changes. So whatever has just appeared, moved or changed its meaning takes no key
-//! or click until it has been steady for [`STEADY`]. Keys go to one target: a field if a caret is drawn, else what covers the page or
-//! asks for a confirmation, else the selected card, and only while all of it is visible.
+//! A hand may already be moving when the screen changes. So whatever has just appeared, moved or changed its
+//! meaning takes no key or click until it has been steady for [`STEADY`]. Keys go to one target: a field if a
+//! caret is drawn, else what covers the page or asks for a confirmation, else the selected card, and only
+//! while all of it is visible.
 //!
-//! Facts come in: which items wait ([`Guard::offer`]), what the fixed buttons mean ([`Guard::stand`]), where each card was drawn
-//! ([`Guard::saw`]), whether a caret is drawn ([`Guard::caret`]). Each change of a fact notes its time. Answers go out:
-//! [`Guard::allows`] for clicks, [`Guard::in_hand`] for letters, [`Guard::at_hand`] for keys that write nothing. The view asks the same
-//! questions to draw buttons and keys as live, so what is drawn as live is what acts. A card that was never drawn is never live. At
-//! most one action is armed, and any change that concerns it disarms it. This module draws nothing and reads no clock: times are
-//! arguments. `app/guarding.rs` connects it to the window.
+//! Facts come in: which items wait ([`Guard::offer`]), what the fixed buttons mean ([`Guard::stand`]), where
+//! each card was drawn ([`Guard::saw`]), whether a caret is drawn ([`Guard::caret`]). Each change of a fact
+//! notes its time. Answers go out: [`Guard::allows`] for clicks, [`Guard::in_hand`] for letters,
+//! [`Guard::at_hand`] for keys that write nothing. The view asks the same questions to draw buttons and keys
+//! as live, so what is drawn as live is what acts. A card that was never drawn is never live. At most one
+//! action is armed, and any change that concerns it disarms it. This module draws nothing and reads no clock:
+//! times are arguments. `app/guarding.rs` connects it to the window.
 
 use abide_client::protocol::{ApprovalId, ConversationId, QuestionId, TaskId, Timestamp, inbox::PendingId};
 
@@ -316,8 +318,8 @@ impl Guard {
         }
     }
 
-    /// Whether the keyboard has had its target for a moment: whoever leaves a field by Escape, and presses it again at once, means that
-    /// alone.
+    /// Whether the keyboard has had its target for a moment: whoever leaves a field by Escape, and presses it
+    /// again at once, means that alone.
     #[must_use]
     pub fn is_settled(&self, now: Timestamp) -> bool {
         is_steady(self.selected_at, now)
@@ -373,17 +375,17 @@ impl Guard {
         armed
     }
 
-    /// Notes a letter that no field took. Returns whether it follows another so soon that the person is writing; then it decides
-    /// nothing.
+    /// Notes a letter that no field took. Returns whether it follows another so soon that the person is
+    /// writing; then it decides nothing.
     pub fn writes(&mut self, now: Timestamp) -> bool {
         let is_within = !is_steady(self.wrote_at, now);
         self.wrote_at = now;
         is_within
     }
 
-    /// Whether a letter that no field took may be typed into the composer. It may not while cards or questions take keys, within
-    /// 600 ms after a decision or a change of the page, nor within 600 ms after a letter that was dropped: only the end of a sentence
-    /// would be typed.
+    /// Whether a letter that no field took may be typed into the composer. It may not while cards or
+    /// questions take keys, within 600 ms after a decision or a change of the page, nor within 600 ms after a
+    /// letter that was dropped: only the end of a sentence would be typed.
     #[must_use]
     pub fn lets_write(&self, now: Timestamp) -> bool {
         let is_asked = self.footing.has_keyboard() || !self.cards.is_empty();

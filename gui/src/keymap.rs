@@ -246,11 +246,13 @@ pub static MAP: [(&str, &[Entry]); 5] = [
     ),
 ];
 
-/// The letters that edit or move the caret with Ctrl in a field somewhere: in ours, in a terminal, in Emacs or on another system.
+/// The letters that edit or move the caret with Ctrl in a field somewhere: in ours, in a terminal, in Emacs
+/// or on another system.
 const OF_FIELDS: &str = "abdefhknptuvwxyz";
 
-/// Whether a field that has the caret keeps the key: then it has no other meaning. One with text keeps all the letters that edit text
-/// somewhere; an empty one, in which they can mean nothing, only those that would change something at once.
+/// Whether a field that has the caret keeps the key: then it has no other meaning. One with text keeps all
+/// the letters that edit text somewhere; an empty one, in which they can mean nothing, only those that would
+/// change something at once.
 #[must_use]
 pub fn is_kept(key: &Key, modifiers: Modifiers, is_empty: bool) -> bool {
     let Key::Character(letter) = key else { return false };
@@ -259,7 +261,8 @@ pub fn is_kept(key: &Key, modifiers: Modifiers, is_empty: bool) -> bool {
     edits && OF_FIELDS.contains(&*letter.to_lowercase()) && (!is_empty || changes())
 }
 
-/// The key as the person means it who reads its Latin name: on a layout of another script, that of the key at this place.
+/// The key as the person means it who reads its Latin name: on a layout of another script, that of the key at
+/// this place.
 #[must_use]
 pub fn meant(key: &Key, place: Physical) -> Key {
     let is_foreign = |letter: &str| letter.chars().all(|c| c >= FOREIGN);
@@ -454,7 +457,8 @@ mod tests {
         }
     }
 
-    /// Every command of a key is in the help and the palette, except keys with a meaning only where they are pressed.
+    /// Every command of a key is in the help and the palette, except keys with a meaning only where they are
+    /// pressed.
     #[test]
     fn the_map_has_all_that_a_key_does() {
         let named = [

@@ -20,8 +20,8 @@
 //! * [`syntax`], [`ansi`]: colours of code, and of programs' output
 //! * [`theme`], [`font`], [`widget`]: the look; no colour and no size is anywhere else
 //!
-//! Invariants: the window holds no truth. Everything shown comes from `abide-client`'s fold, every action is a request to the
-//! daemon. Killed at any moment, it loses at most the last keystrokes of a draft.
+//! Invariants: the window holds no truth. Everything shown comes from `abide-client`'s fold, every action is
+//! a request to the daemon. Killed at any moment, it loses at most the last keystrokes of a draft.
 
 pub mod ansi;
 pub mod app;

@@ -1,5 +1,5 @@
-//! What the window stores itself, in its folder beside the logs: drafts, scale, theme. The daemon depends on none of it, and all
-//! of it may be lost.
+//! What the window stores itself, in its folder beside the logs: drafts, scale, theme. The daemon depends on
+//! none of it, and all of it may be lost.
 
 pub mod drafts;
 

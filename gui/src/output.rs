@@ -6,7 +6,8 @@ pub fn plain(text: &str) -> String {
     without_escapes(&overwritten(text))
 }
 
-/// The text of each line after its last carriage return, as progress bars use it. Colours set before it stay set.
+/// The text of each line after its last carriage return, as progress bars use it. Colours set before it stay
+/// set.
 #[must_use]
 pub fn overwritten(text: &str) -> String {
     let mut stands = String::with_capacity(text.len());

@@ -1,4 +1,5 @@
-//! The desktop's own dialog for a folder or a file. The portal shows it, as for sandboxed programs, so no toolkit is linked.
+//! The desktop's own dialog for a folder or a file. The portal shows it, as for sandboxed programs, so no
+//! toolkit is linked.
 
 use std::path::PathBuf;
 
@@ -73,7 +74,8 @@ mod portal {
         outcome(code, &uris)
     }
 
-    /// The meaning of a portal's reply: 0 is done, 1 is that the person cancelled, any other code is an error.
+    /// The meaning of a portal's reply: 0 is done, 1 is that the person cancelled, any other code is an
+    /// error.
     pub(super) fn outcome(code: u32, uris: &[String]) -> Result<Option<PathBuf>, String> {
         match (code, uris.first()) {
             (0, Some(uri)) => match path(uri) {

@@ -31,7 +31,8 @@ pub fn blocks(markdown: &str) -> Vec<String> {
     ranges(markdown).map(|range| markdown.get(range).map(text).unwrap_or_default()).collect()
 }
 
-/// Where the blocks are that iced's parser makes of it: what describes the document is none, and an image in a paragraph ends one.
+/// Where the blocks are that iced's parser makes of it: what describes the document is none, and an image in
+/// a paragraph ends one.
 fn ranges(markdown: &str) -> impl Iterator<Item = Range<usize>> {
     let (mut depth, mut outer, mut from, mut has_words) = (0_usize, 0_usize, 0, false);
     Parser::new_ext(markdown, OPTIONS.union(METADATA)).into_offset_iter().filter_map(move |(event, range)| {

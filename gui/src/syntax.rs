@@ -1,7 +1,7 @@
 //! Colours of code: comments, strings, numbers and keywords, found by a small lexer.
 //!
-//! It distinguishes languages at this level only and knows no grammar: whatever it does not know stays plain. There are no tables
-//! to load, and a screen of code costs some microseconds.
+//! It distinguishes languages at this level only and knows no grammar: whatever it does not know stays plain.
+//! There are no tables to load, and a screen of code costs some microseconds.
 
 mod languages;
 mod lexer;

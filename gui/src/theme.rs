@@ -1,6 +1,7 @@
 //! Colours, sizes and spaces: no other file defines any.
 //!
-//! One accent for what the user does, one colour that always means *needs you*, red only for stop and failure.
+//! One accent for what the user does, one colour that always means *needs you*, red only for stop and
+//! failure.
 
 pub mod style;
 
@@ -21,8 +22,8 @@ pub struct Tokens {
     /// The boundary of a field, which has to be seen (WCAG 2, 1.4.11).
     pub edge: Color,
     pub selection: Color,
-    /// Behind selected text and matches of a search. It differs from all grounds in hue rather than in brightness, so that text
-    /// of any colour stays readable.
+    /// Behind selected text and matches of a search. It differs from all grounds in hue rather than in
+    /// brightness, so that text of any colour stays readable.
     pub marked: Color,
     pub code: Color,
     pub text: Color,
@@ -109,8 +110,8 @@ fn theme(name: &str, tokens: &Tokens) -> Theme {
         },
         |palette| {
             let mut all = Extended::generate(palette);
-            // iced draws the lines of Markdown's quotes, rules and tables in these. Its own mixtures of our colours have another
-            // hue.
+            // iced draws the lines of Markdown's quotes, rules and tables in these. Its own mixtures of our
+            // colours have another hue.
             for pair in [&mut all.background.weak, &mut all.background.neutral, &mut all.background.strong] {
                 pair.color = line;
             }
@@ -179,7 +180,8 @@ pub mod space {
     /// Its least height where it is in one row with its buttons.
     pub const EDITOR_ROW: f32 = 21.0;
     pub const EDITOR: f32 = 220.0;
-    /// The width of a number's field, and below of a folder's: the settings of a new conversation fit in one line of the composer.
+    /// The width of a number's field, and below of a folder's: the settings of a new conversation fit in one
+    /// line of the composer.
     pub const NUMBER: f32 = 44.0;
     pub const FOLDER: f32 = 140.0;
     /// The figures of a sub-task: `step 12 of 50 · 999k`.
@@ -192,7 +194,8 @@ pub mod space {
     pub const OFFER: f32 = 131.0;
     /// The width of the names of a form's fields.
     pub const FORM: f32 = 56.0;
-    /// The width of the tree beside the timeline, and the height of its lines; below, that of its lines above the timeline.
+    /// The width of the tree beside the timeline, and the height of its lines; below, that of its lines above
+    /// the timeline.
     pub const TREE: f32 = 300.0;
     pub const TREE_LINE: f32 = 44.0;
     pub const TREE_LINE_LOW: f32 = 28.0;

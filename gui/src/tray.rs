@@ -1,5 +1,6 @@
-//! The icon in the tray (StatusNotifierItem), in a small process of its own: it says what works and what waits for the person also while
-//! no window is open. The window starts it where the desktop has a tray; it ends with the session, or when the person wishes.
+//! The icon in the tray (StatusNotifierItem), in a small process of its own: it says what works and what
+//! waits for the person also while no window is open. The window starts it where the desktop has a tray; it
+//! ends with the session, or when the person wishes.
 //!
 //! * `state`: what it shows, from the daemon's overview
 //! * `icon`: its pictures
@@ -30,8 +31,9 @@ use std::{ffi::OsStr, io, pin::pin, time::Duration};
 use tokio::{runtime, sync::watch, time::timeout};
 use zbus::{Connection, connection::Builder};
 
-/// How long the window may take to answer, before another one is started. The bus may have to start it, for which dbus-daemon allows
-/// 25 s: if another one were started meanwhile, an older wish could be shown after a newer one.
+/// How long the window may take to answer, before another one is started. The bus may have to start it, for
+/// which dbus-daemon allows 25 s: if another one were started meanwhile, an older wish could be shown after a
+/// newer one.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why there is no icon.
@@ -43,7 +45,8 @@ pub enum TrayError {
     Runtime(#[from] io::Error),
 }
 
-/// Shows the icon until the session ends or the person wants it no more. Returns at once if it is shown already.
+/// Shows the icon until the session ends or the person wants it no more. Returns at once if it is shown
+/// already.
 ///
 /// # Errors
 /// There is no session bus.

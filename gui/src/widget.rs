@@ -45,7 +45,8 @@ pub type Element<'a, Message> = iced::Element<'a, Message, Theme>;
 #[derive(Debug, Clone, Copy)]
 pub struct Look {
     pub tokens: &'static Tokens,
-    /// The current time; while disconnected, the time of the last contact, since nothing is known of what happened later.
+    /// The current time; while disconnected, the time of the last contact, since nothing is known of what
+    /// happened later.
     pub now: Timestamp,
     pub is_live: bool,
     /// The window is so low that a waiting card needs all other room.
@@ -131,7 +132,8 @@ pub fn working<'a, Message: 'a>(look: Look) -> Element<'a, Message> {
     if look.is_live { spinner::spinner() } else { dot(|tokens| tokens.faint) }
 }
 
-/// An empty element that keeps its place: iced leaves out empty ones, and all later widgets would lose their state.
+/// An empty element that keeps its place: iced leaves out empty ones, and all later widgets would lose their
+/// state.
 pub fn nothing<'a, Message: 'a>() -> Element<'a, Message> {
     container(gap().width(0).height(0)).into()
 }
@@ -141,8 +143,8 @@ pub fn key<'a, Message: 'a>(name: &'a str) -> Container<'a, Message> {
     container(text(name).size(size::KEY)).padding([1.0, 5.0]).style(style::key)
 }
 
-/// A button's label. Its height is a whole number: below a fraction of a pixel, iced paints only in part when something above
-/// changes.
+/// A button's label. Its height is a whole number: below a fraction of a pixel, iced paints only in part when
+/// something above changes.
 pub fn label<'a>(words: impl text::IntoFragment<'a>) -> Text<'a> {
     text(words)
         .size(size::PROSE)

@@ -55,8 +55,8 @@ pub fn step(task: &AgentTask) -> String {
     if is_near { format!("step {step} of {max}") } else { format!("step {step}") }
 }
 
-/// An age: `now` for less than a minute, then `3 min`, `2 h`, `4 d`. Without seconds, for windows that are not redrawn every
-/// second.
+/// An age: `now` for less than a minute, then `3 min`, `2 h`, `4 d`. Without seconds, for windows that are
+/// not redrawn every second.
 #[must_use]
 pub fn age(at: Timestamp, now: Timestamp) -> String {
     if now.since(at) < MINUTE { "now".to_owned() } else { measure::age(at, now) }
@@ -96,7 +96,8 @@ pub fn doing(task: &AgentTask) -> String {
     }
 }
 
-/// These words on a task's activity. While the daemon is away, nothing is known of its work but what was last seen.
+/// These words on a task's activity. While the daemon is away, nothing is known of its work but what was last
+/// seen.
 #[must_use]
 pub fn as_known(doing: String, task: &AgentTask, look: Look) -> String {
     match task.status {
@@ -157,7 +158,8 @@ fn tries_again(retry: &Retry) -> String {
     format!("attempt {} of {}: {}", retry.attempt, retry.of, visible_line(&reason))
 }
 
-/// A message of the daemon without what it says to type at a terminal, where this window has a button or a field for that.
+/// A message of the daemon without what it says to type at a terminal, where this window has a button or a
+/// field for that.
 #[must_use]
 pub fn here(message: &str) -> Cow<'_, str> {
     const TYPED: [&str; 4] = ["`abide key set", "`abide models`", "`abide provider", "`abide config edit`"];
@@ -238,7 +240,8 @@ pub fn shortened(path: &str, max: usize) -> String {
     format!("…{}", rest.find('/').map_or(&*rest, |at| &rest[at..]))
 }
 
-/// A model's name, PROVIDER/MODEL, of at most about `max` characters: its provider and its end are kept, which tell names apart.
+/// A model's name, PROVIDER/MODEL, of at most about `max` characters: its provider and its end are kept,
+/// which tell names apart.
 #[must_use]
 pub fn shortened_model(name: &str, max: usize) -> String {
     let (provider, model) = name.split_at(name.find('/').map_or(0, |slash| slash + 1));

@@ -1,4 +1,5 @@
-//! Updates of an agent panel: a task's course as a list of small events, for faces that show steps, phases and tools and nothing else.
+//! Updates of an agent panel: a task's course as a list of small events, for faces that show steps, phases
+//! and tools and nothing else.
 
 use crate::{
     CallId,
@@ -16,8 +17,9 @@ const MAX_LINE: usize = 200;
 
 /// Something that a panel shows about a task. Variants are only ever appended.
 ///
-/// Texts of the model are as it wrote them. Names and summaries, which can hold paths, are one line of at most 200 characters, without
-/// characters that act on a terminal or hide text. Arguments are left out: a runner may add to them what nobody should see.
+/// Texts of the model are as it wrote them. Names and summaries, which can hold paths, are one line of at
+/// most 200 characters, without characters that act on a terminal or hide text. Arguments are left out: a
+/// runner may add to them what nobody should see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
@@ -98,8 +100,8 @@ pub struct ResponseComplete {
 }
 
 impl AgentUpdate {
-    /// The updates that a record gives, in the order in which they are shown. `task` is the record's task as it is after the append that
-    /// holds the record.
+    /// The updates that a record gives, in the order in which they are shown. `task` is the record's task as
+    /// it is after the append that holds the record.
     #[must_use]
     pub fn of(record: &Record, task: &AgentTask) -> Vec<Self> {
         let update = match &record.body {
@@ -177,7 +179,8 @@ fn end(ended: &TaskEnded, task: &AgentTask) -> Vec<AgentUpdate> {
     how.into_iter().chain([complete]).collect()
 }
 
-/// The text on one line, cut at [`MAX_LINE`] characters. What would act on a terminal or hide text is escaped.
+/// The text on one line, cut at [`MAX_LINE`] characters. What would act on a terminal or hide text is
+/// escaped.
 fn line(text: &str) -> String {
     let mut line = String::new();
     let mut length = 0;

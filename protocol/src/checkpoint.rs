@@ -43,11 +43,12 @@ pub enum CheckpointState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TakenCheckpoint {
-    /// The files with what others have changed since the checkpoint before, and without what the task has; absent: nobody else has
-    /// changed any.
+    /// The files with what others have changed since the checkpoint before, and without what the task has;
+    /// absent: nobody else has changed any.
     pub others: Option<SavedTree>,
-    /// The files with the edits of the task's edit tools, and without what else has changed while its commands ran: a command has changed
-    /// that, or somebody else meanwhile. Absent: nothing else has changed.
+    /// The files with the edits of the task's edit tools, and without what else has changed while its
+    /// commands ran: a command has changed that, or somebody else meanwhile. Absent: nothing else has
+    /// changed.
     pub edits: Option<SavedTree>,
     /// The files as they were.
     pub saved: SavedTree,
@@ -73,7 +74,8 @@ pub enum UndoFrom {
 pub struct UndoBegun {
     /// Its id.
     pub undo: RecordId,
-    /// The root task whose changes are taken back: the newest of the conversation, to which the record belongs, or an earlier one.
+    /// The root task whose changes are taken back: the newest of the conversation, to which the record
+    /// belongs, or an earlier one.
     pub undone: TaskId,
     pub from: UndoFrom,
     /// Also files that have changed while a command ran.
@@ -127,7 +129,8 @@ pub struct Window {
     pub until: Timestamp,
 }
 
-/// The calls that may have changed files since a checkpoint. (Between engine, daemon and tools; never on the wire.)
+/// The calls that may have changed files since a checkpoint. (Between engine, daemon and tools; never on the
+/// wire.)
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
     /// What was changed outside of it was changed by others, as was what another task has edited in it.
@@ -195,9 +198,11 @@ pub struct ChangedFile {
     /// Lines; absent: it is not a text.
     pub added: Option<u64>,
     pub removed: Option<u64>,
-    /// An undo does not touch it: somebody else has changed it after the task, or perhaps has, or no checkpoint has its content.
+    /// An undo does not touch it: somebody else has changed it after the task, or perhaps has, or no
+    /// checkpoint has its content.
     pub kept: bool,
-    /// It has changed while a command ran, by the command or by somebody else. An undo restores it only with `all`.
+    /// It has changed while a command ran, by the command or by somebody else. An undo restores it only with
+    /// `all`.
     pub perhaps_yours: bool,
 }
 

@@ -19,7 +19,8 @@ pub struct Conversation {
     pub model: Option<String>,
     pub persona: Option<String>,
     pub created_at: Timestamp,
-    /// When something last happened in it. A change of title, workspace, mode, model or persona does not count.
+    /// When something last happened in it. A change of title, workspace, mode, model or persona does not
+    /// count.
     pub updated_at: Timestamp,
     pub archived: bool,
     /// It gives no desktop notifications.

@@ -1,5 +1,5 @@
-//! Which variables of a client's environment are for the tasks that it starts. What looks like a secret never is: a task's environment is
-//! recorded, and commands can tell it to a model.
+//! Which variables of a client's environment are for the tasks that it starts. What looks like a secret never
+//! is: a task's environment is recorded, and commands can tell it to a model.
 
 use std::collections::BTreeMap;
 

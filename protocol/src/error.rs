@@ -21,8 +21,8 @@ pub struct ErrorData {
     pub kind: ErrorKind,
     /// The same request may succeed later.
     pub retryable: bool,
-    /// The id that the error is about: of the running task for `task_running`, of the existing task for `conflict`; the newest
-    /// `Seq` for a `subscribe` whose `since` is later.
+    /// The id that the error is about: of the running task for `task_running`, of the existing task for
+    /// `conflict`; the newest `Seq` for a `subscribe` whose `since` is later.
     pub id: Option<String>,
     /// For `ambiguous`: what the id fits, at most [`MAX_CANDIDATES`] of them.
     pub candidates: Vec<Candidate>,
@@ -38,7 +38,8 @@ pub struct Candidate {
     pub id: String,
     /// The conversation's title, or what is asked.
     pub title: String,
-    /// The status of the task that it is or belongs to, as the wire names it; empty for a conversation without tasks.
+    /// The status of the task that it is or belongs to, as the wire names it; empty for a conversation
+    /// without tasks.
     pub status: String,
 }
 
@@ -61,11 +62,13 @@ pub enum ErrorKind {
     NotFound,
     /// A part of an id fits several.
     Ambiguous,
-    /// A `clientMessageId` was used with another payload, or a git worktree cannot be made or removed as things are.
+    /// A `clientMessageId` was used with another payload, or a git worktree cannot be made or removed as
+    /// things are.
     Conflict,
     /// The conversation has a running task.
     TaskRunning,
-    /// Its subject is not in a state for this: the task has ended, say, or the configuration's file is refused.
+    /// Its subject is not in a state for this: the task has ended, say, or the configuration's file is
+    /// refused.
     IllegalState,
     /// The caller is another user, or a tool's process.
     Forbidden,

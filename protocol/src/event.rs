@@ -171,8 +171,8 @@ impl Event {
         "undo_ended",
     ];
 
-    /// The record as an event, if it is one; no event is a message. Traces of a model's stream are left out: a page holds many
-    /// events.
+    /// The record as an event, if it is one; no event is a message. Traces of a model's stream are left out:
+    /// a page holds many events.
     #[must_use]
     pub fn of(record: &Record) -> Option<Self> {
         let mut event = Self::whole(record)?;

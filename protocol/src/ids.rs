@@ -17,7 +17,8 @@ macro_rules! id {
         pub struct $name(pub Uuid);
 
         impl $name {
-            /// The last 8 hex digits: what people see and type. (The heads of `UUIDv7`s of one minute are alike.)
+            /// The last 8 hex digits: what people see and type. (The heads of `UUIDv7`s of one minute are
+            /// alike.)
             #[must_use]
             pub fn short(&self) -> String {
                 let text = self.0.simple().to_string();

@@ -99,15 +99,17 @@ pub enum QuestionKind {
     Budget,
     /// A call that a person had approved was interrupted: did it happen?
     Interrupted,
-    /// The daemon was restarted, and the task's policy is to ask or to pause; or it died again and again, and the task is paused: go on?
+    /// The daemon was restarted, and the task's policy is to ask or to pause; or it died again and again, and
+    /// the task is paused: go on?
     Restart,
-    /// The task is parked until its model can be asked again (`expires_at`), and goes on by itself then: go on now, or stop?
+    /// The task is parked until its model can be asked again (`expires_at`), and goes on by itself then: go
+    /// on now, or stop?
     Parked,
 }
 
 impl QuestionKind {
-    /// Whether an answer may be any text, not only one of the choices. (For `loop` the text becomes the result of the repeated
-    /// call.)
+    /// Whether an answer may be any text, not only one of the choices. (For `loop` the text becomes the
+    /// result of the repeated call.)
     #[must_use]
     pub const fn takes_words(self) -> bool {
         matches!(self, Self::Agent | Self::Loop | Self::Interrupted)
@@ -137,12 +139,14 @@ pub struct Approval {
     pub digest: String,
     /// What `allow_always` and `reject_always` can remember instead of `rule`, the narrowest first.
     pub wider: Vec<WiderRule>,
-    /// Why it asks although a sandbox could confine it, in a sentence without a full stop. Words of the agent in it are quoted.
+    /// Why it asks although a sandbox could confine it, in a sentence without a full stop. Words of the agent
+    /// in it are quoted.
     pub why: Option<String>,
-    /// A person may decide with only the summary before them, as in a notification: the summary tells the call whole, its risk is not
-    /// high, and it neither leaves the sandbox nor undermines it.
+    /// A person may decide with only the summary before them, as in a notification: the summary tells the
+    /// call whole, its risk is not high, and it neither leaves the sandbox nor undermines it.
     pub in_passing: bool,
-    /// The files that the call names and that other calls could change. If one is no longer like this when the call starts, it does not run.
+    /// The files that the call names and that other calls could change. If one is no longer like this when
+    /// the call starts, it does not run.
     pub files: Vec<NamedFile>,
     /// Why `allow_always` is refused, in a sentence without a full stop; absent: it is not.
     pub only_once: Option<String>,
@@ -177,7 +181,8 @@ pub struct WiderRule {
 pub struct Preview {
     /// Relative to the workspace.
     pub path: String,
-    /// A unified diff, possibly cut. What its lines do not show (encoding, line ends) is in notes before them, which begin with `\`.
+    /// A unified diff, possibly cut. What its lines do not show (encoding, line ends) is in notes before
+    /// them, which begin with `\`.
     pub diff: String,
     /// All added and removed lines, including those cut from `diff`. Absent: the file is no text.
     pub changed: Option<Changed>,
@@ -193,7 +198,8 @@ pub struct Changed {
     pub removed: u64,
 }
 
-/// A remembered decision: this tool with these very arguments in this workspace, whatever reason a `shell` call gives.
+/// A remembered decision: this tool with these very arguments in this workspace, whatever reason a `shell`
+/// call gives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rule {
@@ -203,8 +209,8 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The rule that a decision "always" about this call remembers. Why a `shell` call wants to leave the sandbox is no part of it:
-    /// that changes nothing about what runs, and a model words it anew each time.
+    /// The rule that a decision "always" about this call remembers. Why a `shell` call wants to leave the
+    /// sandbox is no part of it: that changes nothing about what runs, and a model words it anew each time.
     #[must_use]
     pub fn of(tool: &str, arguments: &JsonText, workspace: &str) -> Self {
         let mut value = if tool == "shell" { arguments.value() } else { Value::Null };
@@ -257,7 +263,8 @@ pub enum Decision {
     AllowAlways,
     RejectOnce,
     RejectAlways,
-    /// This call, and all others of its root task and of that task's sub-tasks which ask only because what they do could not be undone.
+    /// This call, and all others of its root task and of that task's sub-tasks which ask only because what
+    /// they do could not be undone.
     AllowForTask,
 }
 

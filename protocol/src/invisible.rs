@@ -1,7 +1,7 @@
 //! Characters that people do not see, and that can hide or reorder what they read.
 
-/// Characters without a shape of their own: format controls (bidi, zero-width, tags), fillers, separators, selectors. (Control
-/// characters are not among them: see [`char::is_control`].)
+/// Characters without a shape of their own: format controls (bidi, zero-width, tags), fillers, separators,
+/// selectors. (Control characters are not among them: see [`char::is_control`].)
 #[must_use]
 pub const fn is_invisible(c: char) -> bool {
     matches!(

@@ -4,10 +4,11 @@ use std::fmt;
 
 const NEWLINES: [char; 2] = ['\n', '\r'];
 
-/// JSON of a shape the wire does not fix: tool arguments, schemas, metadata, provider data that is sent back unchanged.
+/// JSON of a shape the wire does not fix: tool arguments, schemas, metadata, provider data that is sent back
+/// unchanged.
 ///
-/// A JSON codec writes the value itself, a binary codec its text. The text is always one line, as a message is: newlines between
-/// tokens become spaces (inside strings JSON allows none). Nothing else is changed.
+/// A JSON codec writes the value itself, a binary codec its text. The text is always one line, as a message
+/// is: newlines between tokens become spaces (inside strings JSON allows none). Nothing else is changed.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct JsonText(String);
 

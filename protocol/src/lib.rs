@@ -1,15 +1,17 @@
 //! The words and the wire of Abide: types and pure encoding, no I/O, no clock, no logic.
 //!
-//! * data: [`conversation`], [`task`], [`message`], [`event`], [`agent_update`], [`inbox`], [`transcript`], [`shape`], [`record`]
+//! * data: [`conversation`], [`task`], [`message`], [`event`], [`agent_update`], [`inbox`], [`transcript`],
+//!   [`shape`], [`record`]
 //! * what models mean that spell it otherwise: [`spelling`]
 //! * requests: [`method`] (one table), [`error`]
 //! * notifications: [`notification`]
 //! * [`limits`], [`environment`]
 //! * encoding: [`hello`], then [`codec`]
 //!
-//! Rules that keep both codecs honest (`tests/wire` enforces them): plain structs and externally tagged enums, variants are
-//! only ever appended, no `flatten`, `tag`, `untagged` or `skip_serializing_if`, no recursive and no zero-sized types. JSON of
-//! unknown shape travels as [`JsonText`]. Any change of a wire type raises [`hello::BINCODE`]'s schema number.
+//! Rules that keep both codecs honest (`tests/wire` enforces them): plain structs and externally tagged
+//! enums, variants are only ever appended, no `flatten`, `tag`, `untagged` or `skip_serializing_if`, no
+//! recursive and no zero-sized types. JSON of unknown shape travels as [`JsonText`]. Any change of a wire
+//! type raises [`hello::BINCODE`]'s schema number.
 
 pub mod agent_update;
 pub mod checkpoint;

@@ -14,13 +14,15 @@ pub const MAX_CLIENT_MESSAGE_ID: usize = 200;
 pub const MAX_EXTERNAL_ID: usize = 200;
 /// The most `files` of `startTask`.
 pub const MAX_FILES: usize = 200;
-/// How deeply JSON of the client's own may be nested: `metadata` of `startTask`, arguments and results in its `messages`.
+/// How deeply JSON of the client's own may be nested: `metadata` of `startTask`, arguments and results in its
+/// `messages`.
 pub const MAX_JSON_DEPTH: usize = 100;
 /// How long a client may take to say hello, in ms.
 pub const HELLO_TIME_MS: u64 = 5_000;
 /// Requests of one connection under way at a time; one more is `overloaded`.
 pub const MAX_REQUESTS: usize = 16;
-/// The same including urgent requests: stop, pause or resume a task, answer, decide, delete a conversation, shut the daemon down.
+/// The same including urgent requests: stop, pause or resume a task, answer, decide, delete a conversation,
+/// shut the daemon down.
 pub const MAX_URGENT_REQUESTS: usize = 64;
 /// Subscriptions of one connection.
 pub const MAX_SUBSCRIPTIONS: usize = 64;

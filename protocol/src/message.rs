@@ -73,7 +73,8 @@ pub enum MessageKind {
     Answer,
     /// From the system: stop, pause, limits, restart.
     Notice,
-    /// Of an earlier conversation that the task was started with. The role `system` says a system message there, or a call's result.
+    /// Of an earlier conversation that the task was started with. The role `system` says a system message
+    /// there, or a call's result.
     Imported,
     /// Somebody has changed the course of the task while it worked.
     Intervention,
@@ -114,7 +115,8 @@ pub struct CallView {
 }
 
 impl CallView {
-    /// A control call, which is shown as a message or as the task's end instead. One that was refused has become neither.
+    /// A control call, which is shown as a message or as the task's end instead. One that was refused has
+    /// become neither.
     #[must_use]
     pub fn is_control(&self) -> bool {
         let is_named = matches!(&*self.tool, "ask_user" | "request_input" | "send_update" | "task_complete");

@@ -34,8 +34,8 @@ pub enum Access {
 pub enum Priority {
     /// [`MAX_REQUESTS`](crate::limits::MAX_REQUESTS)
     Ordinary,
-    /// [`MAX_URGENT_REQUESTS`](crate::limits::MAX_URGENT_REQUESTS): for requests that end work or let it go on, so that slow
-    /// requests do not block them.
+    /// [`MAX_URGENT_REQUESTS`](crate::limits::MAX_URGENT_REQUESTS): for requests that end work or let it go
+    /// on, so that slow requests do not block them.
     Urgent,
 }
 
@@ -50,7 +50,8 @@ pub trait Method {
     type Reply: Serialize + DeserializeOwned + Send + 'static;
     /// Wraps the parameters.
     fn request(params: Self::Params) -> Request;
-    /// Decodes the reply. (Each method has a function of its own: a generic one would be compiled again in every crate that calls it.)
+    /// Decodes the reply. (Each method has a function of its own: a generic one would be compiled again in
+    /// every crate that calls it.)
     ///
     /// # Errors
     /// The body is not of that type.
@@ -184,8 +185,8 @@ methods! {
     4 "resumeTask" Act Urgent ResumeTask(task::TaskParams) -> task::TaskReply;
     /// A page of tasks.
     5 "listTasks" Read Ordinary ListTasks(task::ListTasksParams) -> task::ListTasksReply;
-    /// A task with its prompt, scratchpad and calls. The reply about a root task that has just ended comes after the last checkpoint of
-    /// its files: what is changed after the reply does not count as the task's.
+    /// A task with its prompt, scratchpad and calls. The reply about a root task that has just ended comes
+    /// after the last checkpoint of its files: what is changed after the reply does not count as the task's.
     6 "getTask" Read Ordinary GetTask(task::GetTaskParams) -> task::GetTaskReply;
     /// The files that the user named for a task and that its tools have written.
     7 "listFiles" Read Ordinary ListFiles(task::TaskParams) -> task::ListFilesReply;
@@ -202,8 +203,8 @@ methods! {
 
     /// The git worktrees of conversations and sub-tasks.
     12 "listWorktrees" Read Ordinary ListWorktrees(worktree::ListWorktreesParams) -> worktree::ListWorktreesReply;
-    /// Removes a git worktree in which nothing works and nothing would be lost: no changed or new file, and no commit that only its
-    /// branch has. The conversation goes on in the work tree of which it was made.
+    /// Removes a git worktree in which nothing works and nothing would be lost: no changed or new file, and
+    /// no commit that only its branch has. The conversation goes on in the work tree of which it was made.
     13 "removeWorktree" Act Ordinary RemoveWorktree(worktree::WorktreeParams) -> worktree::RemoveWorktreeReply;
     /// What tasks can do in a folder, and what of it asks.
     14 "getWorkspace" Read Ordinary GetWorkspace(workspace::GetWorkspaceParams) -> workspace::WorkspaceReply;
@@ -239,7 +240,9 @@ methods! {
     46 "deleteConversation" Act Urgent DeleteConversation(conversation::ConversationParams) -> conversation::DeleteConversationReply;
     /// Marks everything up to a seq as read.
     47 "markRead" Act Ordinary MarkRead(conversation::MarkReadParams) -> conversation::ConversationReply;
-    /// Tells what this client shows: a conversation, the inbox, or neither. A conversation that is shown gets no desktop notification meanwhile; while the inbox is shown, no question and no approval does. When all clients that showed a question or an approval have disconnected, it is notified.
+    /// Tells what this client shows: a conversation, the inbox, or neither. A conversation that is shown gets
+    /// no desktop notification meanwhile; while the inbox is shown, no question and no approval does. When
+    /// all clients that showed a question or an approval have disconnected, it is notified.
     48 "focus" Read Ordinary Focus(conversation::FocusParams) -> conversation::FocusReply;
     /// Finds words in messages and titles.
     49 "search" Read Ordinary Search(search::SearchParams) -> search::SearchReply;
@@ -256,16 +259,18 @@ methods! {
     80 "listModels" Read Ordinary ListModels(daemon::ListModelsParams) -> daemon::ListModelsReply;
     /// The daemon's state, and how many tasks run.
     81 "status" Read Ordinary Status(daemon::StatusParams) -> daemon::StatusReply;
-    /// Ends the daemon. What runs may finish until the deadline and is then cut off; the reply comes just before the end.
+    /// Ends the daemon. What runs may finish until the deadline and is then cut off; the reply comes just
+    /// before the end.
     82 "shutdown" Administer Urgent Shutdown(daemon::ShutdownParams) -> daemon::ShutdownReply;
     /// Stores or removes a provider's key.
     83 "setKey" Administer Ordinary SetKey(daemon::SetKeyParams) -> daemon::SetKeyReply;
     /// Sends a model a short prompt, to test address, key and model name. It may cost a fraction of a cent.
     84 "checkModel" Administer Ordinary CheckModel(daemon::CheckModelParams) -> daemon::CheckModelReply;
-    /// Asks a provider that need not be configured for its models, or one of them for a few words, to test address, key and model name.
-    /// Nothing is stored.
+    /// Asks a provider that need not be configured for its models, or one of them for a few words, to test
+    /// address, key and model name. Nothing is stored.
     91 "checkProvider" Administer Ordinary CheckProvider(daemon::CheckProviderParams) -> daemon::CheckProviderReply;
-    /// Goes over to the program that has replaced the daemon's own on disk, if that cuts nothing off. The reply says how far it is.
+    /// Goes over to the program that has replaced the daemon's own on disk, if that cuts nothing off. The
+    /// reply says how far it is.
     90 "updateDaemon" Administer Ordinary UpdateDaemon(daemon::UpdateDaemonParams) -> daemon::UpdateDaemonReply;
     /// The settings that clients can change.
     85 "getConfig" Read Ordinary GetConfig(config::GetConfigParams) -> config::ConfigReply;

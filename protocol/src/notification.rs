@@ -1,7 +1,7 @@
 //! Notifications: what the daemon sends to subscribers.
 //!
-//! `taskMessage` and `taskEvent` are sequenced: a subscription gets exactly one of them for each record. The updates are
-//! latest-wins, deltas are live only; neither is ever needed to rebuild anything.
+//! `taskMessage` and `taskEvent` are sequenced: a subscription gets exactly one of them for each record. The
+//! updates are latest-wins, deltas are live only; neither is ever needed to rebuild anything.
 
 use crate::{
     ConversationId, RecordId, Seq, SubscriptionId, TaskId,
@@ -182,14 +182,18 @@ pub struct DaemonUpdate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
-    /// Everything up to here is in the snapshot (or, with `since`, known to the client); every later record follows.
+    /// Everything up to here is in the snapshot (or, with `since`, known to the client); every later record
+    /// follows.
     pub seq: Seq,
-    /// For the scope `overview` the newest 1,000 that are not archived and all whose task has not ended, for `all` none, else the one.
+    /// For the scope `overview` the newest 1,000 that are not archived and all whose task has not ended, for
+    /// `all` none, else the one.
     pub conversations: Vec<Conversation>,
-    /// Tasks that have not ended, for `overview` roots only. For a conversation also its newest root, with all its sub-tasks.
+    /// Tasks that have not ended, for `overview` roots only. For a conversation also its newest root, with
+    /// all its sub-tasks.
     pub tasks: Vec<AgentTask>,
     pub inbox: Vec<InboxItem>,
-    /// The last 100 that the scope has records of; empty with `since` and for the scopes `overview` and `all`.
+    /// The last 100 that the scope has records of; empty with `since` and for the scopes `overview` and
+    /// `all`.
     pub messages: Vec<Message>,
     /// The tool calls among those messages.
     pub calls: Vec<CallView>,

@@ -76,9 +76,11 @@ pub enum RecordBody {
     /// This task's work was interrupted: nothing of it is under way any more.
     Restarted(Restarted),
     TaskEnded(TaskEnded),
-    /// Parts of an attempt's stream that its reply leaves out. It comes right before the reply or the failure.
+    /// Parts of an attempt's stream that its reply leaves out. It comes right before the reply or the
+    /// failure.
     ModelTraced(ModelTraced),
-    /// Sub-tasks have ended, and their results are delivered to the task's model. It is in the append of their end.
+    /// Sub-tasks have ended, and their results are delivered to the task's model. It is in the append of
+    /// their end.
     ResultsDelivered(ResultsDelivered),
     /// A phase of a step begins. If it asks the model, `model_requested` follows in the same append.
     PhaseBegan(PhaseBegan),
@@ -130,7 +132,8 @@ pub struct ConversationDeleted {
     pub records: u64,
 }
 
-/// A task's first record. What the model's requests begin with is frozen here, so that their prefix stays byte-identical.
+/// A task's first record. What the model's requests begin with is frozen here, so that their prefix stays
+/// byte-identical.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskStarted {
@@ -165,8 +168,8 @@ pub struct TaskStarted {
     pub forked_by: Option<ForkedBy>,
     /// The system prompt of its sub-tasks; absent: its own, since it is an agent as they are.
     pub child_system_prompt: Option<String>,
-    /// From this many tokens of context on, old outputs and steps are left out before a new step. 0: only when a request
-    /// was too long for the model.
+    /// From this many tokens of context on, old outputs and steps are left out before a new step. 0: only
+    /// when a request was too long for the model.
     pub compact_at_tokens: u64,
     /// The id that its client gave it besides its own.
     pub external_id: Option<String>,
@@ -257,7 +260,8 @@ pub enum NoticeKind {
     Error,
     /// The task ended with an incomplete reply.
     Incomplete,
-    /// The model's server seems to cut what it is sent: it counts far fewer tokens than the request must have.
+    /// The model's server seems to cut what it is sent: it counts far fewer tokens than the request must
+    /// have.
     ContextCut,
 }
 
@@ -366,7 +370,8 @@ pub enum ModelErrorKind {
     /// Out of credit.
     Quota,
     RateLimited,
-    /// The server says that it is overloaded, or a gateway before it does not reach it (502 to 504, 520 and above).
+    /// The server says that it is overloaded, or a gateway before it does not reach it (502 to 504, 520 and
+    /// above).
     Overloaded,
     /// Could not connect, or the stream was cut.
     Network,
@@ -641,7 +646,8 @@ pub struct CallFinished {
     pub result: ToolResult,
     /// ms.
     pub duration_ms: u64,
-    /// The sub-tasks whose results the call's code has read. The model is not sent them a second time as notes.
+    /// The sub-tasks whose results the call's code has read. The model is not sent them a second time as
+    /// notes.
     pub read_results: Vec<TaskId>,
 }
 
@@ -697,12 +703,13 @@ pub struct Restarted {
     /// Starts of the daemon in a row without progress of the root task or a sub-task.
     pub without_progress: u32,
     pub cause: Interruption,
-    /// The daemon that was interrupted certainly ran until then: the task worked until then. Absent: until its newest record.
+    /// The daemon that was interrupted certainly ran until then: the task worked until then. Absent: until
+    /// its newest record.
     pub ran_until: Option<Timestamp>,
 }
 
-/// The system's clock no longer shows the time since the records before: the machine has slept, or the clock was set. Neither counts as
-/// work, and what is due after a time is due that time after the clock was set.
+/// The system's clock no longer shows the time since the records before: the machine has slept, or the clock
+/// was set. Neither counts as work, and what is due after a time is due that time after the clock was set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClockMoved {
@@ -739,8 +746,9 @@ pub struct TaskEnded {
     pub reason: EndReason,
     pub summary: Option<String>,
     pub error: Option<String>,
-    /// The result for programs, of mode `tree`: `{answer, subResults[], questions[{question, answer}], usage}`, where a sub-result is
-    /// what `wait` gives.
+    /// The result for programs, of mode `tree`:
+    /// `{answer, subResults[], questions[{question, answer}], usage}`, where a sub-result is what `wait`
+    /// gives.
     pub data: Option<JsonText>,
 }
 
@@ -777,8 +785,8 @@ pub struct AgentMessage {
     pub text: String,
 }
 
-/// A message of an earlier conversation, in the order that a provider requires: the results of a reply's calls follow it at once, one for
-/// each call, in call order, and no reply follows another.
+/// A message of an earlier conversation, in the order that a provider requires: the results of a reply's
+/// calls follow it at once, one for each call, in call order, and no reply follows another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]

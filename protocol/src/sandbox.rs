@@ -10,7 +10,8 @@ pub enum SandboxLevel {
     /// Not at all: a command has the rights of its user.
     #[default]
     None,
-    /// By Landlock and seccomp. Files that programs are configured by cannot be protected within the workspace.
+    /// By Landlock and seccomp. Files that programs are configured by cannot be protected within the
+    /// workspace.
     Landlock,
     /// By namespaces, Landlock and seccomp.
     Full,

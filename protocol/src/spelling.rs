@@ -10,8 +10,8 @@ use std::borrow::Cow;
 const PREFIXES: &[&str] = &["functions.", "tools.", "default_api."];
 const FENCE: &str = "```";
 
-/// The tool of this name: blanks around it, a prefix such as `functions.`, a rest such as `<|channel|>commentary`, and case do not
-/// matter, if only one tool can be meant.
+/// The tool of this name: blanks around it, a prefix such as `functions.`, a rest such as
+/// `<|channel|>commentary`, and case do not matter, if only one tool can be meant.
 #[must_use]
 pub fn tool<'t>(tools: &'t [ToolSpec], name: &str) -> Option<&'t ToolSpec> {
     let exact = |name: &str| tools.iter().find(|tool| tool.name == name);
@@ -30,8 +30,9 @@ fn bare(name: &str) -> &str {
     PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
 }
 
-/// The object or list that the text begins with, as JSON, and the text behind it. In its strings there may be newlines and other
-/// control characters as they are, and a comma may follow its last value. `None`: it is something else, or its end is missing.
+/// The object or list that the text begins with, as JSON, and the text behind it. In its strings there may be
+/// newlines and other control characters as they are, and a comma may follow its last value. `None`: it is
+/// something else, or its end is missing.
 #[must_use]
 pub fn json(text: &str) -> Option<(Cow<'_, str>, &str)> {
     let (value, rest) = text.split_at(end_of_json(text)?);

@@ -34,7 +34,8 @@ pub enum StartedBy {
 pub struct SystemdStart {
     /// Absent: another program passed the socket.
     pub unit: Option<String>,
-    /// Whether the listening socket was passed to it, so that clients need not wait for a daemon to start one.
+    /// Whether the listening socket was passed to it, so that clients need not wait for a daemon to start
+    /// one.
     pub socket: bool,
 }
 

@@ -32,7 +32,8 @@ pub enum Mode {
 impl Mode {
     pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
-    /// The phase that a step begins with; `None`: the mode has no phases. Phases before the first step belong to step 0.
+    /// The phase that a step begins with; `None`: the mode has no phases. Phases before the first step belong
+    /// to step 0.
     #[must_use]
     pub const fn step_phase(self) -> Option<Phase> {
         match self {
@@ -144,7 +145,8 @@ impl EndReason {
     }
 }
 
-/// Why a task is paused. It still takes answers. Every pause but a person's own asks a question, so it is in the inbox.
+/// Why a task is paused. It still takes answers. Every pause but a person's own asks a question, so it is in
+/// the inbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(IntoStaticStr, VariantNames)]
@@ -158,8 +160,8 @@ pub enum PauseReason {
     CrashLoop,
     /// The daemon was restarted, and that is the task's policy.
     Restart,
-    /// Its model cannot be asked before a time: a limit of the provider, or an error that stays the same. The task goes on by itself
-    /// then; [`Retry::next_at`] says when.
+    /// Its model cannot be asked before a time: a limit of the provider, or an error that stays the same. The
+    /// task goes on by itself then; [`Retry::next_at`] says when.
     Parked,
 }
 
@@ -263,7 +265,8 @@ pub enum Approvals {
     Allow,
     /// Allow those that leave the sandbox, too; what is denied stays denied.
     AllowAll,
-    /// Allow changes of files by the file tools, but not of what other programs run; what is denied stays denied.
+    /// Allow changes of files by the file tools, but not of what other programs run; what is denied stays
+    /// denied.
     AllowEdits,
 }
 
@@ -406,8 +409,8 @@ pub struct AgentTask {
     pub end_reason: Option<EndReason>,
     pub pause_reason: Option<PauseReason>,
     pub original_prompt: String,
-    /// What the task has learnt, a line of at most 200 characters each ("Tool X: …", "User answered: …"), the newest 200; oldest
-    /// first. In the reply to `getTask` only.
+    /// What the task has learnt, a line of at most 200 characters each ("Tool X: …", "User answered: …"), the
+    /// newest 200; oldest first. In the reply to `getTask` only.
     pub scratchpad: Vec<String>,
     pub step_count: u32,
     pub phase: Option<Phase>,
@@ -486,7 +489,8 @@ impl AgentTask {
         Self { original_prompt: String::new(), scratchpad: Vec::new(), ..self.clone() }
     }
 
-    /// It is paused, not by a person, and asks nothing itself: it is a sub-task, and a task above it asks whether to go on.
+    /// It is paused, not by a person, and asks nothing itself: it is a sub-task, and a task above it asks
+    /// whether to go on.
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.status == Status::Paused
@@ -502,7 +506,8 @@ impl AgentTask {
             || self.status == Status::Paused && !self.pending.is_empty()
     }
 
-    /// For people: a pause was asked for, and what is under way finishes first. The task can be resumed already.
+    /// For people: a pause was asked for, and what is under way finishes first. The task can be resumed
+    /// already.
     #[must_use]
     pub const fn pausing(&self) -> Option<&'static str> {
         match self.status {

@@ -7,8 +7,8 @@ use strum::VariantNames;
 
 /// A part of a model's reply. A reply has its blocks in the order in which the model gave them.
 ///
-/// `opaque` is the provider's own JSON (signatures, encrypted reasoning, `extra_content`). It is sent back verbatim, and only to the
-/// same API and model.
+/// `opaque` is the provider's own JSON (signatures, encrypted reasoning, `extra_content`). It is sent back
+/// verbatim, and only to the same API and model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
@@ -36,7 +36,8 @@ pub struct CallBlock {
     /// The provider's id of the call, sent back verbatim.
     pub provider_id: String,
     pub tool: String,
-    /// The arguments, in the form that the tool's schema allows if that is clear; else as the model wrote them, possibly not valid JSON.
+    /// The arguments, in the form that the tool's schema allows if that is clear; else as the model wrote
+    /// them, possibly not valid JSON.
     pub arguments: String,
     pub opaque: Option<JsonText>,
 }
@@ -97,7 +98,8 @@ pub enum StopReason {
     Refusal,
     /// The provider ended it before the model did: paused, aborted. Calls in such a reply are dropped.
     Unfinished,
-    /// It was to hold calls, and has none: they are written in its text in a form that does not count, or did not come.
+    /// It was to hold calls, and has none: they are written in its text in a form that does not count, or did
+    /// not come.
     LostCalls,
 }
 
@@ -155,7 +157,8 @@ pub struct ToolSpec {
     pub tier: Tier,
 }
 
-/// The effect of a tool's calls. It decides what is done after a crash with a call that was started and has no result.
+/// The effect of a tool's calls. It decides what is done after a crash with a call that was started and has
+/// no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
@@ -213,8 +216,8 @@ impl ToolResult {
         Self { ok: false, data: None, message: message.into(), diagnostics: Vec::new() }
     }
 
-    /// The text that is sent to the model: the message, then each field of `data` (a long or multi-line string verbatim below its
-    /// name), then the diagnostics.
+    /// The text that is sent to the model: the message, then each field of `data` (a long or multi-line
+    /// string verbatim below its name), then the diagnostics.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = if self.ok { self.message.clone() } else { format!("error: {}", self.message) };
@@ -252,8 +255,9 @@ fn push_field(text: &mut String, name: &str, value: &serde_json::Value) {
     }
 }
 
-/// A part of a transcript. The engine makes entries, and the model crate converts them to a provider's format. They are never on the
-/// wire, but in stored checkpoints: a change of this type raises `Checkpoint::FORM`.
+/// A part of a transcript. The engine makes entries, and the model crate converts them to a provider's
+/// format. They are never on the wire, but in stored checkpoints: a change of this type raises
+/// `Checkpoint::FORM`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Entry {
     /// A person's message.
@@ -266,7 +270,8 @@ pub enum Entry {
     Partial(String),
     /// A call's result.
     Result(ResultEntry),
-    /// Results of calls that were read in a reply's text. The provider does not know of the calls: they are sent as a user message.
+    /// Results of calls that were read in a reply's text. The provider does not know of the calls: they are
+    /// sent as a user message.
     Results(Vec<ResultEntry>),
 }
 
@@ -291,7 +296,8 @@ impl Entry {
     }
 }
 
-/// All entries that a model is sent, oldest first. Cheap to clone: a request shares the entries with the history.
+/// All entries that a model is sent, oldest first. Cheap to clone: a request shares the entries with the
+/// history.
 ///
 /// Two transcripts with equal entries are equal, whatever their editions.
 #[derive(Debug, Clone, Default)]
@@ -306,7 +312,8 @@ impl Transcript {
         &self.entries
     }
 
-    /// The number of [`Self::rewrite`]s. Between two states of a transcript with the same edition, entries were only added.
+    /// The number of [`Self::rewrite`]s. Between two states of a transcript with the same edition, entries
+    /// were only added.
     #[must_use]
     pub const fn edition(&self) -> u64 {
         self.edition

@@ -185,7 +185,8 @@ impl Books {
         }
     }
 
-    /// The marks of commands: each at most once, none before the call's start was on disk, none missing if the call succeeded.
+    /// The marks of commands: each at most once, none before the call's start was on disk, none missing if
+    /// the call succeeded.
     fn marks(&self, witness: &Witness, account: &mut Account) {
         let marks = witness.marks();
         let mut once = BTreeSet::new();
@@ -293,7 +294,8 @@ impl Call {
             self.started
         );
         if let Some(data) = finished.result.data.as_ref().filter(|_| assessed.tool == "python") {
-            // It asserts that the same request is the same sub-task. While the daemon drains its waits are exceptions.
+            // It asserts that the same request is the same sub-task. While the daemon drains its waits are
+            // exceptions.
             let is_drained = data.value().to_string().contains("Abide is shutting down");
             let is_whole = finished.outcome != CallOutcome::Done || finished.result.ok || is_drained;
             assert!(is_whole, "the code of call {id} failed: {data:?}");

@@ -1,4 +1,5 @@
-//! A private D-Bus session with a strict notification server, a desktop portal, and an application that plays the window.
+//! A private D-Bus session with a strict notification server, a desktop portal, and an application that plays
+//! the window.
 
 mod application;
 mod applications;
@@ -35,8 +36,8 @@ pub struct Bus {
 }
 
 impl Bus {
-    /// Starts it; `None` if there is no `dbus-daemon`. Its socket lies in `folder`, the user's services in its `share/dbus-1/services`. Its
-    /// notification server shows buttons.
+    /// Starts it; `None` if there is no `dbus-daemon`. Its socket lies in `folder`, the user's services in
+    /// its `share/dbus-1/services`. Its notification server shows buttons.
     ///
     /// # Panics
     /// There is one and it does not start.
@@ -68,8 +69,8 @@ impl Bus {
         Some(Self { address, told: Arc::default(), servers: Mutex::default(), _daemon: daemon })
     }
 
-    /// Starts another notification server, whose ids begin with 1. It takes the name from the one before, which goes on showing what it
-    /// shows: as when two desktops share a session.
+    /// Starts another notification server, whose ids begin with 1. It takes the name from the one before,
+    /// which goes on showing what it shows: as when two desktops share a session.
     ///
     /// # Panics
     /// It cannot have the name.
@@ -104,8 +105,8 @@ impl Bus {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Presses an action of a notification, as a person does, and closes it, as servers do. It is signalled as it is, also if there is
-    /// no such action, or no such notification any more.
+    /// Presses an action of a notification, as a person does, and closes it, as servers do. It is signalled
+    /// as it is, also if there is no such action, or no such notification any more.
     pub async fn press(&self, popup: &Popup, key: &str) {
         let server = self.server_of(popup);
         notifications::signal(&server, "ActionInvoked", &(popup.id, key)).await;

@@ -52,8 +52,8 @@ impl TestDaemon {
         Self::beneath(Path::new(&place), config)
     }
 
-    /// As [`Self::new`], with all folders beneath this one. (A command in the sandbox has a `/tmp` of its own, so that nothing beneath
-    /// the machine's can be reached anyway.)
+    /// As [`Self::new`], with all folders beneath this one. (A command in the sandbox has a `/tmp` of its
+    /// own, so that nothing beneath the machine's can be reached anyway.)
     ///
     /// # Panics
     /// The folders cannot be made.
@@ -314,7 +314,8 @@ impl TestDaemon {
         Cli::new(self.variables(), self.workspace())
     }
 
-    /// The environment of daemon, CLI and tools: no keys, no session bus, of the machine's variables only PATH.
+    /// The environment of daemon, CLI and tools: no keys, no session bus, of the machine's variables only
+    /// PATH.
     #[must_use]
     pub fn variables(&self) -> BTreeMap<String, String> {
         let path = |p: PathBuf| p.display().to_string();
@@ -340,8 +341,8 @@ impl TestDaemon {
         process::belonging_to(self.root.path()).into_iter().filter(|p| Some(p.pid) != daemon).collect()
     }
 
-    /// Whether the output that the daemon keeps of running commands, for the case of its death, contains this. It is kept after it is
-    /// shown.
+    /// Whether the output that the daemon keeps of running commands, for the case of its death, contains
+    /// this. It is kept after it is shown.
     #[must_use]
     pub fn has_kept(&self, text: &str) -> bool {
         let entries = fs::read_dir(self.home().spool_dir()).into_iter().flatten().flatten();

@@ -1,4 +1,5 @@
-//! A Debian 12 as it is after its installation, in namespaces of its own: what happens in it ends and is gone with it.
+//! A Debian 12 as it is after its installation, in namespaces of its own: what happens in it ends and is gone
+//! with it.
 
 use crate::{daemon::CliOutput, packages, process, wait};
 use std::{
@@ -15,8 +16,8 @@ use tempfile::TempDir;
 /// How long the installation of Debian may take.
 const INSTALLATION: Duration = Duration::from_secs(600);
 
-/// Installs Debian 12 into a folder, from the mirrors of this machine if they have it. It keeps packages that ours need or recommend,
-/// so that a test does not need the network.
+/// Installs Debian 12 into a folder, from the mirrors of this machine if they have it. It keeps packages that
+/// ours need or recommend, so that a test does not need the network.
 const INSTALL: &str = r#"
 mirrors=$(apt-get indextargets --format 'deb $(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' | grep ' bookworm') ||
     mirrors='deb http://deb.debian.org/debian bookworm main'
@@ -26,8 +27,9 @@ echo "$mirrors" | mmdebstrap --quiet --variant=minbase --skip=cleanup/apt --cust
     >/dev/null' bookworm "$1" -
 "#;
 
-/// Makes the root of an own mount namespace from an installation, a layer in memory and the packages; prints its process id, and ends
-/// with its standard input. (A chroot alone would not do: in it the kernel allows no user namespaces.)
+/// Makes the root of an own mount namespace from an installation, a layer in memory and the packages; prints
+/// its process id, and ends with its standard input. (A chroot alone would not do: in it the kernel allows no
+/// user namespaces.)
 const ENTER: &str = r#"
 set -eu
 mount -t tmpfs -o size=700m none "$2"

@@ -1,6 +1,8 @@
-//! The harness of the scenarios: the real binaries and everything around them that a test controls and checks.
+//! The harness of the scenarios: the real binaries and everything around them that a test controls and
+//! checks.
 //!
-//! * [`model_server`]: a model over real HTTP that replies by script and refuses what a strict provider would refuse
+//! * [`model_server`]: a model over real HTTP that replies by script and refuses what a strict provider would
+//!   refuse
 //! * [`daemon`]: the real `abided` in a home of its own, to start, kill and restart; the real `abide` with it
 //! * [`world`]: both together, and the steps that most scenarios begin with
 //! * [`wait`]: waits that name what they wait for
@@ -22,7 +24,8 @@
 //! * [`fresh_root`]: a new Debian to install them in
 //! * [`systemd`]: a user manager, real or played
 //!
-//! Nothing here retries, and no fixed sleep is used to wait: a wait ends when its condition holds, or fails and names it.
+//! Nothing here retries, and no fixed sleep is used to wait: a wait ends when its condition holds, or fails
+//! and names it.
 
 #![expect(
     clippy::expect_used,

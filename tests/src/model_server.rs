@@ -1,8 +1,9 @@
 //! A model server on the loopback that replies by script and is as strict as the strictest provider.
 //!
-//! It speaks OpenAI Chat Completions, OpenAI Responses and Anthropic Messages. The number of replies in the request determines the turn of the
-//! script, so crashes of the daemon do not matter. A request that a strict provider would refuse gets a 400 and is kept as a
-//! violation. Dropping a server whose violations were not taken fails its test.
+//! It speaks OpenAI Chat Completions, OpenAI Responses and Anthropic Messages. The number of replies in the
+//! request determines the turn of the script, so crashes of the daemon do not matter. A request that a strict
+//! provider would refuse gets a 400 and is kept as a violation. Dropping a server whose violations were not
+//! taken fails its test.
 
 mod anthropic;
 mod check;

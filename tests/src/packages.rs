@@ -25,7 +25,8 @@ static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
     folder
 });
 
-/// The folder of the packages of [`NOW`] (all formats) and [`NEXT`] (.deb and .tar.gz). The first test that needs them builds them.
+/// The folder of the packages of [`NOW`] (all formats) and [`NEXT`] (.deb and .tar.gz). The first test that
+/// needs them builds them.
 ///
 /// # Panics
 /// They cannot be built.
@@ -49,7 +50,8 @@ fn build_of(programs: &Path, version: &str, out: &Path, formats: &[&str]) {
     process::succeeds(command.args(formats));
 }
 
-/// The programs under test, with a section more in the daemon's, so that a daemon finds another one installed.
+/// The programs under test, with a section more in the daemon's, so that a daemon finds another one
+/// installed.
 fn next_programs() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for name in ["abide", "abide-gui"] {

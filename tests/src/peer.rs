@@ -1,7 +1,7 @@
 //! Software of other projects, so that Abide is not tested only against its own idea of a model and a client.
 //!
-//! It comes from PyPI (`tests/requirements.txt`); `tests/run` installs it into `target/test-venv`. LiteLLM is too large for that
-//! and is used in the nightly run only.
+//! It comes from PyPI (`tests/requirements.txt`); `tests/run` installs it into `target/test-venv`. LiteLLM is
+//! too large for that and is used in the nightly run only.
 
 mod litellm;
 
@@ -25,8 +25,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// llama.cpp's own server with a real model, whose weights are a package too; `None` if it is not installed. A reply has at most
-    /// `most` tokens: a model this small rarely ends one by itself.
+    /// llama.cpp's own server with a real model, whose weights are a package too; `None` if it is not
+    /// installed. A reply has at most `most` tokens: a model this small rarely ends one by itself.
     ///
     /// # Panics
     /// It is installed and does not start.
@@ -34,7 +34,8 @@ impl Server {
         Self::start("llama.py", &[&most.to_string()]).await
     }
 
-    /// fakellm, which mocks OpenAI's and Anthropic's APIs by the rules in `peer/fakellm.yaml`; `None` if it is not installed.
+    /// fakellm, which mocks OpenAI's and Anthropic's APIs by the rules in `peer/fakellm.yaml`; `None` if it
+    /// is not installed.
     ///
     /// # Panics
     /// It is installed and does not start.

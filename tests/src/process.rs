@@ -1,4 +1,5 @@
-//! Starts programs, limits their time, and finds those that still run. No other part of the tests starts processes.
+//! Starts programs, limits their time, and finds those that still run. No other part of the tests starts
+//! processes.
 
 use crate::wait;
 use rustix::process::{Pid, Signal, kill_process};
@@ -21,7 +22,8 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 pub fn built(name: &str) -> PathBuf {
     let own = env::current_exe().expect("a test knows its own path");
     let folder = own.parent().expect("a program lies in a folder");
-    // Tests are in TARGET/PROFILE/deps and examples in TARGET/PROFILE/examples; the benchmark is beside the programs.
+    // Tests are in TARGET/PROFILE/deps and examples in TARGET/PROFILE/examples; the benchmark is beside the
+    // programs.
     let is_nested = folder.ends_with("deps") || folder.ends_with("examples");
     let folder = if is_nested { folder.parent().expect("it has a parent") } else { folder };
     let program = folder.join(name);
@@ -98,8 +100,9 @@ pub fn succeeds(command: &mut std::process::Command) -> String {
     stdout
 }
 
-/// Writes a program: this text or file, and so many zeros after it. Another process does, because a process that is being started by another
-/// thread of this one would keep the file open for writing, and it could not be executed meanwhile.
+/// Writes a program: this text or file, and so many zeros after it. Another process does, because a process
+/// that is being started by another thread of this one would keep the file open for writing, and it could not
+/// be executed meanwhile.
 ///
 /// # Panics
 /// It cannot be written.
@@ -121,7 +124,8 @@ pub fn input(text: &str) -> Stdio {
     file.into()
 }
 
-/// A program's output, in files. A pipe ends only when all processes that the program has left running have closed it.
+/// A program's output, in files. A pipe ends only when all processes that the program has left running have
+/// closed it.
 struct Printed {
     stdout: File,
     stderr: File,
@@ -190,7 +194,8 @@ fn read_whole(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A process that belongs to a test's folder: its working directory is within it, or its environment or arguments name it.
+/// A process that belongs to a test's folder: its working directory is within it, or its environment or
+/// arguments name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     pub pid: u32,
@@ -234,7 +239,8 @@ fn found(proc: &Path, folder: &Path, marker: &[u8]) -> Option<Found> {
 /// Whether a process of that session runs. Zombies do not count.
 pub(crate) fn has_session(session: u32) -> bool {
     let is_of_it = |stat: String| {
-        // proc_pid_stat(5): state, parent, group and session follow the name, which may contain spaces and parentheses.
+        // proc_pid_stat(5): state, parent, group and session follow the name, which may contain spaces and
+        // parentheses.
         let (_, fields) = stat.rsplit_once(')')?;
         let mut fields = fields.split_whitespace();
         let is_zombie = fields.next()? == "Z";

@@ -95,9 +95,9 @@ impl Screen {
         Some(screen)
     }
 
-    /// Presses a key without an effect. At the first key of a display the window manager binds its own keys (as Alt F4) anew, and one
-    /// that is pressed meanwhile goes to the window. It does what it is asked in turn, so the keys are bound when it has done what it is
-    /// asked after this.
+    /// Presses a key without an effect. At the first key of a display the window manager binds its own keys
+    /// (as Alt F4) anew, and one that is pressed meanwhile goes to the window. It does what it is asked in
+    /// turn, so the keys are bound when it has done what it is asked after this.
     async fn first_key(&self) {
         self.must("xdotool", &["key", "shift"]).await;
         self.must("xdotool", &["set_num_desktops", "1"]).await;
@@ -107,7 +107,8 @@ impl Screen {
         .await;
     }
 
-    /// Starts a program that was built with the tests, with the daemon's environment; does not wait for its window.
+    /// Starts a program that was built with the tests, with the daemon's environment; does not wait for its
+    /// window.
     ///
     /// # Panics
     /// It cannot be started.
@@ -131,7 +132,8 @@ impl Screen {
         &self.display
     }
 
-    /// Opens the real `abide-gui` on this daemon's home, 1280 by 800, and waits until it has the keyboard and is connected.
+    /// Opens the real `abide-gui` on this daemon's home, 1280 by 800, and waits until it has the keyboard and
+    /// is connected.
     ///
     /// # Panics
     /// It does not come so far.
@@ -167,8 +169,9 @@ impl Screen {
         other
     }
 
-    /// Waits until the window manager has forgotten a window that was killed, and keeps its id from other clients. The display would give
-    /// it to the next window, which the manager may take for the dead one and never show.
+    /// Waits until the window manager has forgotten a window that was killed, and keeps its id from other
+    /// clients. The display would give it to the next window, which the manager may take for the dead one and
+    /// never show.
     async fn cleared(&self, window: &str) {
         let id: u32 = window.parse().expect("a window's id");
         let name = format!("0x{id:x}");
@@ -177,7 +180,8 @@ impl Screen {
             !managed.split([' ', ',']).any(|one| one == name)
         })
         .await;
-        // The display may not have noticed yet that the window's program is gone. The places that it gives meanwhile are given back.
+        // The display may not have noticed yet that the window's program is gone. The places that it gives
+        // meanwhile are given back.
         let mut others = Vec::new();
         wait::wait_until("the place of the killed window", async || {
             let mut kept = self.kept.lock().await;

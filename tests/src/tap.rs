@@ -52,8 +52,8 @@ impl Tap {
         self.lock().last().map_or(Seq(0), |(seq, _)| *seq)
     }
 
-    /// Compares the records received since the last call with the database at `path`: nothing is missing, nothing comes twice,
-    /// all in order. Returns how many there were.
+    /// Compares the records received since the last call with the database at `path`: nothing is missing,
+    /// nothing comes twice, all in order. Returns how many there were.
     ///
     /// # Panics
     /// They differ.

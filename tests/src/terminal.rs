@@ -17,8 +17,8 @@ const END_LIMIT: Duration = Duration::from_secs(10);
 /// The number of the next terminal; each has its own tmux server.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
-/// A terminal. When it is dropped it ends, with all processes in it: a client that outlived it could start the daemon again after the
-/// test has killed it.
+/// A terminal. When it is dropped it ends, with all processes in it: a client that outlived it could start
+/// the daemon again after the test has killed it.
 pub struct Terminal {
     socket: PathBuf,
     /// The process id of its shell, which is the id of its session.
@@ -26,8 +26,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Runs `command` (a line for `sh`) in a terminal of 110 by 45, with the environment of the daemon under test. The built
-    /// binaries come first in `PATH`.
+    /// Runs `command` (a line for `sh`) in a terminal of 110 by 45, with the environment of the daemon under
+    /// test. The built binaries come first in `PATH`.
     ///
     /// # Panics
     /// tmux does not start.
@@ -43,8 +43,9 @@ impl Terminal {
         // A tmux server of its own: a shared one that is just ending would take the new session with it.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let mut terminal = Self { socket: daemon.root().join(format!("tmux-{number}")), session: None };
-        // The shell prints the exit code, because tmux may never report the program's end. `cat` keeps the terminal open, so that the
-        // program's last output stays on the screen. The trap leaves Ctrl-C to the program.
+        // The shell prints the exit code, because tmux may never report the program's end. `cat` keeps the
+        // terminal open, so that the program's last output stays on the screen. The trap leaves Ctrl-C to the
+        // program.
         let command = format!("trap : INT; {command}; printf '\\n{ENDED}%s]\\n' $?; exec cat");
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let size = ["-x", &columns, "-y", &rows];

@@ -5,8 +5,8 @@ use std::fs;
 /// The cost at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Vitals {
-    /// Its heap and its stacks, in KiB. Without its share of the program's pages: that grows when another process of the same program
-    /// ends, as they do in a run of all scenarios.
+    /// Its heap and its stacks, in KiB. Without its share of the program's pages: that grows when another
+    /// process of the same program ends, as they do in a run of all scenarios.
     pub heap_kib: u64,
     pub descriptors: usize,
     pub threads: usize,

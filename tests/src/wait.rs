@@ -45,7 +45,8 @@ pub async fn wait_seeing<T>(what: &str, mut look: impl AsyncFnMut() -> Result<T,
     }
 }
 
-/// [`wait_for`] with ten times the limit: for a real model, which on a busy machine writes a few words in a second.
+/// [`wait_for`] with ten times the limit: for a real model, which on a busy machine writes a few words in a
+/// second.
 ///
 /// # Panics
 /// It does not happen in time.

@@ -125,8 +125,8 @@ impl Watcher {
         self.seen.last().map_or(self.since, |(seq, _)| *seq)
     }
 
-    /// Compares its records with those of the database in the same range: nothing missing, nothing twice, nothing that is not on
-    /// disk, all in order.
+    /// Compares its records with those of the database in the same range: nothing missing, nothing twice,
+    /// nothing that is not on disk, all in order.
     ///
     /// # Panics
     /// They differ.

@@ -30,8 +30,8 @@ impl Witness {
         )
     }
 
-    /// [`Self::command`], then some output, then a tree of processes that runs for ten minutes, one of them in a session of its
-    /// own.
+    /// [`Self::command`], then some output, then a tree of processes that runs for ten minutes, one of them
+    /// in a session of its own.
     #[must_use]
     pub fn command_that_hangs(&self, mark: &str) -> String {
         format!("{} && echo 'output of {mark}' && (setsid sleep 600 & sleep 600)", self.command(mark))

@@ -44,7 +44,8 @@ impl World {
         Self::of(model, TestDaemon::new(config)).await
     }
 
-    /// With all folders beneath this one, see [`TestDaemon::beneath`], and with the policy that people have by default.
+    /// With all folders beneath this one, see [`TestDaemon::beneath`], and with the policy that people have
+    /// by default.
     pub async fn beneath(place: &Path) -> Self {
         let model = ModelServer::start().await;
         let config = Config::with(&model).policy("");
@@ -71,7 +72,8 @@ impl World {
         self.client = self.daemon.client().await;
     }
 
-    /// A task's parameters: mode `agent`, every call allowed, in the test's workspace; the model answers by the script of `key`.
+    /// A task's parameters: mode `agent`, every call allowed, in the test's workspace; the model answers by
+    /// the script of `key`.
     #[must_use]
     pub fn task(&self, key: &str) -> StartTaskParams {
         StartTaskParams {

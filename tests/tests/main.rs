@@ -1,4 +1,5 @@
-//! The scenarios: real binaries with a scripted or a real model. One folder for each area, one file for each promise.
+//! The scenarios: real binaries with a scripted or a real model. One folder for each area, one file for each
+//! promise.
 
 #![expect(
     clippy::expect_used,

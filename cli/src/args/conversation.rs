@@ -19,7 +19,8 @@ pub(crate) struct MessagesArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// Words or beginnings of words, all of which have to occur; words in double quotes have to stand together
+    /// Words or beginnings of words, all of which have to occur; words in double quotes have to stand
+    /// together
     #[arg(required = true, value_name = "WORD")]
     pub(crate) words: Vec<String>,
     /// Only in this conversation

@@ -9,27 +9,30 @@ pub(crate) struct ModelsArgs {
     /// Do not ask the providers for their models
     #[arg(long)]
     pub(crate) offline: bool,
-    /// Send this model one short request, to see whether its address, key and name work. Of a provider, its default or first model
-    /// is asked
+    /// Send this model one short request, to see whether its address, key and name work. Of a provider, its
+    /// default or first model is asked
     #[arg(long, value_name = "MODEL", conflicts_with = "offline", value_parser = word, add = Kind::Model.completer())]
     pub(crate) check: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Rebuild everything that is derived from records, and say whether anything differed; the daemon must not run
+    /// Rebuild everything that is derived from records, and say whether anything differed; the daemon must
+    /// not run
     #[arg(long)]
     pub(crate) rebuild: bool,
     /// Write a copy of the database, also while the daemon runs
     #[arg(long, value_name = "FILE", conflicts_with = "rebuild", group = "copy")]
     pub(crate) backup: Option<PathBuf>,
-    /// Write what can be read of a damaged database to a new one, and say what is lost; the daemon must not run
+    /// Write what can be read of a damaged database to a new one, and say what is lost; the daemon must not
+    /// run
     #[arg(long, value_name = "FILE", conflicts_with = "rebuild", group = "copy")]
     pub(crate) salvage: Option<PathBuf>,
     /// Let the copy replace a file that exists
     #[arg(long, requires = "copy")]
     pub(crate) force: bool,
-    /// Go on from a database that has lost its newest records: says what is lost, and asks; the daemon must not run
+    /// Go on from a database that has lost its newest records: says what is lost, and asks; the daemon must
+    /// not run
     #[arg(long, conflicts_with_all = ["rebuild", "copy"])]
     pub(crate) accept_loss: bool,
     /// Accept it without being asked

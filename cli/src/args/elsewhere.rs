@@ -1,4 +1,5 @@
-//! Commands of other programs that people type, and what to type in Abide. (Where one command of Abide does the same, it has an alias.)
+//! Commands of other programs that people type, and what to type in Abide. (Where one command of Abide does
+//! the same, it has an alias.)
 
 /// What to type instead of a command that does not exist.
 pub(crate) fn elsewhere(word: &str) -> Option<&'static str> {

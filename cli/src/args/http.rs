@@ -18,8 +18,8 @@ pub(crate) struct ServeArgs {
     /// Return at once; it stays open until the daemon ends
     #[arg(long)]
     pub(crate) detach: bool,
-    /// Allow addresses that other machines reach: nothing is encrypted, and who can read the network reads the
-    /// tokens
+    /// Allow addresses that other machines reach: nothing is encrypted, and who can read the network reads
+    /// the tokens
     #[arg(long)]
     pub(crate) plain: bool,
     /// Close it at all addresses

@@ -30,7 +30,8 @@ pub(crate) struct DecideArgs {
     /// The approvals' ids, or those of tasks with one open approval each
     #[arg(required = true, value_name = "ID", value_parser = word, add = Kind::Approval.completer())]
     pub(crate) ids: Vec<String>,
-    /// Show the open approvals of a task and ask once; those that are shown whole are allowed, and nothing that comes later
+    /// Show the open approvals of a task and ask once; those that are shown whole are allowed, and nothing
+    /// that comes later
     #[arg(long, conflicts_with_all = ["always", "rule", "json"])]
     pub(crate) all_shown: bool,
     /// Remember it: the same call in the same folder does not ask again

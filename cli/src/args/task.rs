@@ -72,7 +72,8 @@ pub(crate) struct AgentArgs {
     /// Go on with the newest conversation of this folder
     #[arg(long = "continue", short = 'c')]
     pub(crate) continue_newest: bool,
-    /// Work in a git worktree of its own: on a new branch or this one, begun with the last commit; see `abide worktree`
+    /// Work in a git worktree of its own: on a new branch or this one, begun with the last commit; see
+    /// `abide worktree`
     #[arg(long, value_name = "BRANCH", num_args = 0..=1, require_equals = true, conflicts_with_all = ["conversation", "continue_newest"])]
     pub(crate) worktree: Option<Option<String>>,
     /// Allow every call that stays in the sandbox; what you have rejected for good stays rejected
@@ -81,7 +82,8 @@ pub(crate) struct AgentArgs {
     /// Allow changes of files in the folder, but not of files that other programs run
     #[arg(long)]
     pub(crate) yes_edits: bool,
-    /// Allow also what leaves the sandbox: commands with all your rights, the network, files that other programs run
+    /// Allow also what leaves the sandbox: commands with all your rights, the network, files that other
+    /// programs run
     #[arg(long)]
     pub(crate) yes_all: bool,
     /// How the task decides what to do next
@@ -99,7 +101,8 @@ pub(crate) struct AgentArgs {
     /// Stop after so many steps; 0 means no limit
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u32>,
-    /// Ask whether to go on when the task and its sub-tasks have used so many tokens (200000, 200k, 2m); 0 means no limit
+    /// Ask whether to go on when the task and its sub-tasks have used so many tokens (200000, 200k, 2m); 0
+    /// means no limit
     #[arg(long, value_name = "TOKENS", value_parser = super::amount::tokens)]
     pub(crate) max_tokens: Option<u64>,
     /// The same when they have cost so many dollars (0.50, 2); 0 means no limit
@@ -108,7 +111,8 @@ pub(crate) struct AgentArgs {
     /// Stop after so much time of work (90s, 10m, 2h, 1d), which waiting for you is not; 0 means no limit
     #[arg(long, value_name = "TIME", value_parser = super::duration::seconds)]
     pub(crate) max_duration: Option<u64>,
-    /// Cancel the task when a question of the agent stays unanswered for so long (90s, 10m, 2h, 1d); 0 means never
+    /// Cancel the task when a question of the agent stays unanswered for so long (90s, 10m, 2h, 1d); 0 means
+    /// never
     #[arg(long, value_name = "TIME", value_parser = super::duration::seconds)]
     pub(crate) question_timeout: Option<u64>,
 }
@@ -138,7 +142,8 @@ Examples:
   cargo test 2>&1 | abide run explain these failures -
   notes=$(git log v1.2.. | abide run --result --tools none write release notes -)")]
 pub(crate) struct RunArgs {
-    /// What to do; a dash at the end stands for standard input. A file is read without the dash, and so is a pipe without words
+    /// What to do; a dash at the end stands for standard input. A file is read without the dash, and so is a
+    /// pipe without words
     pub(crate) prompt: Vec<String>,
     /// Print the task's id and leave
     #[arg(long, short = 'd')]
@@ -155,10 +160,12 @@ pub(crate) struct RunArgs {
     /// Continue the conversation in this file, a JSON list of messages as `startTask` takes them
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) messages: Option<PathBuf>,
-    /// Print nothing but the final text, on standard output, when the task has ended; errors and questions are on standard error
+    /// Print nothing but the final text, on standard output, when the task has ended; errors and questions
+    /// are on standard error
     #[arg(long, conflicts_with_all = ["json_result", "json", "detach"])]
     pub(crate) result: bool,
-    /// The same as one JSON object: result, status, endReason, error, usage, cost (in US dollars), taskId, exit
+    /// The same as one JSON object: result, status, endReason, error, usage, cost (in US dollars), taskId,
+    /// exit
     #[arg(long, conflicts_with_all = ["json", "detach"])]
     pub(crate) json_result: bool,
     #[command(flatten)]
@@ -248,7 +255,8 @@ pub(crate) struct ShowArgs {
     /// The task's id, or any unique beginning or end of it
     #[arg(value_parser = word, add = Kind::Task.completer())]
     pub(crate) task: String,
-    /// What happened to it, oldest first: steps, failed model calls, what a model sent that made no sense, pauses
+    /// What happened to it, oldest first: steps, failed model calls, what a model sent that made no sense,
+    /// pauses
     #[arg(long)]
     pub(crate) history: bool,
     #[command(flatten)]
@@ -257,7 +265,8 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TreeArgs {
-    /// A task's or a conversation's id, or any unique beginning or end of it; without one, all tasks that have not ended
+    /// A task's or a conversation's id, or any unique beginning or end of it; without one, all tasks that
+    /// have not ended
     #[arg(value_parser = word, add = Kind::Task.completer())]
     pub(crate) id: Option<String>,
     /// Show ended tasks too

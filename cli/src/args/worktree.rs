@@ -20,7 +20,8 @@ pub(crate) struct WorktreeArgs {
 pub(crate) enum WorktreeCommand {
     /// List them, with what is not merged yet (the same without a command)
     List,
-    /// Merge a worktree's branch into the current branch of your work tree, with your git, and remove the worktree
+    /// Merge a worktree's branch into the current branch of your work tree, with your git, and remove the
+    /// worktree
     Merge {
         /// The branch, or the id of the conversation or of a task that works there
         #[arg(value_name = "ID", value_parser = word, add = Kind::TaskOrConversation.completer())]

@@ -89,8 +89,8 @@ async fn decide(
     Verdict::of_decision(&reply, decision, about.as_deref()).end(&reply, json)
 }
 
-/// Asks whether the person means this approval, if its call is of high risk and it was named by its task's id: that id, repeated from a
-/// shell's history, names a later approval.
+/// Asks whether the person means this approval, if its call is of high risk and it was named by its task's
+/// id: that id, repeated from a shell's history, names a later approval.
 async fn is_meant(approval: &Approval, is_by_task: bool) -> Result<bool, CommandError> {
     if approval.risk != Risk::High || !is_by_task {
         return Ok(true);

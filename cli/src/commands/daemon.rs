@@ -66,7 +66,8 @@ pub(crate) async fn daemon(command: DaemonCommand, json: bool) -> Result<Exit, C
         }
         DaemonCommand::Restart => {
             let home = Home::from_env()?;
-            // A person restarts the daemon for a change of the configuration: it is not stopped for one that would not apply.
+            // A person restarts the daemon for a change of the configuration: it is not stopped for one that
+            // would not apply.
             if let Err(error) = autostart::check(&home, &Start::default()).await {
                 let error = CommandError::failed(error.to_string());
                 let is_running = home::is_held(&home);
@@ -178,7 +179,8 @@ async fn print_status(daemon: &mut Daemon, json: bool) -> Result<Exit, CommandEr
     Ok(Exit::Done)
 }
 
-/// Returns when the process has ended, so that another can start at once. `None`: it ended without a word about its tasks.
+/// Returns when the process has ended, so that another can start at once. `None`: it ended without a word
+/// about its tasks.
 async fn stop(daemon: &mut Daemon) -> Result<Option<ShutdownReply>, CommandError> {
     let params = ShutdownParams { deadline_ms: Some(PATIENCE_MS) };
     // It may be going over to another program, which is to end too.

@@ -42,7 +42,8 @@ pub(crate) async fn key(command: KeyCommand, json: bool) -> Result<Exit, Command
     Ok(Exit::Done)
 }
 
-/// Reads the key without echo at a terminal, else from standard input. Never from the command line, which other users can see.
+/// Reads the key without echo at a terminal, else from standard input. Never from the command line, which
+/// other users can see.
 pub(super) async fn read(provider: &str) -> Result<String, CommandError> {
     let typed = if let Some(terminal) = Terminal::open() {
         let label = format!("API key of {} (not shown): ", text::one_line(provider));

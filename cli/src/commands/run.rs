@@ -70,8 +70,8 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
 /// The last word, for standard input.
 const STDIN: &str = "-";
 
-/// The words of the command line, then standard input: if the last word is `-`, or there is none, or it is a file. A pipe beside words may be
-/// one that never ends, which whoever started this program has left.
+/// The words of the command line, then standard input: if the last word is `-`, or there is none, or it is a
+/// file. A pipe beside words may be one that never ends, which whoever started this program has left.
 async fn prompt(words: &[String], json: bool) -> Result<String, CommandError> {
     let (words, is_named) = match words {
         [words @ .., last] if last == STDIN => (words, true),

@@ -47,8 +47,8 @@ async fn list(daemon: &mut Daemon, json: bool) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// The person's own git merges, in their work tree and at their terminal: it is their configuration, their hooks, their editor and their
-/// conflicts.
+/// The person's own git merges, in their work tree and at their terminal: it is their configuration, their
+/// hooks, their editor and their conflicts.
 async fn merge(daemon: &mut Daemon, named: String, json: bool) -> Result<Exit, CommandError> {
     let Some(worktree) = of(daemon, Some(named)).await?.pop() else {
         return Err(CommandError::failed("the worktree has gone meanwhile"));

@@ -1,4 +1,5 @@
-//! Handles open questions and approvals: asks the person, answers by itself in the demonstration, or prints how to answer.
+//! Handles open questions and approvals: asks the person, answers by itself in the demonstration, or prints
+//! how to answer.
 
 use super::{Answerer, Follow, FollowEnd};
 use crate::{
@@ -32,13 +33,15 @@ pub(super) struct Open {
 /// The result of a prompt.
 enum PromptResult<T> {
     Typed(T),
-    /// The item is no longer open: another client answered first, or its task ended. With what was typed until then.
+    /// The item is no longer open: another client answered first, or its task ended. With what was typed
+    /// until then.
     Withdrawn(String),
     /// Ctrl-C.
     Interrupted,
 }
 
-/// How long no key must have come before a prompt takes keys: as long as a card in the window must have stood still.
+/// How long no key must have come before a prompt takes keys: as long as a card in the window must have stood
+/// still.
 const QUIET: Duration = Duration::from_millis(600);
 /// After this time an editor is called off again that did not listen yet, and so often.
 const CALL_OFF_AGAIN: Duration = Duration::from_millis(50);
@@ -155,8 +158,8 @@ impl Follow<'_> {
         if self.target.json { Ok(()) } else { self.screen.prose(words) }
     }
 
-    /// Commands and diffs are printed as they are: the person decides about exactly this. On a terminal it is at most a screen; `false`:
-    /// not all is shown.
+    /// Commands and diffs are printed as they are: the person decides about exactly this. On a terminal it is
+    /// at most a screen; `false`: not all is shown.
     fn show(&mut self, approval: &Approval) -> io::Result<bool> {
         let Some(size) = self.screen.size() else {
             self.show_all(approval)?;
@@ -331,8 +334,8 @@ impl Follow<'_> {
         }
     }
 
-    /// What "always" remembers. It asks also if the approval offers no other rule: one key alone, perhaps under Caps Lock, remembers
-    /// nothing.
+    /// What "always" remembers. It asks also if the approval offers no other rule: one key alone, perhaps
+    /// under Caps Lock, remembers nothing.
     async fn ask_rule(&mut self, approval: &Approval) -> Result<Remembered, CommandError> {
         let label = if approval.wider.is_empty() {
             "remember exactly this? (Enter: yes, n: back) "
@@ -365,8 +368,8 @@ impl Follow<'_> {
         }
     }
 
-    /// Waits until the person has stopped typing, since those keys were not meant for the item, and says what they were. `Some` if the
-    /// prompt ends with that.
+    /// Waits until the person has stopped typing, since those keys were not meant for the item, and says what
+    /// they were. `Some` if the prompt ends with that.
     async fn settle_keys(&mut self, id: PendingId) -> Result<Option<PromptEnd>, CommandError> {
         let Answerer::Person(terminal) = self.target.answerer else {
             return Ok(Some(PromptEnd::Interrupted));
@@ -412,8 +415,8 @@ impl Follow<'_> {
         Ok(typed)
     }
 
-    /// Waits for what is typed. Updates that come meanwhile are folded into the view and printed after the prompt. If the item is no
-    /// longer open, the prompt is withdrawn, and what was typed in it is returned.
+    /// Waits for what is typed. Updates that come meanwhile are folded into the view and printed after the
+    /// prompt. If the item is no longer open, the prompt is withdrawn, and what was typed in it is returned.
     async fn wait_for<T>(
         &mut self,
         id: PendingId,
@@ -436,7 +439,8 @@ impl Follow<'_> {
         };
         let mut attempts = 0;
         while draft.has_begun() {
-            // It is called off only if it has not ended by itself, since the signal would be taken for a Ctrl-C of the person.
+            // It is called off only if it has not ended by itself, since the signal would be taken for a
+            // Ctrl-C of the person.
             let wait = if attempts == 0 { Duration::ZERO } else { CALL_OFF_AGAIN };
             match timeout(wait, &mut typed).await {
                 Ok(Ok(PromptResult::Interrupted)) if attempts == 0 => return Ok(PromptResult::Interrupted),

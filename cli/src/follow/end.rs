@@ -45,7 +45,8 @@ impl FollowEnd {
         Ok(exit)
     }
 
-    /// As [`Self::print`], but prints nothing if the task is done; and leaving the task is no success for a script that waits for its result.
+    /// As [`Self::print`], but prints nothing if the task is done; and leaving the task is no success for a
+    /// script that waits for its result.
     pub(crate) fn print_unless_done(&self, id: &str) -> Result<Exit, CommandError> {
         let (words, exit) = self.message(id, false, screen::note_width());
         let exit = if matches!(self, Self::Detached { .. }) { Exit::Cancelled } else { exit };
@@ -99,7 +100,8 @@ fn detached(id: &str, cursor: Option<Seq>, columns: Option<usize>) -> String {
     with_command(sentence, &format!("abide watch {id}{since}"), columns)
 }
 
-/// The sentence and the command on one line. If that is too long, the command gets its own line, so that it can be copied.
+/// The sentence and the command on one line. If that is too long, the command gets its own line, so that it
+/// can be copied.
 fn with_command(sentence: &str, command: &str, columns: Option<usize>) -> String {
     let line = format!("{sentence} {command}");
     match columns {

@@ -1,4 +1,5 @@
-//! Prints the changes of a view, each once: the agent's text to standard output as it streams, all else to standard error.
+//! Prints the changes of a view, each once: the agent's text to standard output as it streams, all else to
+//! standard error.
 
 use crate::{
     clock,
@@ -38,21 +39,25 @@ pub(super) struct Printer {
     has_begun: bool,
     /// The reply that is being printed.
     current: Option<Reply>,
-    /// The last reply that broke while it was printed. If the task ends before the next attempt has text, this text becomes a message.
+    /// The last reply that broke while it was printed. If the task ends before the next attempt has text,
+    /// this text becomes a message.
     broken: Option<Reply>,
     /// Messages and events up to this cursor were printed.
     printed_to: Seq,
-    /// The calls that were printed. A call is printed when it has finished, so its entry may be before the cursor.
+    /// The calls that were printed. A call is printed when it has finished, so its entry may be before the
+    /// cursor.
     printed_calls: HashSet<Seq>,
     /// The connection is lost, which was printed.
     is_lost: bool,
-    /// The text of the last notice. For a task that fails it is the error message, which the command's end then leaves out.
+    /// The text of the last notice. For a task that fails it is the error message, which the command's end
+    /// then leaves out.
     last_notice: String,
     /// The agent's last text. A summary that repeats it is not printed.
     last_text: String,
     /// The task that the last printed line is of.
     speaker: Option<TaskId>,
-    /// Why the last attempt of a task's model call failed, as printed. Further attempts that fail for the same reason are not printed.
+    /// Why the last attempt of a task's model call failed, as printed. Further attempts that fail for the
+    /// same reason are not printed.
     reasons: HashMap<TaskId, String>,
 }
 
@@ -101,7 +106,8 @@ impl Printer {
         settled: &HashSet<PendingId>,
         screen: &mut Screen,
     ) -> io::Result<()> {
-        // After a reconnection, live output comes before the missed records in `changes`, and would be printed before them.
+        // After a reconnection, live output comes before the missed records in `changes`, and would be
+        // printed before them.
         let is_back = self.has_begun && changes.contains(&Change::Reset);
         for change in changes {
             match change {
@@ -121,9 +127,11 @@ impl Printer {
                 Change::Gone { item, recorded } => self.gone(*item, *recorded, screen)?,
                 Change::Connection => {
                     if let Connection::Lost { reason } = view.connection() {
-                        // After the reconnection, the reply under way or its message is printed from the start.
+                        // After the reconnection, the reply under way or its message is printed from the
+                        // start.
                         self.current = None;
-                        // Each failed attempt to connect may have another reason; the connection is lost once.
+                        // Each failed attempt to connect may have another reason; the connection is lost
+                        // once.
                         if !std::mem::replace(&mut self.is_lost, true) {
                             lost(view, reason, screen)?;
                         }
@@ -342,7 +350,8 @@ impl Printer {
         }
         // A reply that has ended by now is printed with its message, if it has one.
         let Some(live) = view.live_item(item) else { return Ok(()) };
-        // Only one reply streams at a time; the text of another one, and that of a sub-task among others, is printed with its message.
+        // Only one reply streams at a time; the text of another one, and that of a sub-task among others, is
+        // printed with its message.
         if self.with_sub_tasks {
             return Ok(());
         }

@@ -31,7 +31,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// The running calls, each with the newest lines of its output, and a status line. Empty if there is no activity to show.
+    /// The running calls, each with the newest lines of its output, and a status line. Empty if there is no
+    /// activity to show.
     pub(super) fn lines(&mut self, view: &ConversationView, task: Option<TaskId>, room: Size) -> Vec<String> {
         let Some(line) = self.line(view, task) else { return Vec::new() };
         let mut lines = calls(view, task, Size { rows: (room.rows / 2).saturating_sub(1), ..room });

@@ -1,4 +1,5 @@
-//! Runs of blanks and of empty lines, with their number in their place: what comes after them is not out of sight.
+//! Runs of blanks and of empty lines, with their number in their place: what comes after them is not out of
+//! sight.
 
 use crate::output::measure::counted;
 use std::fmt::Write as _;
@@ -8,8 +9,8 @@ const MAX_BLANKS: usize = 24;
 /// The longest run of empty lines that is left as it is.
 const MAX_EMPTY: usize = 2;
 
-/// A text whose long runs are folded. `margin`: how many characters at the beginning of each line are not of the text, as the mark of a
-/// diff; a run of empty lines has the same mark.
+/// A text whose long runs are folded. `margin`: how many characters at the beginning of each line are not of
+/// the text, as the mark of a diff; a run of empty lines has the same mark.
 pub(crate) fn folded(text: &str, margin: usize) -> String {
     let lines: Vec<(&str, &str)> = text.split('\n').map(|line| split(line, margin)).collect();
     let mut out = Vec::new();

@@ -115,7 +115,8 @@ fn said(call: &CallView) -> String {
     }
 }
 
-/// The result of `fork` and `wait` in words: the handle, or each sub-task's handle and end. Their own form is for the model.
+/// The result of `fork` and `wait` in words: the handle, or each sub-task's handle and end. Their own form is
+/// for the model.
 fn of_sub_tasks(call: &CallView, result: &str) -> Option<String> {
     if !matches!(&*call.tool, "fork" | "wait") {
         return None;

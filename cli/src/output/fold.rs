@@ -2,8 +2,8 @@
 
 use crate::output::text;
 
-/// Each line that is wider than `columns` is broken between words; its other rows begin where it begins. A longer word is left to the
-/// terminal, so that a path or an address can be copied.
+/// Each line that is wider than `columns` is broken between words; its other rows begin where it begins. A
+/// longer word is left to the terminal, so that a path or an address can be copied.
 pub(crate) fn folded(painted: &str, columns: usize) -> String {
     hanging(painted, columns, 0)
 }

@@ -1,4 +1,5 @@
-//! What a screen reader says of the output. States that differ must differ in their words: not only in a colour, a mark or a column.
+//! What a screen reader says of the output. States that differ must differ in their words: not only in a
+//! colour, a mark or a column.
 
 use crate::output::{call, catalog, changes, files, fixture, message, models, ps, rule, search, tree};
 use abide_client::protocol::{

@@ -4,8 +4,8 @@
 //! * [`render`] turns a complete block into lines, parsed by `pulldown-cmark`
 //! * [`wrap`] breaks lines between words, [`table`] lays out tables
 //!
-//! Invariants: a block is rendered once, when it is complete, so that lines on the screen never change; every character of the
-//! text is shown, except for marks of style; lines of code are not changed.
+//! Invariants: a block is rendered once, when it is complete, so that lines on the screen never change; every
+//! character of the text is shown, except for marks of style; lines of code are not changed.
 
 mod blocks;
 mod render;

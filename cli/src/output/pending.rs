@@ -34,7 +34,8 @@ pub(crate) fn short(id: PendingId) -> String {
 struct Room {
     /// The most lines of each text.
     lines: usize,
-    /// The width at which prose breaks between words; `None` where there is no terminal. What is decided about is not broken.
+    /// The width at which prose breaks between words; `None` where there is no terminal. What is decided
+    /// about is not broken.
     columns: Option<usize>,
 }
 
@@ -215,8 +216,8 @@ fn sandbox(sandbox: &str) -> String {
     }
 }
 
-/// The arguments by name. Long texts are left out if a diff shows all of them, and so are an argument that equals the summary and a reason
-/// that is quoted below.
+/// The arguments by name. Long texts are left out if a diff shows all of them, and so are an argument that
+/// equals the summary and a reason that is quoted below.
 fn arguments(approval: &Approval, most: usize) -> String {
     let arguments = &approval.arguments;
     let has_preview = approval.preview.as_ref().is_some_and(|preview| !is_cut(preview));

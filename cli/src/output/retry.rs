@@ -7,8 +7,8 @@ use abide_client::protocol::{
     task::{AgentTask, Retry},
 };
 
-/// `attempt 3 of 12 in 4 s: overloaded`, and while it is under way `attempt 3 of 12 (before: overloaded)`; `None` if the call has not
-/// failed, or the task is parked: then its pause says so.
+/// `attempt 3 of 12 in 4 s: overloaded`, and while it is under way `attempt 3 of 12 (before: overloaded)`;
+/// `None` if the call has not failed, or the task is parked: then its pause says so.
 pub(crate) fn short(task: &AgentTask, now: Timestamp) -> Option<String> {
     task.retry
         .as_ref()

@@ -1,5 +1,5 @@
-//! Writes the agent's text to standard output and everything else to standard error. If both are one terminal, it is one screen:
-//! the agent's Markdown is rendered, and the status lines are kept below it.
+//! Writes the agent's text to standard output and everything else to standard error. If both are one
+//! terminal, it is one screen: the agent's Markdown is rendered, and the status lines are kept below it.
 
 mod plain;
 mod terminal;
@@ -30,8 +30,9 @@ impl Screen {
         }
     }
 
-    /// Whether live text of a reply may be printed before it is recorded. A person at a terminal sees that an attempt failed and
-    /// what replaces it; a file or a program would keep both, so it gets only recorded text.
+    /// Whether live text of a reply may be printed before it is recorded. A person at a terminal sees that an
+    /// attempt failed and what replaces it; a file or a program would keep both, so it gets only recorded
+    /// text.
     pub(crate) const fn shows_drafts(&self) -> bool {
         match &self.0 {
             Face::Plain(plain) => plain.shows_drafts(),
@@ -108,7 +109,8 @@ impl Screen {
         }
     }
 
-    /// Sets the status lines at the bottom, until they are set again. Nothing is printed where lines cannot be replaced.
+    /// Sets the status lines at the bottom, until they are set again. Nothing is printed where lines cannot
+    /// be replaced.
     pub(crate) fn live(&mut self, lines: Vec<String>) -> io::Result<()> {
         match &mut self.0 {
             Face::Plain(_) => Ok(()),
@@ -174,8 +176,8 @@ fn is_one_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Resolves when standard output is a pipe that nobody reads any more, as that of `head` is when it has enough. A write would say so too, but
-/// the next one may be hours away.
+/// Resolves when standard output is a pipe that nobody reads any more, as that of `head` is when it has
+/// enough. A write would say so too, but the next one may be hours away.
 #[cfg(unix)]
 pub(crate) async fn unread() {
     use std::os::fd::AsFd as _;

@@ -1,5 +1,5 @@
-//! Columns, aligned by display width; at the terminal's width the last column is cut, and the widest ones before it if it would get
-//! too little.
+//! Columns, aligned by display width; at the terminal's width the last column is cut, and the widest ones
+//! before it if it would get too little.
 
 use crate::output::{style::paint, text};
 use anstyle::Style;
@@ -23,7 +23,8 @@ pub(crate) fn cell(style: Style, raw: &str) -> Cell {
     Cell { text: text::one_line(raw), style }
 }
 
-/// Stands in an empty cell beneath a header, so that the columns of a line can be counted by ear, and by other programs.
+/// Stands in an empty cell beneath a header, so that the columns of a line can be counted by ear, and by
+/// other programs.
 const EMPTY: &str = "-";
 
 /// A line for the header (unless empty) and for each row. `width` is the terminal's; `None` cuts nothing.
@@ -62,7 +63,8 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[Cell; N]], width
     out
 }
 
-/// Takes from the widest columns before the last one what that one lacks: all that it needs, or a third of the width.
+/// Takes from the widest columns before the last one what that one lacks: all that it needs, or a third of
+/// the width.
 fn narrow<const N: usize>(widths: &mut [usize; N], width: usize) {
     /// No column gets narrower: ids, times and usual statuses stay whole.
     const LEAST: usize = 20;

@@ -22,7 +22,8 @@ pub(crate) fn one_row(raw: &str) -> String {
 /// Columns from one tab stop to the next.
 const TAB: usize = 8;
 
-/// A line of a command's output as a terminal would show it: without text overwritten after a carriage return, tabs as spaces.
+/// A line of a command's output as a terminal would show it: without text overwritten after a carriage
+/// return, tabs as spaces.
 pub(crate) fn row(line: &str) -> String {
     let last = line.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default();
     let mut row = String::with_capacity(last.len());

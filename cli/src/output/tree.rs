@@ -8,7 +8,8 @@ use crate::output::{
 use abide_client::protocol::{TaskId, method::task::Agent};
 use std::{collections::BTreeMap, fmt::Write as _};
 
-/// `abide tree`: a line for each task, beneath that of its parent, in the order in which they were started. `width` is the terminal's.
+/// `abide tree`: a line for each task, beneath that of its parent, in the order in which they were started.
+/// `width` is the terminal's.
 pub(crate) fn tree(agents: &BTreeMap<TaskId, Agent>, width: Option<usize>) -> String {
     if agents.is_empty() {
         return "No task is at work.\n  abide tree --all    ended ones too\n".to_owned();

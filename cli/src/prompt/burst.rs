@@ -1,4 +1,5 @@
-//! Lines that come in one burst: a text that was pasted into a terminal that does not mark pastes. They are one message.
+//! Lines that come in one burst: a text that was pasted into a terminal that does not mark pastes. They are
+//! one message.
 
 use std::time::Duration;
 use tokio::{
@@ -17,7 +18,8 @@ pub(super) struct Burst(watch::Sender<Keys>);
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Keys {
-    /// When the last character came, if it was typed: completion, history and marked pastes bring several at once.
+    /// When the last character came, if it was typed: completion, history and marked pastes bring several at
+    /// once.
     last: Option<Instant>,
     /// The length of the line, in characters.
     count: usize,
@@ -35,7 +37,8 @@ impl Burst {
         self.0.send_replace(Keys::default());
     }
 
-    /// Whether this Enter is part of a burst. If so, it begins another line, and [`Self::over`] says whether it was the last key.
+    /// Whether this Enter is part of a burst. If so, it begins another line, and [`Self::over`] says whether
+    /// it was the last key.
     pub(super) fn enter(&self) -> bool {
         let is_amid = self.0.borrow().last.is_some_and(|last| last.elapsed() < APART);
         if is_amid {

@@ -1,4 +1,5 @@
-//! Edits a line with arrow keys, history, completion and pasting. `rustyline` does it on a thread of its own, since it blocks.
+//! Edits a line with arrow keys, history, completion and pasting. `rustyline` does it on a thread of its own,
+//! since it blocks.
 
 use super::{
     Draft, Edited, Terminal,
@@ -29,8 +30,8 @@ type Reader = rustyline::Editor<Dialect, MemHistory>;
 /// An editor for several lines: text typed between two of them is kept for the next one.
 pub(crate) struct Editor {
     terminal: Terminal,
-    /// `None` if the terminal cannot move its cursor; then the kernel's line editing is used. Also `None` while the thread has
-    /// it.
+    /// `None` if the terminal cannot move its cursor; then the kernel's line editing is used. Also `None`
+    /// while the thread has it.
     reader: Option<Reader>,
     draft: Draft,
     burst: Burst,
@@ -51,9 +52,9 @@ impl Editor {
         Ok(Self { terminal, reader: Some(reader), draft, burst, mode })
     }
 
-    /// Reads a line, or several: Alt-Enter, Ctrl-J or a backslash at the end continue it, and lines that come in one burst belong
-    /// together. Arrow up and Ctrl-R offer `history`, oldest first; Tab completes the names of files in `folder` after an `@`. If
-    /// dropped, a thread keeps reading the terminal.
+    /// Reads a line, or several: Alt-Enter, Ctrl-J or a backslash at the end continue it, and lines that come
+    /// in one burst belong together. Arrow up and Ctrl-R offer `history`, oldest first; Tab completes the
+    /// names of files in `folder` after an `@`. If dropped, a thread keeps reading the terminal.
     pub(crate) async fn line(
         &mut self,
         label: &str,
@@ -124,8 +125,8 @@ impl Editor {
 }
 
 impl Terminal {
-    /// Reads one edited line. It can be dropped without effect until the `draft` has begun; after that it is [called
-    /// off](Self::call_off).
+    /// Reads one edited line. It can be dropped without effect until the `draft` has begun; after that it is
+    /// [called off](Self::call_off).
     pub(crate) async fn edit(&self, label: &str, draft: &Draft) -> io::Result<Edited> {
         if is_dumb() {
             return plain(label, self.line()).await;
@@ -136,13 +137,15 @@ impl Terminal {
         readable().await?;
         draft.set_text("");
         let mut reader = reader(Dialect::new(draft.clone())).map_err(failed)?;
-        // Only with an external printer does rustyline wait for its signal pipe, too. Without one the line cannot be called off.
+        // Only with an external printer does rustyline wait for its signal pipe, too. Without one the line
+        // cannot be called off.
         let _printer = reader.create_external_printer().ok();
         read(reader, label.to_owned()).await?.1
     }
 
-    /// Makes the thread that edits a line give it up: [`Self::edit`] returns that it was interrupted. Of no effect in the moment before
-    /// the thread listens, and within a key of several bytes. (The editor takes SIGINT while it reads; Ctrl-C is a key meanwhile.)
+    /// Makes the thread that edits a line give it up: [`Self::edit`] returns that it was interrupted. Of no
+    /// effect in the moment before the thread listens, and within a key of several bytes. (The editor takes
+    /// SIGINT while it reads; Ctrl-C is a key meanwhile.)
     pub(crate) fn call_off(&self) -> io::Result<()> {
         Ok(kill_process(getpid(), Signal::INT)?)
     }

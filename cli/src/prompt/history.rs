@@ -53,7 +53,8 @@ impl History {
         &self.entries
     }
 
-    /// Adds an entry and removes an equal older one. A text that begins with a space is not kept, as in a shell.
+    /// Adds an entry and removes an equal older one. A text that begins with a space is not kept, as in a
+    /// shell.
     ///
     /// # Errors
     /// The file cannot be written; the entry is kept in memory.

@@ -77,7 +77,8 @@ impl Terminal {
         line
     }
 
-    /// One key, also if Enter follows at once: some people finish every answer with it. Ctrl-C still interrupts.
+    /// One key, also if Enter follows at once: some people finish every answer with it. Ctrl-C still
+    /// interrupts.
     pub(crate) async fn key(&self) -> io::Result<u8> {
         let _mode = InputMode::without(LocalModes::ICANON | LocalModes::ECHO)?;
         let keys = chunk().await?;
@@ -89,7 +90,8 @@ impl Terminal {
         }
     }
 
-    /// Waits until no key has come for this long, and returns those that came: whoever types has not read what is asked meanwhile.
+    /// Waits until no key has come for this long, and returns those that came: whoever types has not read
+    /// what is asked meanwhile.
     pub(crate) async fn settle(&self, quiet: Duration) -> io::Result<Vec<u8>> {
         let _mode = InputMode::without(LocalModes::ICANON | LocalModes::ECHO)?;
         let mut typed = Vec::new();

@@ -14,7 +14,8 @@ use std::sync::Arc;
 const PATHS: [&str; 5] = ["/chat/completions", "/completions", "/responses", "/messages", "/models"];
 
 impl Catalog {
-    /// Asks a provider for its models, or one of them for a few words, as if the configuration had this entry. Nothing is stored.
+    /// Asks a provider for its models, or one of them for a few words, as if the configuration had this
+    /// entry. Nothing is stored.
     pub async fn check_provider(&self, params: CheckProviderParams) -> CheckProviderReply {
         let CheckProviderParams { provider, key, model } = params;
         let mut reply = CheckProviderReply { models: Vec::new(), took_ms: 0, failure: None, base_url: None };
@@ -67,7 +68,8 @@ impl Catalog {
         Ok((provider_of(&config, entry), Arc::new(keys)))
     }
 
-    /// The usual slips: `/v1` is missing, or the path of a request was copied too. An address counts if it lists models.
+    /// The usual slips: `/v1` is missing, or the path of a request was copied too. An address counts if it
+    /// lists models.
     async fn address_near(
         &self,
         config: &ProviderConfig,

@@ -51,8 +51,8 @@ pub(crate) struct Checked {
     exists: bool,
 }
 
-/// Reads the files that a starting daemon reads first. It starts with the configuration before instead of an invalid one, if it has
-/// understood one before.
+/// Reads the files that a starting daemon reads first. It starts with the configuration before instead of an
+/// invalid one, if it has understood one before.
 pub(crate) fn check() -> anyhow::Result<Checked> {
     let home = Home::from_env()?;
     let file = home.config_file();

@@ -49,7 +49,8 @@ impl Problem {
         Self::at(text, error.span(), error.message())
     }
 
-    /// With the line of its key, if it has none yet. The line of a missing key is that of the table that should have it.
+    /// With the line of its key, if it has none yet. The line of a missing key is that of the table that
+    /// should have it.
     pub(super) fn located(self, text: &str) -> Self {
         let line = self.line.or_else(|| line_of_key(text, self.key.as_deref()?));
         Self { line, ..self }

@@ -79,7 +79,8 @@ impl PromptError {
     }
 }
 
-/// The template in force for a note. A file that the configuration names must be there; the one of the default name need not be.
+/// The template in force for a note. A file that the configuration names must be there; the one of the
+/// default name need not be.
 ///
 /// # Errors
 /// The file cannot be used.
@@ -116,7 +117,8 @@ pub fn of_mode(config: &Config, folder: &Path, mode: Mode) -> Result<BTreeMap<St
     prompt::templates(mode).into_keys().map(template).collect()
 }
 
-/// Writes the built-in templates to their default names, beside files that exist. Returns the paths, and whether each was written.
+/// Writes the built-in templates to their default names, beside files that exist. Returns the paths, and
+/// whether each was written.
 ///
 /// # Errors
 /// The folder or a file cannot be written.

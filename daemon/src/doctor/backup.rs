@@ -34,8 +34,9 @@ impl From<CopyError> for BackupError {
     }
 }
 
-/// Writes a copy of the home's database, even beside a running daemon. Blocks. The target cannot be in a folder of the home, nor be
-/// another name of a file there; an existing file is replaced only if `existing` allows it.
+/// Writes a copy of the home's database, even beside a running daemon. Blocks. The target cannot be in a
+/// folder of the home, nor be another name of a file there; an existing file is replaced only if `existing`
+/// allows it.
 ///
 /// # Errors
 /// See [`BackupError`].

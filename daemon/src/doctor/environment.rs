@@ -5,7 +5,8 @@ use abide_client::environment::{LoginShell, LoginShellError, login_shell, own};
 use abide_protocol::{environment::Environment, measure::counted};
 use std::collections::BTreeSet;
 
-/// Which variables tasks get that are started in this shell, and those that a window from a menu or a job of cron starts.
+/// Which variables tasks get that are started in this shell, and those that a window from a menu or a job of
+/// cron starts.
 pub(super) async fn diagnosis() -> Diagnosis {
     let own = own();
     let read = {

@@ -26,8 +26,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// With less free space than this, the user is told.
 const LITTLE_ROOM: u64 = 256 * 1024 * 1024;
 
-/// Checks everything that a daemon of this home needs, reading the whole database. Changes nothing, and starts nothing but
-/// `helper`, the command of [`abide_tools::helper`], and the user's login shell.
+/// Checks everything that a daemon of this home needs, reading the whole database. Changes nothing, and
+/// starts nothing but `helper`, the command of [`abide_tools::helper`], and the user's login shell.
 pub fn examine(home: &Home, helper: Vec<OsString>) -> LocalBoxFuture<'_, Vec<Diagnosis>> {
     // Boxed, like [`crate::daemon::run`].
     Box::pin(look(home, helper))

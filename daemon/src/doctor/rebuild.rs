@@ -13,8 +13,8 @@ use serde::Serialize;
 #[serde(rename_all = "camelCase")]
 pub struct Rebuilt {
     pub conversations: u64,
-    /// Conversations whose projections differed before: none, unless another program changed the database, this version of Abide derives
-    /// something otherwise from the same records, or there is a defect.
+    /// Conversations whose projections differed before: none, unless another program changed the database,
+    /// this version of Abide derives something otherwise from the same records, or there is a defect.
     pub different: Vec<ConversationId>,
     /// The remembered decisions differed before.
     pub rules_differed: bool,
@@ -46,7 +46,8 @@ pub async fn rebuild(home: &Home) -> Result<Rebuilt, RebuildError> {
     rebuilt
 }
 
-/// Compares first, so that what differed can be told; the search index and all other tables are made anew after that.
+/// Compares first, so that what differed can be told; the search index and all other tables are made anew
+/// after that.
 async fn everything(store: &Store) -> Result<Rebuilt, RebuildError> {
     let compared = projections(store).await;
     store.repair().await?;
@@ -66,8 +67,8 @@ async fn projections(store: &Store) -> Result<Rebuilt, RebuildError> {
     Ok(rebuilt)
 }
 
-/// The projection of each task after its last record. A history keeps only the newest root task and its sub-tasks, so earlier roots
-/// are taken before the next one starts.
+/// The projection of each task after its last record. A history keeps only the newest root task and its
+/// sub-tasks, so earlier roots are taken before the next one starts.
 pub(crate) fn projected(id: ConversationId, records: &[Record]) -> Vec<TaskProjection> {
     let mut history = History::default();
     let mut tasks = Vec::new();

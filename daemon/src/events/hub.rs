@@ -1,12 +1,13 @@
 //! The hub: distributes committed records, updates and live output to all subscriptions.
 //!
-//! The store publishes each commit ([`Hub::publish`]), in `seq` order, and the runner each delta ([`Hub::delta`]). The hub puts them
-//! into the outboxes of the connections whose subscriptions want them, and never waits: an outbox is bounded and merges or cuts what
-//! its client does not read.
+//! The store publishes each commit ([`Hub::publish`]), in `seq` order, and the runner each delta
+//! ([`Hub::delta`]). The hub puts them into the outboxes of the connections whose subscriptions want them,
+//! and never waits: an outbox is bounded and merges or cuts what its client does not read.
 //!
-//! A subscription misses nothing and gets nothing twice because it joins in two steps. [`Hub::join`] registers it and copies the live
-//! output under one lock; from then on new records and deltas are held for it. Its connection reads older records from the store, up
-//! to a cursor. [`Subscriber::joined`] then sends the held records after that cursor, and later records go straight to the outbox.
+//! A subscription misses nothing and gets nothing twice because it joins in two steps. [`Hub::join`]
+//! registers it and copies the live output under one lock; from then on new records and deltas are held for
+//! it. Its connection reads older records from the store, up to a cursor. [`Subscriber::joined`] then sends
+//! the held records after that cursor, and later records go straight to the outbox.
 
 use super::{
     ends::{End, Ends},
@@ -30,7 +31,8 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// The most entries held for a subscriber that still reads the store. Records beyond that it reads from the store too.
+/// The most entries held for a subscriber that still reads the store. Records beyond that it reads from the
+/// store too.
 pub(super) const MAX_HELD: usize = 1024;
 
 /// All subscribers and all live output. Cheap to clone.
@@ -71,7 +73,8 @@ impl Focused {
         self.0.values().any(|shown| shown.conversation_id == Some(conversation))
     }
 
-    /// The clients that show the conversation's questions and approvals: those that show the conversation, and those that show the inbox.
+    /// The clients that show the conversation's questions and approvals: those that show the conversation,
+    /// and those that show the inbox.
     pub fn viewers_of_waiting(&self, conversation: ConversationId) -> impl Iterator<Item = Viewer> {
         let shows = move |shown: &FocusParams| shown.inbox || shown.conversation_id == Some(conversation);
         self.0.iter().filter(move |(_, shown)| shows(shown)).map(|(viewer, _)| *viewer)
@@ -109,7 +112,8 @@ enum SubscriptionState {
         /// The size of the held records.
         bytes: usize,
         updates: Updates,
-        /// The held entries were dropped because they were too many. The subscriber has to read the store again.
+        /// The held entries were dropped because they were too many. The subscriber has to read the store
+        /// again.
         overflowed: bool,
     },
     /// New records and deltas go to the outbox. Records up to `cursor` were sent.
@@ -302,7 +306,8 @@ impl Hub {
         partials
     }
 
-    /// Notes what a client shows, until the returned value is dropped. Desktop notifications about it are left out.
+    /// Notes what a client shows, until the returned value is dropped. Desktop notifications about it are
+    /// left out.
     #[must_use]
     pub fn focus(&self, shown: FocusParams) -> Focus {
         let mut inner = self.lock();
@@ -327,9 +332,11 @@ pub struct Subscriber {
 }
 
 impl Subscriber {
-    /// Ends the joining: sends the held records after `cursor` (earlier ones were read from the store), the held deltas and updates.
+    /// Ends the joining: sends the held records after `cursor` (earlier ones were read from the store), the
+    /// held deltas and updates.
     ///
-    /// `false`: held entries were dropped because they were too many. Read the store from `cursor` on and call this again.
+    /// `false`: held entries were dropped because they were too many. Read the store from `cursor` on and
+    /// call this again.
     #[must_use]
     pub fn joined(&self, cursor: Seq) -> bool {
         let mut inner = self.hub.lock();

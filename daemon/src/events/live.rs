@@ -43,7 +43,8 @@ struct Text {
     text: String,
 }
 
-/// The attempts according to the published records. Output of an attempt that does not run is late, and dropped.
+/// The attempts according to the published records. Output of an attempt that does not run is late, and
+/// dropped.
 #[derive(Debug, Default)]
 pub(super) struct Live {
     items: BTreeMap<DeltaItem, Item>,

@@ -1,11 +1,14 @@
-//! The queue of notifications and replies for one connection, from the hub and the request handlers to the writer.
+//! The queue of notifications and replies for one connection, from the hub and the request handlers to the
+//! writer.
 //!
-//! The queue is bounded without making the hub wait. Deltas of one item merge; an update replaces an older one of the same subject.
-//! Records are never merged: if too many are queued, the client is sent `lagged`, which says where to resume, and its connection is
-//! closed. Replies are bounded by their reader: it reads no request while too many replies are queued.
+//! The queue is bounded without making the hub wait. Deltas of one item merge; an update replaces an older
+//! one of the same subject. Records are never merged: if too many are queued, the client is sent `lagged`,
+//! which says where to resume, and its connection is closed. Replies are bounded by their reader: it reads no
+//! request while too many replies are queued.
 //!
-//! A queued entry keeps its place in `slots`. Updates and deltas can still change there, so their slot holds only a key, and their
-//! value is in a map. A reply fixes all updates before it (`seal`): it may contain newer state than they do.
+//! A queued entry keeps its place in `slots`. Updates and deltas can still change there, so their slot holds
+//! only a key, and their value is in a map. A reply fixes all updates before it (`seal`): it may contain
+//! newer state than they do.
 
 use super::weight::weight;
 use abide_protocol::{
@@ -26,7 +29,8 @@ use tokio::sync::Notify;
 
 /// With this many queued replies, no further requests are read.
 const MAX_REPLIES: usize = 64;
-/// The most bytes of one item's merged deltas. Beyond that the older half is dropped; clients see the gap by the offset.
+/// The most bytes of one item's merged deltas. Beyond that the older half is dropped; clients see the gap by
+/// the offset.
 const MAX_DELTA: usize = 256 * 1024;
 
 /// An entry to write to the connection.
@@ -166,7 +170,8 @@ impl Outbox {
         self.filled.notify_one();
     }
 
-    /// Queues a reply, or an error without a request. (The reader of requests waits for [`Self::replies_fit`] first.)
+    /// Queues a reply, or an error without a request. (The reader of requests waits for [`Self::replies_fit`]
+    /// first.)
     pub fn send(&self, outgoing: Outgoing) {
         self.put(Parcel::Outgoing(Box::new(outgoing)));
     }
@@ -255,13 +260,15 @@ impl Outbox {
         }
     }
 
-    /// Resolves when a record read from the store may be queued, so that the store is read at the client's pace.
+    /// Resolves when a record read from the store may be queued, so that the store is read at the client's
+    /// pace.
     pub async fn has_room(&self) {
         self.until(|queue| queue.records < MAX_QUEUED_RECORDS / 4 && queue.bytes < MAX_QUEUED_BYTES / 4)
             .await;
     }
 
-    /// Resolves when another request may be read: the requests of a client that reads no replies are not read either.
+    /// Resolves when another request may be read: the requests of a client that reads no replies are not read
+    /// either.
     pub async fn replies_fit(&self) {
         self.until(|queue| queue.replies < MAX_REPLIES).await;
     }
@@ -303,8 +310,8 @@ impl Queue {
             .collect()
     }
 
-    /// Fixes the place of queued updates before an entry is added. A reply contains current state, so a newer update must not overtake
-    /// it.
+    /// Fixes the place of queued updates before an entry is added. A reply contains current state, so a newer
+    /// update must not overtake it.
     fn seal(&mut self) {
         if self.latest.0.is_empty() {
             return;
@@ -318,8 +325,8 @@ impl Queue {
         }
     }
 
-    /// Drops queued records, deltas and updates, and queues `lagged` and the close. The client can read what was dropped again. Replies
-    /// and the updates that they have fixed stay.
+    /// Drops queued records, deltas and updates, and queues `lagged` and the close. The client can read what
+    /// was dropped again. Replies and the updates that they have fixed stay.
     fn cut(&mut self, subscription_id: SubscriptionId, next: Seq) {
         let first = self.slots.iter().find_map(|slot| match slot {
             Slot::Parcel(Parcel::Record { subscription, record }) if *subscription == subscription_id => {

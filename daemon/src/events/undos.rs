@@ -1,5 +1,5 @@
-//! Waiters for work on files: for the end of an undo, and for the next end of such work in a conversation. Each is woken when the record of
-//! it is committed.
+//! Waiters for work on files: for the end of an undo, and for the next end of such work in a conversation.
+//! Each is woken when the record of it is committed.
 
 use abide_protocol::{ConversationId, RecordId, checkpoint::UndoResult, record::RecordBody};
 use abide_store::Committed;

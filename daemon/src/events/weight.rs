@@ -1,4 +1,5 @@
-//! The approximate size of a record in memory: a queue bounded by count alone could hold gigabytes of long records.
+//! The approximate size of a record in memory: a queue bounded by count alone could hold gigabytes of long
+//! records.
 
 use abide_protocol::{codec::encoded_len, limits::MAX_QUEUED_BYTES, record::Record};
 

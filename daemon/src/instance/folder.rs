@@ -1,8 +1,9 @@
 use super::InstanceError;
 use std::path::Path;
 
-/// Creates the folder (0700) and its missing parents, or checks that it can hold private data: it must be ours, and no other user may
-/// be able to write to it or replace it. If others could only read it, it is made private.
+/// Creates the folder (0700) and its missing parents, or checks that it can hold private data: it must be
+/// ours, and no other user may be able to write to it or replace it. If others could only read it, it is made
+/// private.
 ///
 /// # Errors
 /// It cannot be created or is not fit.

@@ -1,4 +1,5 @@
-//! What this process was given at its start: a listening socket by a service manager, or socket and lock by the daemon before it.
+//! What this process was given at its start: a listening socket by a service manager, or socket and lock by
+//! the daemon before it.
 
 use super::socket::FileId;
 use std::{
@@ -80,8 +81,8 @@ impl Stayed {
     }
 }
 
-/// Names the open descriptors of a predecessor: its pid, its listener, its lock, whether it owned the socket's file, and that file's device
-/// and inode.
+/// Names the open descriptors of a predecessor: its pid, its listener, its lock, whether it owned the
+/// socket's file, and that file's device and inode.
 #[cfg(unix)]
 const VARIABLE: &str = "ABIDE_HANDOVER";
 
@@ -104,8 +105,9 @@ mod unix {
     const FIRST: RawFd = 3;
 
     impl Inherited {
-        /// What the environment names. All other descriptors but the first three are closed: whoever starts a daemon may have locked
-        /// files, or pipes whose readers wait for their end. Call it once, before anything is opened.
+        /// What the environment names. All other descriptors but the first three are closed: whoever starts a
+        /// daemon may have locked files, or pipes whose readers wait for their end. Call it once, before
+        /// anything is opened.
         #[must_use]
         pub fn from_env() -> Self {
             let inherited = Self::named();
@@ -165,14 +167,15 @@ mod unix {
             && sockopt::socket_domain(descriptor).is_ok_and(|domain| domain == AddressFamily::UNIX)
     }
 
-    /// Takes ownership of a descriptor that the environment names. The daemon's own children do not inherit it.
+    /// Takes ownership of a descriptor that the environment names. The daemon's own children do not inherit
+    /// it.
     #[expect(unsafe_code, reason = "the only way to own a descriptor that was inherited")]
     fn take(descriptor: RawFd) -> Option<OwnedFd> {
         if descriptor < FIRST {
             return None;
         }
-        // SAFETY: the environment names it for this very process, which has opened nothing yet, so nobody else owns it. It is open, or
-        // the next line says that it is not and nothing is closed.
+        // SAFETY: the environment names it for this very process, which has opened nothing yet, so nobody
+        // else owns it. It is open, or the next line says that it is not and nothing is closed.
         let owned = unsafe { OwnedFd::from_raw_fd(descriptor) };
         if fcntl_getfd(&owned).is_ok() {
             let _ = fcntl_setfd(&owned, FdFlags::CLOEXEC);
@@ -189,14 +192,16 @@ mod unix {
         let open: Vec<_> =
             fs::read_dir("/dev/fd").into_iter().flatten().flatten().filter_map(number).collect();
         for descriptor in open.into_iter().filter(|fd| *fd >= FIRST && !kept.contains(&Some(*fd))) {
-            // SAFETY: this process has opened nothing yet, so nothing of it uses the descriptor. If it is not open, the call fails.
+            // SAFETY: this process has opened nothing yet, so nothing of it uses the descriptor. If it is not
+            // open, the call fails.
             unsafe { libc::close(descriptor) };
         }
     }
 
     impl Instance {
-        /// Lets socket and lock stay open for the program that this process executes next, and returns the environment variable that
-        /// names them. Clients that connect meanwhile wait for that program, and no other daemon can start.
+        /// Lets socket and lock stay open for the program that this process executes next, and returns the
+        /// environment variable that names them. Clients that connect meanwhile wait for that program, and no
+        /// other daemon can start.
         ///
         /// # Errors
         /// There is no socket yet, or the descriptors' flags cannot be changed.

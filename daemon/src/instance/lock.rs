@@ -16,7 +16,8 @@ pub(super) fn take(path: &Path) -> Result<File, InstanceError> {
     take_within(path, open(path)?, PATIENCE)
 }
 
-/// Takes the lock. A daemon that holds it is asked to end first, and gets the time that it needs to come to a boundary.
+/// Takes the lock. A daemon that holds it is asked to end first, and gets the time that it needs to come to a
+/// boundary.
 #[cfg(unix)]
 pub(super) fn take_over(path: &Path) -> Result<File, InstanceError> {
     use rustix::process::{Pid, Signal, kill_process};
@@ -118,8 +119,8 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// How long a daemon that was asked to end may take: it drains for 5 s.
 const HANDOVER: Duration = Duration::from_secs(15);
 
-/// Takes the lock, unless a daemon holds it. Two others hold it briefly and are waited for: a client that checks for a daemon, and a
-/// process that a daemon was starting when it died, between fork and exec.
+/// Takes the lock, unless a daemon holds it. Two others hold it briefly and are waited for: a client that
+/// checks for a daemon, and a process that a daemon was starting when it died, between fork and exec.
 fn lock(file: &File, patience: Duration) -> io::Result<bool> {
     let patience = Instant::now() + patience;
     loop {

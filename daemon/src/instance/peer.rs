@@ -13,7 +13,8 @@ pub enum Refused {
     Gone(u32),
 }
 
-/// Checks that the peer may be served: it is the same user and does not descend from a tool's helper (`is_helper`, by pid).
+/// Checks that the peer may be served: it is the same user and does not descend from a tool's helper
+/// (`is_helper`, by pid).
 ///
 /// # Errors
 /// It may not be served.
@@ -44,8 +45,8 @@ pub fn peer(stream: &Stream, is_helper: impl Fn(u32) -> bool) -> Result<(), Refu
 /// More ancestors than any process has unless it tries to escape the check.
 const MAX_ANCESTORS: u32 = 1024;
 
-/// Whether the process or one of its ancestors is one that `is` accepts. A tool that detaches is found too: its helper is the
-/// subreaper of all its descendants.
+/// Whether the process or one of its ancestors is one that `is` accepts. A tool that detaches is found too:
+/// its helper is the subreaper of all its descendants.
 ///
 /// # Errors
 /// The process has ended, or the chain of ancestors does not.
@@ -75,8 +76,8 @@ fn climb(pid: u32, is: impl Fn(u32) -> bool, parent: impl Fn(u32) -> Option<u32>
         }
         match parent(above) {
             Some(next) => (below, above) = (above, next),
-            // Either it has ended, and the process below has a new parent; or it is hidden (/proc with hidepid), and then neither it
-            // nor anything above it is a helper.
+            // Either it has ended, and the process below has a new parent; or it is hidden (/proc with
+            // hidepid), and then neither it nor anything above it is a helper.
             None => match parent(below) {
                 Some(same) if same == above => return Ok(false),
                 Some(adopted) => above = adopted,
@@ -93,7 +94,8 @@ pub(crate) fn parent(pid: u32) -> Option<u32> {
     parent_in(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Parses `pid (name) state ppid ...`; the name is the process's own choice and may contain anything, even `)`.
+/// Parses `pid (name) state ppid ...`; the name is the process's own choice and may contain anything, even
+/// `)`.
 #[cfg(any(target_os = "linux", test))]
 fn parent_in(stat: &[u8]) -> Option<u32> {
     let end = stat.iter().rposition(|b| *b == b')')?;

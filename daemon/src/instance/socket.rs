@@ -71,10 +71,11 @@ impl Bound {
     }
 }
 
-// interprocess's options for the file's lifetime are off. `try_overwrite` would replace a live daemon's socket (one with another data
-// folder but the same runtime folder holds another lock). `reclaim_name` would remove whatever is at the path when the listener is
-// dropped, perhaps after the lock is free and the next daemon has bound. So the lock's holder checks, removes and binds itself, and
-// removes its own inode before it releases the lock.
+// interprocess's options for the file's lifetime are off. `try_overwrite` would replace a live daemon's
+// socket (one with another data folder but the same runtime folder holds another lock). `reclaim_name` would
+// remove whatever is at the path when the listener is dropped, perhaps after the lock is free and the next
+// daemon has bound. So the lock's holder checks, removes and binds itself, and removes its own inode before
+// it releases the lock.
 #[cfg(unix)]
 pub(super) fn bind(path: PathBuf) -> Result<(Listener, Bound), InstanceError> {
     use interprocess::{
@@ -100,8 +101,9 @@ pub(super) fn bind(path: PathBuf) -> Result<(Listener, Bound), InstanceError> {
     Ok((listener, bound))
 }
 
-/// Uses a socket that is open already. If its file is gone, or another one is in its place, clients do not reach it: then one is bound at
-/// `expected`. If that is not possible, because another process listens there, say, it is used all the same, since the tasks shall go on.
+/// Uses a socket that is open already. If its file is gone, or another one is in its place, clients do not
+/// reach it: then one is bound at `expected`. If that is not possible, because another process listens there,
+/// say, it is used all the same, since the tasks shall go on.
 #[cfg(unix)]
 pub(super) fn adopt(open: Open, expected: PathBuf) -> Result<(Listener, Bound), InstanceError> {
     use interprocess::os::unix::uds_local_socket::tokio as uds;

@@ -1,4 +1,5 @@
-//! One connection: hello, then requests and replies in frames. While a client does not read its replies, its requests are not read.
+//! One connection: hello, then requests and replies in frames. While a client does not read its replies, its
+//! requests are not read.
 
 use super::headers;
 use crate::{
@@ -78,7 +79,8 @@ struct Greeted {
     caller: Caller,
 }
 
-/// Ends a connection that was refused. What the client still writes is read first: if its write failed, it would not read the refusal.
+/// Ends a connection that was refused. What the client still writes is read first: if its write failed, it
+/// would not read the refusal.
 async fn read_rest<S: AsyncRead>(requests: FramedRead<ReadHalf<S>, Framing>) {
     let (mut rest, mut nowhere) = (requests.into_inner().take(MAX_FRAME as u64), tokio::io::sink());
     // The refusal is written already; the rest does not matter.
@@ -159,7 +161,8 @@ impl Connection {
             };
             match frame {
                 None => {
-                    // A script may have closed its half and still wait for replies; Abide's own clients close only when they go.
+                    // A script may have closed its half and still wait for replies; Abide's own clients close
+                    // only when they go.
                     if self.codec == Codec::Binary {
                         self.line.caller_has_gone();
                     }
@@ -192,8 +195,8 @@ impl Connection {
             Ok(request) => {
                 self.line.request(request, move |reply| answer(&outbox, id, reply, warnings)).await;
             }
-            // Not even the id of the frame can be read, so the error names no request. (A JSON line without id is a notification,
-            // which gets no reply.)
+            // Not even the id of the frame can be read, so the error names no request. (A JSON line without
+            // id is a notification, which gets no reply.)
             Err(error) if id.is_none() && self.codec == Codec::Binary => outbox.send(Outgoing::Error(error)),
             Err(error) => answer(&outbox, id, Err(error), warnings),
         }

@@ -1,4 +1,5 @@
-//! Refuses JSON-RPC libraries that frame messages with `Content-Length` headers, in a frame that they can read.
+//! Refuses JSON-RPC libraries that frame messages with `Content-Length` headers, in a frame that they can
+//! read.
 
 use abide_client::framing::Framing;
 use abide_protocol::{

@@ -1,6 +1,6 @@
-//! The system's keyring: on Linux the Secret Service (GNOME Keyring, KWallet, KeePassXC) over the session bus, with the bus library
-//! that notifications need anyway. (The crate `oo7` does the same on zbus 5: a second D-Bus stack, and a cryptography of its own.)
-//! Other systems have none yet.
+//! The system's keyring: on Linux the Secret Service (GNOME Keyring, KWallet, KeePassXC) over the session
+//! bus, with the bus library that notifications need anyway. (The crate `oo7` does the same on zbus 5: a
+//! second D-Bus stack, and a cryptography of its own.) Other systems have none yet.
 
 /// Why the keyring failed.
 #[derive(Debug, thiserror::Error)]

@@ -1,5 +1,6 @@
-//! `AGENTS.md`: what a repository tells agents that work in it; where a folder has none, its `CLAUDE.md`. It is text for the model and nothing else: no permission depends on it,
-//! and a file that cannot be used does not keep a task from starting.
+//! `AGENTS.md`: what a repository tells agents that work in it; where a folder has none, its `CLAUDE.md`. It
+//! is text for the model and nothing else: no permission depends on it, and a file that cannot be used does
+//! not keep a task from starting.
 
 use crate::text_file;
 use abide_protocol::record::InstructionFile;
@@ -25,7 +26,8 @@ pub(super) struct Instructions {
 }
 
 impl Instructions {
-    /// Reads the files from the workspace up to its git root. The nearest comes last, and counts first towards the limit.
+    /// Reads the files from the workspace up to its git root. The nearest comes last, and counts first
+    /// towards the limit.
     pub(super) fn read(workspace: &Path) -> Self {
         let root = workspace.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(workspace);
         let mut room = MAX;

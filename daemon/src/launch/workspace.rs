@@ -23,7 +23,8 @@ impl Launcher {
         found.await.unwrap_or(Err(LaunchError::ShuttingDown))
     }
 
-    /// Removes the private folder, if it is empty, or the worktree of a conversation that was not created after all.
+    /// Removes the private folder, if it is empty, or the worktree of a conversation that was not created
+    /// after all.
     pub async fn remove_own(&self, id: ConversationId) {
         let (scratch, worktrees) = (self.scratch(id), self.tools.worktrees().clone());
         let remove = move || {

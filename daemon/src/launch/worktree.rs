@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
 
 impl Launcher {
-    /// Makes a worktree for a conversation that does not exist yet, of the work tree around this folder. Returns its workspace.
+    /// Makes a worktree for a conversation that does not exist yet, of the work tree around this folder.
+    /// Returns its workspace.
     ///
     /// # Errors
     /// It cannot be made; nothing of it is left.

@@ -5,7 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Writes `abided.log`; older files are `abided.log.1` to `abided.log.4`. Rotated by size, so that one busy day cannot fill the disk.
+/// Writes `abided.log`; older files are `abided.log.1` to `abided.log.4`. Rotated by size, so that one busy
+/// day cannot fill the disk.
 #[derive(Debug)]
 pub struct LogFile {
     path: PathBuf,

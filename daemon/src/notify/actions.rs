@@ -1,4 +1,5 @@
-//! Carries out what a person presses in a notification: as a caller of the daemon's service, or by bringing the window.
+//! Carries out what a person presses in a notification: as a caller of the daemon's service, or by bringing
+//! the window.
 
 use super::{
     popup::{Act, WindowPage},

@@ -1,5 +1,6 @@
-//! What should be on the screen: at most one notification a conversation, one for all that come to wait within a minute, and one for
-//! all that end within a minute. (Not one for both: a question among ends could not be answered from it.)
+//! What should be on the screen: at most one notification a conversation, one for all that come to wait
+//! within a minute, and one for all that end within a minute. (Not one for both: a question among ends could
+//! not be answered from it.)
 
 use super::{
     feed::{Change, Over},
@@ -14,8 +15,8 @@ use tokio::time::Instant;
 
 /// News that come within this time after others share their notification.
 pub(super) const BURST: Duration = Duration::from_secs(60);
-/// The most notifications, the most conversations whose news is held, and the most items of one conversation. What is beyond is in the
-/// inbox.
+/// The most notifications, the most conversations whose news is held, and the most items of one conversation.
+/// What is beyond is in the inbox.
 const MOST: usize = 64;
 
 /// What a conversation's notification is about.
@@ -146,8 +147,8 @@ impl<S> Board<S> {
         self.tidy();
     }
 
-    /// Adds news to the conversation's notification, to the newest one of their kind if that has news younger than [`BURST`], or to a
-    /// new one.
+    /// Adds news to the conversation's notification, to the newest one of their kind if that has news younger
+    /// than [`BURST`], or to a new one.
     pub(super) fn show(&mut self, change: &Change, now: Instant) {
         let about = |entry: &&mut Entry| entry.conversation == change.conversation_id;
         for card in &mut self.cards {

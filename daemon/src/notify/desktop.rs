@@ -25,7 +25,8 @@ pub trait Desktop: Send {
     fn connect(&mut self) -> BoxFuture<'static, Result<Self::Screen, String>>;
 }
 
-/// A connection to one notification server. What it has shown stays when it is dropped, and nothing more is heard of it.
+/// A connection to one notification server. What it has shown stays when it is dropped, and nothing more is
+/// heard of it.
 ///
 /// The operations may take as long as the server likes.
 pub trait Screen: Send + 'static {

@@ -108,7 +108,8 @@ pub struct News {
     pub(super) missed: Arc<Notify>,
 }
 
-/// Sends changes to a notifier; never waits. A change for which there is no room is dropped, and the notifier reads the inbox.
+/// Sends changes to a notifier; never waits. A change for which there is no room is dropped, and the notifier
+/// reads the inbox.
 #[derive(Debug, Clone)]
 pub struct Feed {
     changes: mpsc::Sender<Change>,

@@ -127,7 +127,8 @@ pub struct End {
 }
 
 impl End {
-    /// The end of this task, if it is news: neither that of a sub-task, which concerns its parent, nor of a task that a person stopped.
+    /// The end of this task, if it is news: neither that of a sub-task, which concerns its parent, nor of a
+    /// task that a person stopped.
     #[must_use]
     pub fn of(task: &AgentTask, ended: &TaskEnded) -> Option<Self> {
         let is_news =

@@ -29,28 +29,31 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-/// How long windows have to connect after a start of the daemon, or again after they went, and to say what they show.
+/// How long windows have to connect after a start of the daemon, or again after they went, and to say what
+/// they show.
 pub(super) const REMIND_AFTER: Duration = Duration::from_secs(2);
-/// How long a window has to say that it shows a conversation, before a first notification of it: one that starts a task shows it a moment
-/// later, and the task may have asked by then.
+/// How long a window has to say that it shows a conversation, before a first notification of it: one that
+/// starts a task shows it a moment later, and the task may have asked by then.
 pub(super) const GRACE: Duration = Duration::from_millis(400);
 /// How long a server has to start again by itself.
 pub(super) const LOST_FOR: Duration = Duration::from_secs(1);
 /// How long the server is not tried after a failure. It doubles with each further one, up to the second.
 pub(super) const RETRY_AFTER: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(16 * 60)];
-/// How often it is looked whether what is held can be shown. (Not at the end of the quiet hours alone: clocks are set, and machines
-/// sleep.)
+/// How often it is looked whether what is held can be shown. (Not at the end of the quiet hours alone: clocks
+/// are set, and machines sleep.)
 pub(super) const LOOK_AFTER: Duration = Duration::from_secs(60);
 /// How long the connection to the server stays when nothing is shown. An action may still be on its way.
 pub(super) const REST_AFTER: Duration = Duration::from_secs(10);
-/// How long the step under way and the closing of the open notifications may take together when the daemon ends.
+/// How long the step under way and the closing of the open notifications may take together when the daemon
+/// ends.
 pub(super) const LEAVE_TIME: Duration = Duration::from_secs(1);
 /// The closed notifications whose actions are still understood.
 const RECENT: usize = 64;
 /// The reports about unknown notifications that are kept while one is being shown.
 const EARLY: usize = 16;
 
-/// Whether a client shows what the news is about: that these items wait in the conversation, or that its task has ended.
+/// Whether a client shows what the news is about: that these items wait in the conversation, or that its task
+/// has ended.
 fn is_shown(focused: &Focused, conversation: ConversationId, waits: &[Item]) -> bool {
     if waits.is_empty() { focused.shows(conversation) } else { focused.shows_waiting(conversation) }
 }
@@ -62,12 +65,13 @@ pub(super) struct Shown<H> {
     popup: Popup,
 }
 
-/// Keeps the screen as it should be, and passes on what a person presses. It never waits for the server: it takes changes while the
-/// server is slow or hangs.
+/// Keeps the screen as it should be, and passes on what a person presses. It never waits for the server: it
+/// takes changes while the server is slow or hangs.
 pub struct Notifier<D: Desktop> {
     desktop: D,
     focused: watch::Receiver<Focused>,
-    /// The questions and approvals that were not notified because clients showed them, each with those clients.
+    /// The questions and approvals that were not notified because clients showed them, each with those
+    /// clients.
     seen: HashMap<PendingId, BTreeSet<Viewer>>,
     orders: mpsc::Sender<Order<HandleOf<D>>>,
     pub(super) board: Board<Shown<HandleOf<D>>>,
@@ -80,7 +84,8 @@ pub struct Notifier<D: Desktop> {
     closing: VecDeque<HandleOf<D>>,
     /// The notes to show.
     saying: VecDeque<Note<HandleOf<D>>>,
-    /// Closed ones, the newest last. Their actions are passed on too: whether they come too late is known where items are decided.
+    /// Closed ones, the newest last. Their actions are passed on too: whether they come too late is known
+    /// where items are decided.
     recent: VecDeque<Shown<HandleOf<D>>>,
     /// Reports about unknown notifications: the one that is being shown may be among them.
     early: VecDeque<Heard<HandleOf<D>>>,
@@ -131,8 +136,9 @@ impl<D: Desktop> Notifier<D> {
         }
     }
 
-    /// Runs until all senders of changes are dropped, or `ending`. Then it closes what waits: nobody would hear its actions. What waited
-    /// before is read from the `inbox` and shown: its notifications are gone with the daemon before.
+    /// Runs until all senders of changes are dropped, or `ending`. Then it closes what waits: nobody would
+    /// hear its actions. What waited before is read from the `inbox` and shown: its notifications are gone
+    /// with the daemon before.
     pub async fn run<P: Future<Output = Policy>, I: Future<Output = Vec<InboxItem>>>(
         mut self,
         mut news: News,
@@ -201,8 +207,9 @@ impl<D: Desktop> Notifier<D> {
         }
     }
 
-    /// Takes back the notifications about what people look at. A task may have asked before the window that started it could
-    /// say what it shows. An item whose clients have all disconnected is notified after [`REMIND_AFTER`].
+    /// Takes back the notifications about what people look at. A task may have asked before the window that
+    /// started it could say what it shows. An item whose clients have all disconnected is notified after
+    /// [`REMIND_AFTER`].
     pub(super) fn looked_at(&mut self) {
         let focused = self.focused.clone();
         for entry in
@@ -229,8 +236,8 @@ impl<D: Desktop> Notifier<D> {
         self.seen.iter().filter(move |(_, viewers)| !viewers.iter().any(has)).map(|(seen, _)| *seen)
     }
 
-    /// Whether news may be notified now, under the conversation's policy: that these items wait in it, or, without items, that its task
-    /// has ended. Items that a client shows are noted as seen.
+    /// Whether news may be notified now, under the conversation's policy: that these items wait in it, or,
+    /// without items, that its task has ended. Items that a client shows are noted as seen.
     fn allowed(&mut self, conversation: ConversationId, waits: &[Item], policy: Policy) -> Policy {
         let is_shown = is_shown(&self.focused.borrow(), conversation, waits);
         if is_shown {
@@ -364,7 +371,8 @@ impl<D: Desktop> Notifier<D> {
         });
         let Some((card, popup)) = wanted else { return Step::Nothing };
         self.is_stale = true;
-        // Another notification, not the same with other actions: one that a person has just pressed must not become another's.
+        // Another notification, not the same with other actions: one that a person has just pressed must not
+        // become another's.
         if let Some(shown) = card.shown.take_if(|shown| !shown.popup.offers_the_same(&popup)) {
             let closing = screen.close(&shown.handle);
             self.recent.push_back(shown);
@@ -477,7 +485,8 @@ impl<D: Desktop> Notifier<D> {
         let is_sent = self.orders.try_send(Order { shown: shown.clone(), act, token, server }).is_ok();
         // With many orders before it, a window comes anyway.
         let Some(id) = answered else { return };
-        // From the screen it is passed on once; once more when it is closed, which is too late; and then no more.
+        // From the screen it is passed on once; once more when it is closed, which is too late; and then no
+        // more.
         self.recent.retain(|known| known.handle != shown);
         if let Some(pressed) = self.card(&shown).and_then(|card| card.shown.take()) {
             self.close(pressed);

@@ -1,5 +1,5 @@
-//! The front matter of a persona's file: lines of `key: value` between two lines of `---`. It is the part of YAML that such files use:
-//! plain or quoted values, lists in brackets or as lines of `- item`, and comments.
+//! The front matter of a persona's file: lines of `key: value` between two lines of `---`. It is the part of
+//! YAML that such files use: plain or quoted values, lists in brackets or as lines of `- item`, and comments.
 
 use std::collections::BTreeMap;
 

@@ -18,7 +18,8 @@ use abide_protocol::{
 use abide_tools::{SandboxSettings, Scope};
 use std::{collections::HashMap, sync::Arc};
 
-/// One attempt: publishes deltas, and ends with the reply and the assessments of its calls, or with a failure.
+/// One attempt: publishes deltas, and ends with the reply and the assessments of its calls, or with a
+/// failure.
 pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<Input> {
     let ModelJob { conversation, task, item, attempt, head, turn, request, knows_cut } = job;
     let size = bytes(request.transcript.entries());

@@ -14,7 +14,8 @@ use std::sync::Arc;
 const TOOL: &str = "shell";
 
 impl Runner {
-    /// The setup of a task with this first record, assessed as a call of its model would be; `None`: there is none.
+    /// The setup of a task with this first record, assessed as a call of its model would be; `None`: there is
+    /// none.
     pub(crate) async fn setup(
         &self,
         conversation: ConversationId,

@@ -1,5 +1,5 @@
-//! One caller's requests, their replies, and its subscriptions. Requests are handled in order; a slow one (one that asks a provider,
-//! or waits for room on a full disk) does not block those after it.
+//! One caller's requests, their replies, and its subscriptions. Requests are handled in order; a slow one
+//! (one that asks a provider, or waits for room on a full disk) does not block those after it.
 
 use super::{
     Caller, Service, handlers,
@@ -64,7 +64,8 @@ impl Line {
         })
     }
 
-    /// The notifications of this line's subscriptions. A transport with a single stream puts its replies in as well.
+    /// The notifications of this line's subscriptions. A transport with a single stream puts its replies in
+    /// as well.
     #[must_use]
     pub const fn outbox(&self) -> &Outbox {
         &self.outbox
@@ -76,13 +77,14 @@ impl Line {
         &self.closing
     }
 
-    /// The caller has gone without waiting for its replies. What it asked for is done all the same, but no task is held for it,
-    /// and a start that is not committed yet is withdrawn.
+    /// The caller has gone without waiting for its replies. What it asked for is done all the same, but no
+    /// task is held for it, and a start that is not committed yet is withdrawn.
     pub fn caller_has_gone(&self) {
         self.gone.cancel();
     }
 
-    /// Carries out a request and passes its reply to `deliver`. Runs inline for 100 ms, then in a spawned task.
+    /// Carries out a request and passes its reply to `deliver`. Runs inline for 100 ms, then in a spawned
+    /// task.
     pub async fn request(
         self: &Arc<Self>,
         request: Request,
@@ -132,7 +134,8 @@ impl Line {
                 self.serve_http(&params).map(Reply::ServeHttp).map_err(RequestError::from)
             }
             Request::Shutdown(params) => {
-                // The daemon closes connections once `drained` has no receiver; this one lives until the reply is delivered.
+                // The daemon closes connections once `drained` has no receiver; this one lives until the
+                // reply is delivered.
                 let mut drained = service.drained.subscribe();
                 let reply = handlers::daemon::shut_down(service, &params, &mut drained).await;
                 return deliver(reply.map(Reply::Shutdown).map_err(Error::from));

@@ -5,7 +5,8 @@ use abide_engine::{ImportError, Refusal};
 use abide_protocol::{Error, ErrorKind};
 use abide_store::{AppendError, ReadError, WriteError};
 
-/// An error reply. (Needed for the conversions: both the sources and the wire's error type belong to other crates.)
+/// An error reply. (Needed for the conversions: both the sources and the wire's error type belong to other
+/// crates.)
 #[derive(Debug)]
 pub(super) struct RequestError(Error);
 

@@ -1,4 +1,5 @@
-//! Subscriptions: register with the hub, then read live output, then the store, so that nothing is missed or repeated.
+//! Subscriptions: register with the hub, then read live output, then the store, so that nothing is missed or
+//! repeated.
 
 use super::{Service, handlers, request_error::RequestError};
 use crate::events::{Outbox, Subscriber};
@@ -74,7 +75,8 @@ impl Subscription {
             handlers::existing(store, conversation).await?;
         }
         let mut snapshot = store.snapshot(feed, since).await?;
-        // A client that has more records than the database has seen another one, or has a defect; its view would have a gap.
+        // A client that has more records than the database has seen another one, or has a defect; its view
+        // would have a gap.
         if let Some(since) = since.filter(|since| *since > snapshot.seq) {
             let Seq(newest) = snapshot.seq;
             let words = format!("there is no record {}: the newest is {newest}", since.0);
@@ -102,7 +104,8 @@ impl Subscription {
         ended.run_until_cancelled(following).await;
     }
 
-    /// Sends the store's records after the cursor as fast as the client reads them, until it can join the live stream.
+    /// Sends the store's records after the cursor as fast as the client reads them, until it can join the
+    /// live stream.
     async fn catch_up(&mut self, store: &Store, outbox: &Outbox) -> Result<(), ReadError> {
         loop {
             while self.is_behind {

@@ -1,9 +1,10 @@
 //! A conversation's actor: a tokio task that carries out its driver's orders and passes it events.
 //!
-//! [`Actor::run`] alternates between both. `carry_out` (in `order`) does an order at once, or puts a future for its answer into
-//! `pending`. When no order is left, `next_event` waits for that answer, for what the driver asks for (a message of the mailbox, a
-//! change of the disk, the end of the linger time), and for the daemon's shutdown. Attempts run in the runner's own tasks; their
-//! outcomes arrive as messages. The actor decides nothing.
+//! [`Actor::run`] alternates between both. `carry_out` (in `order`) does an order at once, or puts a future
+//! for its answer into `pending`. When no order is left, `next_event` waits for that answer, for what the
+//! driver asks for (a message of the mailbox, a change of the disk, the end of the linger time), and for the
+//! daemon's shutdown. Attempts run in the runner's own tasks; their outcomes arrive as messages. The actor
+//! decides nothing.
 
 mod cut_off;
 pub(super) mod history_snapshot;
@@ -35,7 +36,8 @@ pub(super) struct Actor {
     pending: Option<Pending>,
     /// The running attempts. All are cancelled when the actor ends.
     running: HashMap<Effect, Attempt>,
-    /// The gate of the append that is under way, or of the next one. Attempts wait until it is true; they end if it is dropped.
+    /// The gate of the append that is under way, or of the next one. Attempts wait until it is true; they end
+    /// if it is dropped.
     gate: watch::Sender<bool>,
     storage: watch::Receiver<StorageState>,
     /// The driver was sent [`Event::Drain`].

@@ -1,4 +1,5 @@
-//! Wakes conversations for retries, delayed steps and time limits. One timer for all of them. It also gives the signs of life.
+//! Wakes conversations for retries, delayed steps and time limits. One timer for all of them. It also gives
+//! the signs of life.
 
 use super::Sessions;
 use crate::clock::{self, steady};

@@ -1,4 +1,5 @@
-//! The last sign of life: until when a daemon certainly ran, in a file. Its successor counts the work until then.
+//! The last sign of life: until when a daemon certainly ran, in a file. Its successor counts the work until
+//! then.
 
 use abide_protocol::Timestamp;
 use std::{

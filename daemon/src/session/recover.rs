@@ -38,8 +38,9 @@ fn finding(call: CallId, found: abide_tools::Inspection) -> Finding {
 }
 
 impl Sessions {
-    /// Drops kept output of calls whose result is committed, or whose start never was because the last daemon died before that. `kept`
-    /// must be listed before this daemon prepares a call, which the store does not know either until its commit.
+    /// Drops kept output of calls whose result is committed, or whose start never was because the last daemon
+    /// died before that. `kept` must be listed before this daemon prepares a call, which the store does not
+    /// know either until its commit.
     pub async fn drop_settled_output(self, kept: Vec<CallId>) {
         let (tools, store) = (self.inner.runner.tools.clone(), &self.inner.store);
         let dropped = async {
@@ -102,8 +103,8 @@ impl Sessions {
         }
     }
 
-    /// Removes what a crash has left of worktrees that were being made or removed, and those whose conversation or sub-task was never
-    /// recorded or is deleted, if nothing is lost by it.
+    /// Removes what a crash has left of worktrees that were being made or removed, and those whose
+    /// conversation or sub-task was never recorded or is deleted, if nothing is lost by it.
     pub async fn tidy_worktrees(&self) {
         let worktrees = self.inner.runner.tools.worktrees().clone();
         let tidy = worktrees.clone();
@@ -150,7 +151,8 @@ impl Sessions {
         });
     }
 
-    /// Starts the actor of every conversation with a task that needs the daemon; the others cost nothing until a message comes.
+    /// Starts the actor of every conversation with a task that needs the daemon; the others cost nothing
+    /// until a message comes.
     ///
     /// # Errors
     /// The store cannot be read.

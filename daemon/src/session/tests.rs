@@ -116,7 +116,8 @@ pub(crate) async fn service(store: &Store, folder: &Path) -> (Service, PathBuf) 
     (service, scratch)
 }
 
-/// A folder on a file system without room for [`ENDLESS`]; `None` on other systems than a tmpfs, where asking would take all room.
+/// A folder on a file system without room for [`ENDLESS`]; `None` on other systems than a tmpfs, where asking
+/// would take all room.
 pub(crate) fn full(test: &str) -> Option<TempDir> {
     let folder = TempDir::new_in("/dev/shm").ok();
     if folder.is_none() {
@@ -244,7 +245,8 @@ async fn a_stop_on_a_full_disk_is_committed_with_the_waiting_append() {
     assert!(store.state().borrow().full, "it still is");
 }
 
-/// Otherwise a caller could be told of an end or an answer that a crash then undoes, and its own command would be lost.
+/// Otherwise a caller could be told of an end or an answer that a crash then undoes, and its own command
+/// would be lost.
 #[tokio::test]
 async fn on_a_full_disk_a_refusal_waits_for_the_commit_it_rests_on() {
     let Some(folder) = full("on_a_full_disk_a_refusal_waits_for_the_commit_it_rests_on") else { return };

@@ -1,5 +1,6 @@
-//! The newest text of the configuration that was understood, kept beside the logs. A daemon that finds a broken file at its start goes
-//! on with it: a machine that restarts must not leave tasks dead because of a typo.
+//! The newest text of the configuration that was understood, kept beside the logs. A daemon that finds a
+//! broken file at its start goes on with it: a machine that restarts must not leave tasks dead because of a
+//! typo.
 
 use abide_client::replace_file;
 use std::{fs, path::PathBuf};

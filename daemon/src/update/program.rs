@@ -22,7 +22,8 @@ pub(super) struct Program {
     known: Option<Identity>,
 }
 
-/// What was at the path at one moment. Another content has another identity, and so has another mode: a person may have mended it.
+/// What was at the path at one moment. Another content has another identity, and so has another mode: a
+/// person may have mended it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Identity {
     device: u64,
@@ -52,7 +53,8 @@ pub(super) enum Unfit {
 }
 
 impl Program {
-    /// The path must be that of this process's start: what the kernel calls the running file changes when another replaces it.
+    /// The path must be that of this process's start: what the kernel calls the running file changes when
+    /// another replaces it.
     pub(super) fn of(path: PathBuf) -> Self {
         Self { path, known: Identity::of(Path::new(RUNNING)).ok() }
     }
@@ -61,8 +63,8 @@ impl Program {
         &self.path
     }
 
-    /// What is at the path, if it is not the program that runs. `None` also while nothing is there: a package manager may be replacing
-    /// it.
+    /// What is at the path, if it is not the program that runs. `None` also while nothing is there: a package
+    /// manager may be replacing it.
     pub(super) fn replaced_by(&mut self) -> Option<Identity> {
         let found = Identity::of(&self.path).ok()?;
         if self.known == Some(found) {
@@ -75,8 +77,8 @@ impl Program {
         Some(found)
     }
 
-    /// Checks that only this user and root can have put there what is at the path. It is going to be executed without anybody asking
-    /// for it.
+    /// Checks that only this user and root can have put there what is at the path. It is going to be executed
+    /// without anybody asking for it.
     ///
     /// # Errors
     /// It is no program, or others could have.

@@ -153,7 +153,8 @@ impl App {
         Task::batch([self.tell_focus(), self.perform(effects)])
     }
 
-    /// A letter that no field has taken: typed into the composer, which gets the caret, unless the letter may be meant as a key.
+    /// A letter that no field has taken: typed into the composer, which gets the caret, unless the letter may
+    /// be meant as a key.
     pub(super) fn letter(&mut self, letter: &str, command: Command) -> Task<Message> {
         let is_over = self.open.as_ref().is_none_or(|open| open.live_task().is_none());
         let (write, field): (fn(Action) -> Message, _) = match self.page {
@@ -212,8 +213,8 @@ impl App {
         open.is_some_and(|open| open.command(Command::Escape).is_none())
     }
 
-    /// The first of the two keys that stop the task. They count only with a pause before each: quick ones are meant for a field, or for
-    /// what was open.
+    /// The first of the two keys that stop the task. They count only with a pause before each: quick ones are
+    /// meant for a field, or for what was open.
     fn arm_stop(&mut self) -> Task<Message> {
         let stance = self.open.as_ref().map(|open| open.stance());
         let task = match stance {

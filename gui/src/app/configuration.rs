@@ -1,8 +1,9 @@
-//! The daemon's configuration: whether the daemon refuses the newest text of the file, and what providers and models are set up.
+//! The daemon's configuration: whether the daemon refuses the newest text of the file, and what providers and
+//! models are set up.
 //!
-//! The daemon reads the file when it is asked for the configuration, and sends no notification. The window asks when something may have
-//! changed: it is connected, it has the keyboard again (the person may have been in an editor), a task was started; and again and again
-//! while the text is refused and the window ticks.
+//! The daemon reads the file when it is asked for the configuration, and sends no notification. The window
+//! asks when something may have changed: it is connected, it has the keyboard again (the person may have been
+//! in an editor), a task was started; and again and again while the text is refused and the window ticks.
 
 use super::{App, Message, Page};
 use crate::{

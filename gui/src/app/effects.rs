@@ -144,21 +144,23 @@ impl App {
         Task::batch([self.tell_focus(), read, self.give_keyboard()])
     }
 
-    /// Puts a conversation on the screen, and scrolls the list to its row. (The row of one that was clicked in the list is in view.)
+    /// Puts a conversation on the screen, and scrolls the list to its row. (The row of one that was clicked
+    /// in the list is in view.)
     pub(super) fn show_with_row(&mut self, id: ConversationId) -> Task<Message> {
         let shown = self.show(id);
         Task::batch([shown, self.reveal_row()])
     }
 
-    /// Scrolls the list to the row of the open conversation. That of a conversation that has just begun may come later.
+    /// Scrolls the list to the row of the open conversation. That of a conversation that has just begun may
+    /// come later.
     pub(super) fn reveal_row(&mut self) -> Task<Message> {
         let open = self.open.as_ref().map(|open| open.id());
         self.sidebar.awaits_row = open.filter(|id| self.sidebar.known(*id, &self.overview).is_none());
         self.perform_one(Effect::Reveal(field::SELECTED))
     }
 
-    /// Gives the keyboard to what is shown: an approval takes keys, as does a question of a sub-task, which the composer does not answer.
-    /// Anything else takes text.
+    /// Gives the keyboard to what is shown: an approval takes keys, as does a question of a sub-task, which
+    /// the composer does not answer. Anything else takes text.
     pub(super) fn give_keyboard(&mut self) -> Task<Message> {
         let open = self.open.as_ref().map(|open| open.id());
         let mut waiting = self.overview.inbox().items().iter();
@@ -222,7 +224,8 @@ impl App {
         self.known(id).map_or(0, |known| known.unread)
     }
 
-    /// A conversation of the list. The overview has no archived one that rests; the open one has its own view.
+    /// A conversation of the list. The overview has no archived one that rests; the open one has its own
+    /// view.
     pub(super) fn known(&self, id: ConversationId) -> Option<&Known> {
         let open = self.conversation().filter(|open| open.id() == id);
         let in_list = self.sidebar.known(id, &self.overview);

@@ -1,10 +1,11 @@
-//! Connects the [guard](crate::guard) to the window: it is kept informed of what is shown, and asked before anything that cannot be
-//! undone.
+//! Connects the [guard](crate::guard) to the window: it is kept informed of what is shown, and asked before
+//! anything that cannot be undone.
 //!
-//! After every message [`App::watch`] gives the guard the waiting items and the meaning of the fixed buttons; widgets report places and
-//! carets by messages of their own. Before every message `App::handle` asks [`App::deed`] whether it performs something that cannot be
-//! undone, and drops it if the guard does not allow that now: no way of sending it goes around this. A key comes from the keymap through
-//! `App::command` to [`App::on_card`], which sends the message that the card's button would send, or arms it for Enter
+//! After every message [`App::watch`] gives the guard the waiting items and the meaning of the fixed buttons;
+//! widgets report places and carets by messages of their own. Before every message `App::handle` asks
+//! [`App::deed`] whether it performs something that cannot be undone, and drops it if the guard does not
+//! allow that now: no way of sending it goes around this. A key comes from the keymap through `App::command`
+//! to [`App::on_card`], which sends the message that the card's button would send, or arms it for Enter
 //! ([`App::confirm`]), or brings a card into view that is not wholly visible.
 
 use super::{App, Dialog, Message, Page};
@@ -46,8 +47,8 @@ impl App {
         }
     }
 
-    /// Informs the guard of the waiting cards and the meaning of the buttons, and schedules the frame in which they become
-    /// active.
+    /// Informs the guard of the waiting cards and the meaning of the buttons, and schedules the frame in
+    /// which they become active.
     pub(super) fn watch(&mut self) -> Task<Message> {
         self.feedback.done.take_if(|done| done.until <= self.now);
         self.guard_page();
@@ -155,7 +156,8 @@ impl App {
     /// A key that decides the selected card, if the card is visible and steady.
     pub(super) fn on_card(&mut self, command: Command) -> Task<Message> {
         if let Some(begun) = self.cards.begun(&self.guard) {
-            // A letter typed before the reason's field has the keyboard decides nothing; this one moves the keyboard to it.
+            // A letter typed before the reason's field has the keyboard decides nothing; this one moves the
+            // keyboard to it.
             let is_back = matches!(command, Command::Reject | Command::RejectAlways);
             if !is_back || self.guard.selected() != Some(begun) {
                 return Task::none();
@@ -195,7 +197,8 @@ impl App {
         Task::none()
     }
 
-    /// Arms a deed whose second act is like the first: it counts only after a moment. A double-click or two quick keys must not be both.
+    /// Arms a deed whose second act is like the first: it counts only after a moment. A double-click or two
+    /// quick keys must not be both.
     pub(super) fn arm_apart(&mut self, armed: Armed) {
         tracing::debug!(?armed, "to be done by a second act, apart from the first");
         self.guard.did(armed.deed(), self.now);
@@ -250,8 +253,8 @@ impl App {
         decided.map_or_else(Task::none, |decided| self.card(decided))
     }
 
-    /// The selected card, if it is drawn and has a field for the answer. The composer answers the question of a root; beside that of a
-    /// sub-task it gets the keyboard by the same key again.
+    /// The selected card, if it is drawn and has a field for the answer. The composer answers the question of
+    /// a root; beside that of a sub-task it gets the keyboard by the same key again.
     pub(super) fn chosen_field(&self) -> Option<PendingId> {
         let id = self.guard.chosen().filter(|id| self.guard.spot(*id).is_some())?;
         let item = self.waiting().find(|item| item.pending.id() == id)?;
@@ -267,7 +270,8 @@ impl App {
         self.bring_into_view()
     }
 
-    /// A lasting decision was begun on this card: what it would remember must be in view for a moment before it can be confirmed.
+    /// A lasting decision was begun on this card: what it would remember must be in view for a moment before
+    /// it can be confirmed.
     pub(super) fn begin_lasting(&mut self, id: PendingId) -> Task<Message> {
         self.guard.take(id, self.now);
         self.guard.did(Deed::OnCard(id), self.now);

@@ -1,5 +1,6 @@
-//! What covers the page: the list of keys, the palette, a text that is read, the question whether to close, and in a small window the
-//! list or the tree. When it closes, the composer gets the caret back that it had before.
+//! What covers the page: the list of keys, the palette, a text that is read, the question whether to close,
+//! and in a small window the list or the tree. When it closes, the composer gets the caret back that it had
+//! before.
 
 use super::{App, Message, Page};
 use crate::{
@@ -63,7 +64,8 @@ impl App {
         self.overlay.dialog != Dialog::Nothing || self.overlay.reader.is_some()
     }
 
-    /// Takes the caret from the composer when the list or the tree begins to cover it, and gives it back when the same page is seen again.
+    /// Takes the caret from the composer when the list or the tree begins to cover it, and gives it back when
+    /// the same page is seen again.
     pub(super) fn cover_changed(&mut self, was_covered: bool) -> Task<Message> {
         match (was_covered, self.is_covered()) {
             (false, true) if self.composer_has_caret() && !self.is_overlaid() => {

@@ -46,7 +46,8 @@ impl App {
         self.tell_focus()
     }
 
-    /// Shows the conversation with this id. The daemon knows those that the list does not have, and parts of ids.
+    /// Shows the conversation with this id. The daemon knows those that the list does not have, and parts of
+    /// ids.
     fn show_named(&mut self, id: &str) -> Task<Message> {
         let known = id.parse().ok().filter(|id| self.overview.conversation(*id).is_some());
         match known {

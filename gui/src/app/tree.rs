@@ -1,7 +1,7 @@
 //! The tree of tasks, and the timelines of sub-tasks.
 //!
-//! `open` is the timeline that is shown. While it is a sub-task's, the conversation itself stays behind it: the tree is drawn from its
-//! fold, and going up finds it as it was left.
+//! `open` is the timeline that is shown. While it is a sub-task's, the conversation itself stays behind it:
+//! the tree is drawn from its fold, and going up finds it as it was left.
 
 use super::{App, Cover, Message, Page, list::ListPlacement};
 use crate::{
@@ -184,7 +184,8 @@ impl App {
         Some(tree.map(Message::Tree))
     }
 
-    /// The page of a conversation with the tree of its tasks, if there is one, it is not hidden, and there is room for both.
+    /// The page of a conversation with the tree of its tasks, if there is one, it is not hidden, and there is
+    /// room for both.
     pub(super) fn with_tree<'a>(&'a self, page: Element<'a, Message>) -> Element<'a, Message> {
         let page = container(page).width(Fill).height(Fill);
         let place = self.tree_place();

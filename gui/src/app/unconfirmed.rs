@@ -1,4 +1,5 @@
-//! A text that was being sent when its conversation was left. Its draft is on disk with that text, until the daemon has taken it.
+//! A text that was being sent when its conversation was left. Its draft is on disk with that text, until the
+//! daemon has taken it.
 
 use super::App;
 use crate::{

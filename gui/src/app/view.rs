@@ -62,7 +62,8 @@ impl App {
             ListPlacement::Beside(width) => [list(width), grip(Message::ListDragged, Message::ListDropped)],
             ListPlacement::Over(_) | ListPlacement::Away => [nothing(), nothing()],
         };
-        // Anything over the rest is a layer, so that the widgets below keep their scroll positions and carets.
+        // Anything over the rest is a layer, so that the widgets below keep their scroll positions and
+        // carets.
         let mut whole = stack![Row::from_vec(beside.into()).push(right)];
         if let ListPlacement::Over(width) = placement {
             let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::dimmed));
@@ -72,7 +73,8 @@ impl App {
         if let Some(tree) = self.tree_over() {
             whole = whole.push(tree);
         }
-        // The window's background shows through: filling it here would repaint its pixels for every part that is drawn again.
+        // The window's background shows through: filling it here would repaint its pixels for every part that
+        // is drawn again.
         let whole = container(whole).width(Fill).height(Fill);
         // Always a stack, so that the widgets below keep their scroll positions.
         let reader =
@@ -145,7 +147,8 @@ impl App {
         container(banner).padding([above, look.margin()]).width(Fill).style(style::banner).into()
     }
 
-    /// Another program is installed that a person has to do something about. (One that takes over by itself is no news.)
+    /// Another program is installed that a person has to do something about. (One that takes over by itself
+    /// is no news.)
     fn installed(&self) -> Option<(String, Element<'_, Message>)> {
         match self.overview.daemon().update? {
             UpdateStage::Ready => {

@@ -10,7 +10,8 @@ pub(super) struct WindowState {
     pub(super) id: Option<window::Id>,
     /// In logical pixels.
     pub(super) size: Size,
-    /// Whether this window has the keyboard. It has not until the system says so, since a window may open behind another one.
+    /// Whether this window has the keyboard. It has not until the system says so, since a window may open
+    /// behind another one.
     pub(super) is_focused: bool,
     /// The desktop's colours are dark.
     pub(super) is_dark: bool,
@@ -92,8 +93,8 @@ impl App {
     }
 }
 
-/// Maximizes a window that is as large as its screen: its title bar and the bars of the desktop would push an edge out of reach. Where
-/// no window manager does that, it is at least not larger than the screen.
+/// Maximizes a window that is as large as its screen: its title bar and the bars of the desktop would push an
+/// edge out of reach. Where no window manager does that, it is at least not larger than the screen.
 fn fit(id: window::Id, size: Size) -> Task<Message> {
     window::monitor_size(id).and_then(move |screen| {
         if size.width < screen.width && size.height < screen.height {

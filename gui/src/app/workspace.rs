@@ -6,7 +6,8 @@ use iced::Task;
 use std::borrow::Cow;
 
 impl App {
-    /// Asks the daemon once a folder comes into view, and again when it comes back: it may have changed meanwhile.
+    /// Asks the daemon once a folder comes into view, and again when it comes back: it may have changed
+    /// meanwhile.
     pub(super) fn look_at_workspace(&mut self) -> Task<Message> {
         let shown = self.shown_workspace().filter(|_| self.is_live());
         if shown.as_deref() == self.looked_at.as_deref() {

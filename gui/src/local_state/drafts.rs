@@ -1,5 +1,6 @@
-//! What a person has written and not sent. Each window has a folder of its own for it, so that no window overwrites what is written in
-//! another one. The drafts of a window that is gone belong to the first window that looks for them.
+//! What a person has written and not sent. Each window has a folder of its own for it, so that no window
+//! overwrites what is written in another one. The drafts of a window that is gone belong to the first window
+//! that looks for them.
 
 use super::{keep, read};
 use crate::screen::pending::Written;

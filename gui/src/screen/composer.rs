@@ -92,7 +92,8 @@ struct Asked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
     Answer,
-    /// A draft that was there when the question came. It may be meant for something else, so the first Enter does not send it.
+    /// A draft that was there when the question came. It may be meant for something else, so the first Enter
+    /// does not send it.
     Draft,
     /// That draft, after the first Enter: the next one sends it.
     Armed,
@@ -164,8 +165,8 @@ pub enum Message {
 }
 
 impl Message {
-    /// Its deed, if it cannot be undone. Enter does what it does only once that has been so for a moment: a comment must not begin a task
-    /// because the one at work ends just then.
+    /// Its deed, if it cannot be undone. Enter does what it does only once that has been so for a moment: a
+    /// comment must not begin a task because the one at work ends just then.
     #[must_use]
     pub fn deed(&self, stance: Stance<'_>) -> Option<Deed> {
         match self {
@@ -500,7 +501,8 @@ impl Composer {
         std::iter::once(default).chain(known.cloned().map(ModelChoice::Named)).collect()
     }
 
-    /// What few tasks choose, for a conversation with this persona and mode: files, mode, persona, template, tools, steps.
+    /// What few tasks choose, for a conversation with this persona and mode: files, mode, persona, template,
+    /// tools, steps.
     #[must_use]
     pub fn offered(&self, known: (Option<&str>, Option<Mode>), catalog: &Catalog) -> Vec<Offered> {
         let mode = self.mode_of_next(known, catalog);
@@ -519,7 +521,8 @@ impl Composer {
         set.or_else(|| catalog.models.as_ref().map(|models| models.max_steps(mode)))
     }
 
-    /// Chooses one of what is offered. The newest choice counts: what a persona or a template sets replaces an earlier choice.
+    /// Chooses one of what is offered. The newest choice counts: what a persona or a template sets replaces
+    /// an earlier choice.
     pub fn choose(&mut self, change: Change, presets: &Presets) -> Effect {
         let sets_others = matches!(change, Change::Persona(_) | Change::Template(_));
         match change {
@@ -598,8 +601,8 @@ impl Composer {
         vec![Effect::Ask(of(task, words))]
     }
 
-    /// Starts a new task of this conversation with this text, which goes into no template. It has this mode, unless a mode or a persona
-    /// was picked for the next task.
+    /// Starts a new task of this conversation with this text, which goes into no template. It has this mode,
+    /// unless a mode or a persona was picked for the next task.
     pub fn say(&mut self, words: &str, conversation: ConversationId, mode: Option<Mode>) -> Effect {
         let params = self.task(words.to_owned(), Vec::new(), Some(conversation));
         let mode = params.mode.or(mode.filter(|_| params.persona.is_none()));

@@ -150,7 +150,8 @@ impl Gap {
         self.after > Seq(0)
     }
 
-    /// What is missing after this page; `None` if the page belongs to another gap, because much has changed since it was requested.
+    /// What is missing after this page; `None` if the page belongs to another gap, because much has changed
+    /// since it was requested.
     fn after_page(self, asked: &ListMessagesParams, page: &ListMessagesReply) -> Option<Option<Self>> {
         match asked.after {
             _ if asked.before != Some(self.before) => None,
@@ -545,7 +546,8 @@ impl Conversation {
         self.fill(view).into_iter().collect()
     }
 
-    /// Requests a page of what is missing near the visible rows, on the side of the gap that the person is at.
+    /// Requests a page of what is missing near the visible rows, on the side of the gap that the person is
+    /// at.
     fn fill(&mut self, view: View<Row>) -> Option<Effect> {
         let place = |row: Row| self.rows.iter().position(|known| *known == row);
         let at = place(Row::Older).filter(|at| self.window.contains(at))?;

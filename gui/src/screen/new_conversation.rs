@@ -108,7 +108,8 @@ impl Screen {
 
     pub fn update(&mut self, message: Message, catalog: &Catalog) -> Vec<Effect> {
         let stance = self.stance();
-        // Once the person does something else, a late completion must not move the caret to the folder's field.
+        // Once the person does something else, a late completion must not move the caret to the folder's
+        // field.
         self.folders.is_wanted &= matches!(message, Message::FoldersFound(..));
         match message {
             Message::Composer(composer::Message::WorkspaceChanged(typed)) => self.work_in(typed),
@@ -232,8 +233,9 @@ impl Screen {
         let has_heading = !look.is_low && (!is_set_up || look.half >= space::HALF);
         let words = Column::new().extend(has_heading.then(|| heading(look))).push(self.provider(catalog));
         let words = words.spacing(space::S).max_width(space::COLUMN);
-        // In a low window the input comes first, unless a model is to be set up. Else it begins in the middle, whatever is above and
-        // below it: where there is room for all, nothing moves while a person types.
+        // In a low window the input comes first, unless a model is to be set up. Else it begins in the
+        // middle, whatever is above and below it: where there is room for all, nothing moves while a person
+        // types.
         let page = if is_set_up {
             column![words, gap().height(space::L), composer, folders]
         } else if look.is_low {

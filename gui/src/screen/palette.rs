@@ -1,4 +1,5 @@
-//! The palette: every action with its key, found by a few letters; and models, personas, templates and tools to choose from.
+//! The palette: every action with its key, found by a few letters; and models, personas, templates and tools
+//! to choose from.
 
 use crate::{
     effect::field,
@@ -168,8 +169,8 @@ impl Palette {
         }
     }
 
-    /// How far from the window's top it begins, in logical pixels: as if it had all of its rows, so that it stays where it is while they
-    /// become fewer.
+    /// How far from the window's top it begins, in logical pixels: as if it had all of its rows, so that it
+    /// stays where it is while they become fewer.
     #[must_use]
     pub fn top(window: f32) -> f32 {
         ((window - HEIGHT) / 2.0).max(0.0)

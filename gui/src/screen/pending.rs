@@ -90,8 +90,8 @@ impl Reply {
     }
 }
 
-/// A decision that takes a second act: a rejection has a field for its reason, and a lasting decision shows first what it would
-/// remember.
+/// A decision that takes a second act: a rejection has a field for its reason, and a lasting decision shows
+/// first what it would remember.
 #[derive(Debug)]
 struct Begun {
     approval: ApprovalId,
@@ -278,8 +278,8 @@ impl Cards {
         guard.offers(id).then_some(id)
     }
 
-    /// A card is drawn at another place or in another size; returns whether that is the first time since a lasting decision was begun
-    /// on it.
+    /// A card is drawn at another place or in another size; returns whether that is the first time since a
+    /// lasting decision was begun on it.
     pub fn is_drawn_anew(&mut self, id: PendingId) -> bool {
         let is_it = |begun: &&mut Begun| begun.is_lasting() && PendingId::Approval(begun.approval) == id;
         let begun = self.begun.as_mut().filter(is_it);
@@ -762,7 +762,8 @@ impl Hand {
     }
 }
 
-/// What follows from a call of high risk, the tool and its risk; then what confirms it, or how long a long command or code is, which may not fit its card.
+/// What follows from a call of high risk, the tool and its risk; then what confirms it, or how long a long
+/// command or code is, which may not fit its card.
 fn title(approval: &Approval, is_armed: bool) -> String {
     let risk = match approval.risk {
         Risk::Low => "",
@@ -855,7 +856,8 @@ const READ_ON: &str = "Scroll to the end to allow";
 /// If half of the window is lower, in logical pixels, a card has little room.
 const MUCH: f32 = 240.0;
 
-/// The most characters of a folder in what a lasting decision would remember: all of it is said of the call itself.
+/// The most characters of a folder in what a lasting decision would remember: all of it is said of the call
+/// itself.
 const MAX_PLACE: usize = 40;
 /// The same in a narrow window.
 const LEAST_PLACE: usize = 16;

@@ -1,5 +1,5 @@
-//! Sets up a provider of models: cards to choose one from, then one form with its address, its key, a test and its model. The page for a
-//! new conversation and the settings have it.
+//! Sets up a provider of models: cards to choose one from, then one form with its address, its key, a test
+//! and its model. The page for a new conversation and the settings have it.
 
 mod view;
 
@@ -246,8 +246,8 @@ impl Form {
         }
     }
 
-    /// Those of its models that are offered, by their own names: all of them once one is named, before that those whose names contain
-    /// what is typed.
+    /// Those of its models that are offered, by their own names: all of them once one is named, before that
+    /// those whose names contain what is typed.
     fn fitting<'a>(&self, models: &'a [String]) -> Vec<&'a str> {
         let name = self.name();
         let own = models.iter().map(|model| own_name(&name, model));

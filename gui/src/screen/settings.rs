@@ -1,5 +1,6 @@
-//! The settings page: providers and their keys, the model, what asks, limits, remembered rules, notifications, the look. All but the
-//! look, which is this window's own, is requested from the daemon by the same methods as on the command line.
+//! The settings page: providers and their keys, the model, what asks, limits, remembered rules,
+//! notifications, the look. All but the look, which is this window's own, is requested from the daemon by the
+//! same methods as on the command line.
 
 mod view;
 
@@ -29,7 +30,8 @@ pub struct Screen {
     sandbox: Option<SandboxStatus>,
     /// The form for a provider.
     pub setup: provider::Setup,
-    /// The provider whose form was opened last; empty for a new one. Its button gets the keyboard when the form closes.
+    /// The provider whose form was opened last; empty for a new one. Its button gets the keyboard when the
+    /// form closes.
     form_of: Option<String>,
     /// The default model, as it is being typed.
     model: String,

@@ -1,4 +1,5 @@
-//! The list of conversations: those that need the person, that work, that are pinned, that are done (by day), and archived ones.
+//! The list of conversations: those that need the person, that work, that are pinned, that are done (by day),
+//! and archived ones.
 
 mod archive;
 mod days;
@@ -170,7 +171,8 @@ impl Groups {
 #[derive(Debug, Clone, Copy)]
 pub struct Open {
     pub id: ConversationId,
-    /// A person sees its new messages. The daemon counts them as unread until they are marked as read, which the window then asks for.
+    /// A person sees its new messages. The daemon counts them as unread until they are marked as read, which
+    /// the window then asks for.
     pub is_seen: bool,
 }
 
@@ -205,7 +207,8 @@ impl Screen {
                     listed.chain(self.search.openings(overview)).nth(at)
                 });
                 match opening {
-                    // Until the daemon's reply to this query comes, the results below the list are those of an earlier query.
+                    // Until the daemon's reply to this query comes, the results below the list are those of
+                    // an earlier query.
                     Some(opening) if picked < Some(listed) || !self.search.is_busy() => {
                         self.update(opening, overview, look)
                     }
@@ -233,8 +236,8 @@ impl Screen {
         }
     }
 
-    /// The place of the row that Enter in the search opens, among the `listed` rows of the list and what the daemon has found; `None`
-    /// while nothing is searched or found.
+    /// The place of the row that Enter in the search opens, among the `listed` rows of the list and what the
+    /// daemon has found; `None` while nothing is searched or found.
     fn picked(&self, listed: usize, overview: &OverviewView) -> Option<usize> {
         if self.search.typed().is_empty() {
             return None;
@@ -243,7 +246,8 @@ impl Screen {
         Some(self.search.picked().min(last))
     }
 
-    /// Picks the next row that the search finds, or the one before, for Enter to open. `None` if the search has no caret, or finds nothing.
+    /// Picks the next row that the search finds, or the one before, for Enter to open. `None` if the search
+    /// has no caret, or finds nothing.
     pub fn pick(&mut self, by: isize, overview: &OverviewView, look: Look) -> Option<Effect> {
         if !self.search_has_caret {
             return None;
@@ -320,7 +324,8 @@ impl Screen {
         self.groups_with(&self.search.query().to_lowercase(), overview, look)
     }
 
-    /// The conversations that need the person, also those that the search leaves out; the longest wait comes first.
+    /// The conversations that need the person, also those that the search leaves out; the longest wait comes
+    /// first.
     #[must_use]
     pub fn needing_you(&self, overview: &OverviewView, look: Look) -> Vec<ConversationId> {
         self.groups_with("", overview, look).needs_you.iter().map(|line| line.id).collect()

@@ -1,7 +1,9 @@
-//! The tree of a conversation's newest root task and its sub-tasks, beside the timeline: what each one does, and which ones wait.
+//! The tree of a conversation's newest root task and its sub-tasks, beside the timeline: what each one does,
+//! and which ones wait.
 //!
-//! It is hidden while the root has no sub-tasks. [`family`] reads the tree from the fold, [`mod@line`] says what a line of it shows, `view`
-//! draws the lines near the view only. The window's state is only what is unfolded and scrolled.
+//! It is hidden while the root has no sub-tasks. [`family`] reads the tree from the fold, [`mod@line`] says
+//! what a line of it shows, `view` draws the lines near the view only. The window's state is only what is
+//! unfolded and scrolled.
 
 pub mod family;
 pub mod line;

@@ -105,7 +105,8 @@ pub fn needs_you_card(theme: &Theme) -> container::Style {
     waiting_card(false, false)(theme)
 }
 
-/// A card that waits for the person: of a call of high risk, or another one; selected while it has the keyboard.
+/// A card that waits for the person: of a call of high risk, or another one; selected while it has the
+/// keyboard.
 pub fn waiting_card(is_grave: bool, is_selected: bool) -> impl Fn(&Theme) -> container::Style {
     move |theme| {
         let t = tokens(theme);

@@ -12,7 +12,8 @@ const PATH: &str = "/StatusNotifierWatcher";
 /// How long it may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Registers the icon, whose name on the bus this is, with the list, and with each that replaces it. Returns when the bus is gone.
+/// Registers the icon, whose name on the bus this is, with the list, and with each that replaces it. Returns
+/// when the bus is gone.
 pub(super) async fn keep(connection: &Connection, name: &str) {
     let mut lists = pin!(owned(connection.clone(), WATCHER));
     while let Some(is_there) = lists.next().await {

@@ -1,5 +1,5 @@
-//! The icon's pictures: a doorway in which the light stays on. The light is dim while nothing works, blue while something does; amber is
-//! what waits, with its count.
+//! The icon's pictures: a doorway in which the light stays on. The light is dim while nothing works, blue
+//! while something does; amber is what waits, with its count.
 
 use super::state::Mood;
 use crate::theme::DARK;
@@ -13,7 +13,8 @@ pub(super) type Pixmap = (i32, i32, Vec<u8>);
 const SIZES: [u32; 5] = [16, 22, 32, 48, 64];
 /// The picture is drawn on a grid of so many units.
 const GRID: f32 = 16.0;
-/// How far the handles of a curve are from its ends, as a part of the radius, so that it is a quarter of a circle.
+/// How far the handles of a curve are from its ends, as a part of the radius, so that it is a quarter of a
+/// circle.
 const ARC: f32 = 0.5523;
 /// Rows of three pixels each, the left one first: the digits, and `+`.
 const DIGITS: [[u8; 5]; 11] = [

@@ -1,5 +1,5 @@
-//! The window's side: where the desktop has a tray, the window starts the icon's process; it ends that process when the person does not
-//! want the icon.
+//! The window's side: where the desktop has a tray, the window starts the icon's process; it ends that
+//! process when the person does not want the icon.
 
 use super::{bus_name, host, menu};
 use crate::bus::{Bus, has_owner, owned};

@@ -1,4 +1,5 @@
-//! What the person chooses at the icon. Of several choices the newest counts, so a flood of them needs no memory.
+//! What the person chooses at the icon. Of several choices the newest counts, so a flood of them needs no
+//! memory.
 
 use crate::arguments::ShowRequest;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,7 +43,8 @@ impl Orders {
 }
 
 impl Wishes {
-    /// The newest choice, with the token that allows to raise a window; `None`: nothing can be chosen any more.
+    /// The newest choice, with the token that allows to raise a window; `None`: nothing can be chosen any
+    /// more.
     pub(super) async fn next(&mut self) -> Option<(ShowRequest, Option<String>)> {
         loop {
             self.wanted.changed().await.ok()?;

@@ -162,7 +162,8 @@ impl Elided<'_> {
         font::each_in_its_face(spans.into())
     }
 
-    /// The byte of the content for a byte of its paragraph, which has a joiner between two faces within a word.
+    /// The byte of the content for a byte of its paragraph, which has a joiner between two faces within a
+    /// word.
     fn byte(&self, drawn: usize) -> usize {
         if self.marks.is_empty() {
             return drawn;

@@ -23,9 +23,9 @@ use iced::{
 };
 use std::borrow::Cow;
 
-/// A field with this `value`; `on_input` gets a new value. While it is empty it shows `hint`, with an ellipsis if there is no room for
-/// all of it: iced cuts its own placeholder. `size` is that of the text, `room` the padding above and beside it. `finish` sets
-/// what else the field has.
+/// A field with this `value`; `on_input` gets a new value. While it is empty it shows `hint`, with an
+/// ellipsis if there is no room for all of it: iced cuts its own placeholder. `size` is that of the text,
+/// `room` the padding above and beside it. `finish` sets what else the field has.
 pub fn field<'a, Message: Clone + 'a>(
     hint: impl Into<Cow<'a, str>>,
     (size, room): (f32, [f32; 2]),

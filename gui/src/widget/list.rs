@@ -1,13 +1,15 @@
 //! A list that builds only the rows near the view: layout costs the same however long the list is.
 //!
-//! It is anchored at the row in view, or at the end: rows that come, go or grow elsewhere move nothing in view.
+//! It is anchored at the row in view, or at the end: rows that come, go or grow elsewhere move nothing in
+//! view.
 //!
-//! The screen builds a window of its rows and says how many are hidden before and after. `diff` keeps each row's widget state by its
-//! key, `layout` lays the given rows out one below the other and lets `scroll` keep the anchor in place, `draw` translates them by
-//! the scroll position. When the visible part comes near the edge of the window, or leaves or reaches the end, the list reports it
-//! (`on_view`), and the screen builds another window. So `keys`, `rows`, the children of the tree and `Scroll::places` always have the
-//! same order and length, and only the screen decides which rows exist. `select` and `mark` reach the text within rows by
-//! operations on their [passages](crate::widget::passage): the list knows no text.
+//! The screen builds a window of its rows and says how many are hidden before and after. `diff` keeps each
+//! row's widget state by its key, `layout` lays the given rows out one below the other and lets `scroll` keep
+//! the anchor in place, `draw` translates them by the scroll position. When the visible part comes near the
+//! edge of the window, or leaves or reaches the end, the list reports it (`on_view`), and the screen builds
+//! another window. So `keys`, `rows`, the children of the tree and `Scroll::places` always have the same
+//! order and length, and only the screen decides which rows exist. `select` and `mark` reach the text within
+//! rows by operations on their [passages](crate::widget::passage): the list knows no text.
 
 mod mark;
 mod scroll;
@@ -70,10 +72,10 @@ struct State<Key> {
     moves: Moves,
 }
 
-/// When all rows have moved, the whole list is painted again as one part. iced's software renderer would find a part for nearly
-/// each paragraph, and each part costs a pass over all pixels of the window for its mask, besides its own painting. It takes a
-/// layer whose bounds differ from the last frame's as one part, so this layer changes its width: there is nothing beside the
-/// column.
+/// When all rows have moved, the whole list is painted again as one part. iced's software renderer would find
+/// a part for nearly each paragraph, and each part costs a pass over all pixels of the window for its mask,
+/// besides its own painting. It takes a layer whose bounds differ from the last frame's as one part, so this
+/// layer changes its width: there is nothing beside the column.
 #[derive(Debug, Default)]
 struct Moves {
     shift: Cell<f32>,
@@ -122,8 +124,8 @@ impl<'a, Key, Message> List<'a, Key, Message> {
         }
     }
 
-    /// Makes its text selectable. `part` returns the selected bytes of a row's text; it is given if any row has some. `on_select`
-    /// gets the person's selection, or `None` when there is no longer one.
+    /// Makes its text selectable. `part` returns the selected bytes of a row's text; it is given if any row
+    /// has some. `on_select` gets the person's selection, or `None` when there is no longer one.
     #[must_use]
     pub fn selecting(
         self,
@@ -171,8 +173,9 @@ impl<'a, Key, Message> List<'a, Key, Message> {
         Self { showing: row, ..self }
     }
 
-    /// The row in which a person has just opened or closed something, and the number of that action: its top stays in place,
-    /// unless the opened part would end below the view and there is room above the row. Each action has its effect once.
+    /// The row in which a person has just opened or closed something, and the number of that action: its top
+    /// stays in place, unless the opened part would end below the view and there is room above the row. Each
+    /// action has its effect once.
     #[must_use]
     pub fn holding(self, row: Option<(Key, u32)>) -> Self {
         Self { holding: row, ..self }
@@ -284,8 +287,8 @@ impl<Key: Copy + Eq + Hash + 'static, Message> List<'_, Key, Message> {
         Some(reached)
     }
 
-    /// The texts of the built rows between the ends. An end that is not built is beyond the rows on its side, which is not known: then it
-    /// is all rows on both sides of the other one.
+    /// The texts of the built rows between the ends. An end that is not built is beyond the rows on its side,
+    /// which is not known: then it is all rows on both sides of the other one.
     fn between(
         &mut self,
         tree: &mut Tree,

@@ -1,7 +1,7 @@
 //! Selectable text: plain, in spans with links, or made from a source when it is first shown.
 //!
-//! iced's own texts do not expose their paragraph. This one offers it to the [list](super::list) around it, which selects across
-//! rows; on its own it shows text and reacts to clicks on links.
+//! iced's own texts do not expose their paragraph. This one offers it to the [list](super::list) around it,
+//! which selects across rows; on its own it shows text and reacts to clicks on links.
 
 mod lines;
 
@@ -191,8 +191,8 @@ impl PassageState {
 
     /// Lays the paragraph out; `make` returns a new one if its text or its shapes changed.
     ///
-    /// Where a line changes direction, cosmic-text 0.15 puts the next word on it even if it does not fit. Such a text is laid out
-    /// again with lines that break between letters.
+    /// Where a line changes direction, cosmic-text 0.15 puts the next word on it even if it does not fit.
+    /// Such a text is laid out again with lines that break between letters.
     fn lay_out(
         &mut self,
         text: text::Text<()>,

@@ -1,7 +1,8 @@
 //! A picker: a small button that shows what is picked, and opens the list of choices.
 //!
-//! iced takes for the place of a picker's own words what lies below the middle of their line. When other words are picked, it repaints
-//! only that, and the upper half of the old ones stays. So these words have no ink, and a text over them shows what is picked.
+//! iced takes for the place of a picker's own words what lies below the middle of their line. When other
+//! words are picked, it repaints only that, and the upper half of the old ones stays. So these words have no
+//! ink, and a text over them shows what is picked.
 
 use crate::{
     font,

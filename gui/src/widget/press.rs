@@ -1,4 +1,5 @@
-//! A button that Tab reaches: iced's buttons work with the mouse only. Enter or the space bar presses the focused one.
+//! A button that Tab reaches: iced's buttons work with the mouse only. Enter or the space bar presses the
+//! focused one.
 
 use crate::{
     theme::{radius, tokens},

@@ -1,5 +1,5 @@
-//! A field whose caret stops blinking after a while without input. iced's fields blink as long as they have the keyboard, which
-//! costs two frames a second in an idle window.
+//! A field whose caret stops blinking after a while without input. iced's fields blink as long as they have
+//! the keyboard, which costs two frames a second in an idle window.
 
 use crate::widget::{
     Element,
@@ -66,14 +66,15 @@ impl<Message> Wrap<Message> for RestingCaret {
             return field.update(event, shell);
         }
         let wanted = shell.redraw_request();
-        // `Focused` makes the field show its caret and restarts its blinking; its request for the next frame is dropped.
+        // `Focused` makes the field show its caret and restarts its blinking; its request for the next frame
+        // is dropped.
         field.update(&Event::Window(window::Event::Focused), shell);
         field.update(event, shell);
         Shell::replace_redraw_request(shell, wanted);
     }
 
-    /// Draws on a layer of its own: iced compares the boxes of two frames by their index within the layer. A caret that appears
-    /// or disappears changes the index of all later boxes, and all would be painted again.
+    /// Draws on a layer of its own: iced compares the boxes of two frames by their index within the layer. A
+    /// caret that appears or disappears changes the index of all later boxes, and all would be painted again.
     fn draw(
         &self,
         _: &CaretState,

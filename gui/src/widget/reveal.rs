@@ -10,7 +10,8 @@ use iced::{
     widget::scrollable::AbsoluteOffset,
 };
 
-/// Scrolls the area `area` by as little as brings the container `part` wholly into view; of one that is higher than the area, its top.
+/// Scrolls the area `area` by as little as brings the container `part` wholly into view; of one that is
+/// higher than the area, its top.
 pub fn reveal<T: Send + 'static>(area: &'static str, part: &'static str) -> impl Operation<T> {
     scroll_to(vec![area], Part::Container(Id::new(part)))
 }

@@ -1,8 +1,8 @@
 //! A ring of dots that turns while something works. It requests its frames itself, only while it is shown.
 //!
-//! It is made of quads, not of a canvas: iced's software renderer gives each canvas an empty group of text. When a paragraph
-//! takes that group's place in the next frame, its damaged region is moved by the canvas' position, and the paragraph is painted
-//! only in part, or not at all.
+//! It is made of quads, not of a canvas: iced's software renderer gives each canvas an empty group of text.
+//! When a paragraph takes that group's place in the next frame, its damaged region is moved by the canvas'
+//! position, and the paragraph is painted only in part, or not at all.
 
 use crate::{
     theme::{space, tokens},
@@ -20,8 +20,8 @@ use iced::{
 
 /// Slow enough to be calm and cheap.
 const TICK: Duration = Duration::from_millis(120);
-/// A frame drawn for something else is used if its own next one would come this soon: while text streams, frames are 40 ms apart,
-/// and none is drawn for the spinner alone.
+/// A frame drawn for something else is used if its own next one would come this soon: while text streams,
+/// frames are 40 ms apart, and none is drawn for the spinner alone.
 const EARLY: Duration = Duration::from_millis(45);
 /// The places of the dots in eighths of the width, clockwise.
 const DOTS: [(f32, f32); 8] =

@@ -1,5 +1,6 @@
-//! Tab: moves the keyboard to the next visible widget that takes it, and on a page that scrolls to its fields to the next one at all. It begins with the page, goes on with what is below the page and
-//! with the list beside it, and after the last widget no widget has the keyboard.
+//! Tab: moves the keyboard to the next visible widget that takes it, and on a page that scrolls to its fields
+//! to the next one at all. It begins with the page, goes on with what is below the page and with the list
+//! beside it, and after the last widget no widget has the keyboard.
 
 use crate::effect::field;
 use iced::{
@@ -10,7 +11,8 @@ use iced::{
     },
 };
 
-/// Moves to the next widget, or to the one before. The first is the first one in the container `page` or after it.
+/// Moves to the next widget, or to the one before. The first is the first one in the container `page` or
+/// after it.
 pub fn move_keyboard<T: Send + 'static>(is_back: bool, page: &'static str) -> impl Operation<T> {
     let found = Found { is_back, ..Found::default() };
     operation::then(Count { found, page: Id::new(page), sight: Sight::default() }, |found| Step {

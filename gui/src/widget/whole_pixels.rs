@@ -1,7 +1,8 @@
 //! A layout at whole pixels.
 //!
-//! iced's software renderer draws a box exactly where the layout puts it: `Quad::snap` has an effect only on a GPU. A border at a
-//! fraction of a pixel, where centring or the width of a word has put it, would be spread over two pixels, each at half strength.
+//! iced's software renderer draws a box exactly where the layout puts it: `Quad::snap` has an effect only on
+//! a GPU. A border at a fraction of a pixel, where centring or the width of a word has put it, would be
+//! spread over two pixels, each at half strength.
 
 use crate::widget::{
     Element,

@@ -1,7 +1,8 @@
 //! A widget with words over it.
 //!
-//! iced's `Stack` passes an event that another widget has captured to its uppermost layer only. A field below the words would not
-//! notice that a click went to another field, and would keep its caret. (What is captured in a mapped element counts in that alone.)
+//! iced's `Stack` passes an event that another widget has captured to its uppermost layer only. A field below
+//! the words would not notice that a click went to another field, and would keep its caret. (What is captured
+//! in a mapped element counts in that alone.)
 
 use crate::widget::Element;
 use iced::{

@@ -1,5 +1,5 @@
-//! A row or column of which one part gets the room that the others leave. In iced's own, the last parts get what is left, or
-//! nothing.
+//! A row or column of which one part gets the room that the others leave. In iced's own, the last parts get
+//! what is left, or nothing.
 
 use crate::widget::Element;
 use iced::{

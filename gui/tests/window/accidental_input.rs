@@ -1,4 +1,5 @@
-//! Protection against accidental input: a key or a click that was meant for something else decides, stops and deletes nothing.
+//! Protection against accidental input: a key or a click that was meant for something else decides, stops and
+//! deletes nothing.
 
 use crate::{
     drawn,
@@ -877,7 +878,8 @@ fn escape_closes_the_keys_and_not_the_renaming_beneath() {
     assert!(person.finds("inbox").is_none() && person.finds("Rename").is_some());
 }
 
-/// What a click begins on a card is cancelled by the next Escape, which is not the second one that stops the task.
+/// What a click begins on a card is cancelled by the next Escape, which is not the second one that stops the
+/// task.
 #[test]
 fn an_escape_cancels_what_was_begun_by_a_click_after_an_escape() {
     for label in ["Always allow…", "Always reject…", "Reject…"] {

@@ -1,4 +1,5 @@
-//! Archived conversations in the list: found in any window, fetched when their group is opened, and not hidden while they work.
+//! Archived conversations in the list: found in any window, fetched when their group is opened, and not
+//! hidden while they work.
 
 use crate::{
     person::Person,

@@ -442,7 +442,8 @@ fn enter_in_the_field_of_the_folder_goes_to_the_prompt() {
     assert_eq!((&*task.message, task.workspace.as_deref()), ("Tidy up", Some("/srv")));
 }
 
-/// What is typed right after must not be lost: letters without a caret are dropped for a moment when the page changes.
+/// What is typed right after must not be lost: letters without a caret are dropped for a moment when the page
+/// changes.
 #[test]
 fn the_caret_comes_back_when_nothing_covers_the_page() {
     for key in ["M", "S", "P"] {

@@ -54,7 +54,8 @@ fn a_task_that_ran_commands_says_that_the_edits_are_not_all() {
     assert_eq!(person.sent().last(), Some(&request::changes(TASK, UndoFrom::Start)));
 }
 
-/// Commands and sub-tasks may have changed files although no edit is recorded. The tokens are those of all of them.
+/// Commands and sub-tasks may have changed files although no edit is recorded. The tokens are those of all of
+/// them.
 #[test]
 fn the_end_of_a_task_without_edits_leads_to_all_changes() {
     let command = CallView { tool: "shell".to_owned(), preview: None, ..edit(3, "", "") };

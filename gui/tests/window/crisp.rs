@@ -1,4 +1,5 @@
-//! Borders are at whole pixels. The software renderer spreads one at a fraction of a pixel over two pixels, at half strength.
+//! Borders are at whole pixels. The software renderer spreads one at a fraction of a pixel over two pixels,
+//! at half strength.
 
 use crate::{drawn, person::Person, preset, sub_tasks::three_at_work};
 use abide_client::protocol::{inbox::Pending, message::Role, task::Status};

@@ -1,4 +1,5 @@
-//! A display, painted the way iced does it: only what has changed, by `iced_tiny_skia::window::compositor::present`.
+//! A display, painted the way iced does it: only what has changed, by
+//! `iced_tiny_skia::window::compositor::present`.
 
 use crate::person::Person;
 use iced_test::core::{Rectangle, Size};

@@ -18,7 +18,8 @@ fn before(tool: &str, ago: i64) -> Person {
     Person::opened(Status::WaitingUser, &[Pending::Question(question)], history)
 }
 
-/// How strong the light is in frames so many milliseconds from now. It began with the first frame, which may be a while ago on a busy machine.
+/// How strong the light is in frames so many milliseconds from now. It began with the first frame, which may
+/// be a while ago on a busy machine.
 fn light(person: &mut Person, times: [u64; 4]) -> [u8; 4] {
     let now = Instant::now();
     times.map(|ms| {

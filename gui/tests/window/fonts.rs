@@ -42,8 +42,9 @@ fn faces(layers: &[Layer]) -> BTreeSet<ID> {
     faces
 }
 
-/// A system font of exactly the requested weight would take precedence over the program's own family of another weight.
-/// So would a system family of the same name, which is why the program's families have names that no other font has.
+/// A system font of exactly the requested weight would take precedence over the program's own family of
+/// another weight. So would a system family of the same name, which is why the program's families have names
+/// that no other font has.
 #[test]
 fn bold_words_are_drawn_in_the_programs_own_faces() {
     let words =
@@ -83,7 +84,8 @@ fn pictures(role: Role, said: &str) -> Vec<(String, u32)> {
     pictures
 }
 
-/// A character without a font is drawn as a box. If it were not drawn, it would be missing from a command that a person approves.
+/// A character without a font is drawn as a box. If it were not drawn, it would be missing from a command
+/// that a person approves.
 #[test]
 fn a_character_without_a_font_is_drawn_as_a_box() {
     // A noncharacter, so that it is in no font of any system.
@@ -110,7 +112,8 @@ fn invisible_characters_are_not_drawn_as_boxes() {
     assert!(drawn.is_empty(), "{drawn:?}");
 }
 
-/// The emoji itself is in words where no font has it, so a person need not guess; they cannot know which font is missing.
+/// The emoji itself is in words where no font has it, so a person need not guess; they cannot know which font
+/// is missing.
 #[test]
 fn where_no_font_has_emoji_it_is_said_once_which_one_has() {
     let said = |seq, text| {

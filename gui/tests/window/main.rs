@@ -1,4 +1,5 @@
-//! Tests of the window without a display: which texts its states show, and which requests keys and clicks send.
+//! Tests of the window without a display: which texts its states show, and which requests keys and clicks
+//! send.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,5 @@
-//! Only what has changed is repainted. After each step of a long run the window has to look as if all of it had been repainted.
+//! Only what has changed is repainted. After each step of a long run the window has to look as if all of it
+//! had been repainted.
 
 use crate::{
     display::{Display, save},

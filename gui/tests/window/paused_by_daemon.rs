@@ -1,4 +1,5 @@
-//! A task that no person paused waits for one: it is among those that need the person, and says why and how it goes on.
+//! A task that no person paused waits for one: it is among those that need the person, and says why and how
+//! it goes on.
 
 use crate::{
     person::Person,

@@ -1,6 +1,6 @@
-//! A simulated person at the window. Keys, clicks and the wheel take the same way as in the real window: first to the widgets, then,
-//! if no widget takes them, to the window's own keys. Focus, scroll positions and pictures are kept between events. The clock is
-//! simulated.
+//! A simulated person at the window. Keys, clicks and the wheel take the same way as in the real window:
+//! first to the widgets, then, if no widget takes them, to the window's own keys. Focus, scroll positions and
+//! pictures are kept between events. The clock is simulated.
 
 use crate::preset::{self, CONVERSATION, NOW, TASK};
 use abide_client::{
@@ -48,7 +48,8 @@ use std::{
     time::Instant,
 };
 
-/// How long a window is in front before its content comes: longer than its keys are ignored after it came to the front.
+/// How long a window is in front before its content comes: longer than its keys are ignored after it came to
+/// the front.
 const OPENING_MS: i64 = 1000;
 
 thread_local! {
@@ -374,7 +375,8 @@ impl Person {
         })
     }
 
-    /// The messages that another frame would send, each of which would cause yet another frame. None if the window is at rest.
+    /// The messages that another frame would send, each of which would cause yet another frame. None if the
+    /// window is at rest.
     pub(crate) fn messages_of_a_frame(&mut self) -> Vec<Message> {
         self.feed(&[Event::Window(window::Event::RedrawRequested(Instant::now()))]).0
     }

@@ -225,7 +225,8 @@ pub(crate) fn nothing() -> Window {
     window
 }
 
-/// Text that is hard to lay out: endless words, other scripts, emoji, invisible characters, a command as long as a page.
+/// Text that is hard to lay out: endless words, other scripts, emoji, invisible characters, a command as long
+/// as a page.
 pub(crate) fn hard_words() -> Window {
     let endless =
         "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft".repeat(3);

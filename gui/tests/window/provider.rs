@@ -223,7 +223,8 @@ fn what_was_typed_since_a_test_is_tested_again() {
     assert!(matches!(&person.asked()[..], [Request::SetKey(_)]));
 }
 
-/// Of a page that is longer than the window, Tab reaches the last field, and a key that names a field shows it.
+/// Of a page that is longer than the window, Tab reaches the last field, and a key that names a field shows
+/// it.
 #[test]
 fn the_page_scrolls_to_the_field_that_gets_the_keyboard() {
     let mut person = without_a_model(Vec::new());

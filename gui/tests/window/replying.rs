@@ -35,7 +35,8 @@ fn a_typed_choice_is_dropped_with_its_question() {
     }
 }
 
-/// A person who has just sent this answer, which was on disk as a draft; the request, and the snapshot of the conversation.
+/// A person who has just sent this answer, which was on disk as a draft; the request, and the snapshot of the
+/// conversation.
 fn sends(answer: &str) -> (Person, Request, Snapshot) {
     let pending = [Pending::Question(preset::question())];
     let (overview, conversation) = preset::waits(Status::WaitingUser, &pending, preset::history());

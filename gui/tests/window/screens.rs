@@ -159,8 +159,9 @@ fn the_list_of_keys_lies_over_the_page() {
     shows(&window, &["Keys", "open or close all details"]);
 }
 
-/// Compares two states with their stored pictures, by the mean brightness of small squares: text in the embedded fonts, drawn by
-/// tiny-skia. Differences in rounding between processors do not show there; a word that has moved does.
+/// Compares two states with their stored pictures, by the mean brightness of small squares: text in the
+/// embedded fonts, drawn by tiny-skia. Differences in rounding between processors do not show there; a word
+/// that has moved does.
 #[test]
 fn pictures() {
     for (name, window) in [("approval", preset::waiting_approval()), ("tool", preset::tool_running())] {

@@ -183,7 +183,8 @@ fn joiners_between_typefaces_are_not_copied() {
     );
 }
 
-/// A call and the end of a task are rows without selectable text, but they are copied, so the selection must show them.
+/// A call and the end of a task are rows without selectable text, but they are copied, so the selection must
+/// show them.
 #[test]
 fn a_selection_across_a_call_highlights_the_call() {
     let calls = vec![preset::call(3, "shell", "make"), preset::call(4, "shell", "make check")];
@@ -215,7 +216,8 @@ fn a_selection_across_a_call_highlights_the_call() {
     }
 }
 
-/// What is highlighted between two messages is what is copied: opened calls with their output, words of files and code.
+/// What is highlighted between two messages is what is copied: opened calls with their output, words of files
+/// and code.
 #[test]
 fn a_selection_copies_what_is_shown_between_its_ends() {
     let mut edit = preset::call(3, "patch", "src/a.rs");

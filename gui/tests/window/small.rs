@@ -1,4 +1,5 @@
-//! Every card can be answered by keyboard alone and by mouse alone, however small the window is and however long the card.
+//! Every card can be answered by keyboard alone and by mouse alone, however small the window is and however
+//! long the card.
 
 use crate::{
     drawn, narrow,
@@ -116,8 +117,8 @@ fn sees(person: &mut Person, text: &str) -> Option<Rectangle> {
     person.finds(text).filter(|at| at.is_within(&whole) && at.height > 8.0 && at.width > 4.0)
 }
 
-/// Turns the wheel over the card, then beside it, until the text can be seen. The widget that was scrolled last keeps the wheel for a
-/// moment of real time, unless the pointer leaves it.
+/// Turns the wheel over the card, then beside it, until the text can be seen. The widget that was scrolled
+/// last keeps the wheel for a moment of real time, unless the pointer leaves it.
 fn looks_for(person: &mut Person, name: &str, text: &str) {
     let (width, height) = (person.size.width, person.size.height);
     let step = (height / 600.0).min(2.0);
@@ -408,7 +409,8 @@ fn a_new_conversation_can_be_written_and_sent_in_every_window() {
     }
 }
 
-/// A field draws on a layer of its own. One that is scrolled out of the page must not be drawn over the bar above.
+/// A field draws on a layer of its own. One that is scrolled out of the page must not be drawn over the bar
+/// above.
 #[test]
 fn no_field_is_drawn_outside_of_the_page_that_scrolls_it() {
     for size in [(640.0, 300.0), (500.0, 240.0), (320.0, 210.0)] {
@@ -636,7 +638,8 @@ fn writing(draft: &str) -> Person {
     person
 }
 
-/// In the smallest window an approval hides the composer, which comes back for a draft and for the second Esc.
+/// In the smallest window an approval hides the composer, which comes back for a draft and for the second
+/// Esc.
 #[test]
 fn the_composer_gives_way_to_an_approval_and_comes_back() {
     let hint =

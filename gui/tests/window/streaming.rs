@@ -178,7 +178,8 @@ fn moving_rows_are_painted_as_one_part() {
     display.present(&mut streaming.person);
     for n in 0..40 {
         streaming.says(WORDS);
-        // Only the parts within the rows: not the activity mark in the list, the list's handle, or the composer.
+        // Only the parts within the rows: not the activity mark in the list, the list's handle, or the
+        // composer.
         let mut painted = display.present(&mut streaming.person);
         painted.retain(|part| part.x + part.width > 300.0 && part.width > 10.0 && part.y < 650.0);
         assert!(painted.len() == 1, "after paragraph {n}: {painted:?}");

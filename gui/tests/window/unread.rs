@@ -1,4 +1,5 @@
-//! What a person has not seen is not allowed: the end of a long call must be shown first, and blanks hide nothing.
+//! What a person has not seen is not allowed: the end of a long call must be shown first, and blanks hide
+//! nothing.
 
 use crate::{
     person::Person,

@@ -12,8 +12,8 @@ pub const SHOW: &str = "show";
 /// The action that shows the inbox.
 pub const INBOX: &str = "inbox";
 
-/// The window's name on the session bus: [`ID`] for the home of the platform's folders. A home of its own folder has a name of its own,
-/// so that a request never reaches the window of another home.
+/// The window's name on the session bus: [`ID`] for the home of the platform's folders. A home of its own
+/// folder has a name of its own, so that a request never reaches the window of another home.
 #[must_use]
 pub fn bus_name(home: &Home) -> String {
     let own = match home.root() {

@@ -83,18 +83,21 @@ pub struct Checked {
     pub version: Option<String>,
 }
 
-/// Runs the daemon's program only to read configuration, keys and the database's schema as a start does; a daemon may run meanwhile.
+/// Runs the daemon's program only to read configuration, keys and the database's schema as a start does; a
+/// daemon may run meanwhile.
 ///
 /// # Errors
-/// There is no program, it cannot be run, the configuration or the keys are invalid, or the database is newer than the program.
+/// There is no program, it cannot be run, the configuration or the keys are invalid, or the database is newer
+/// than the program.
 pub async fn check(home: &Home, start: &Start) -> Result<Checked, StartError> {
     spawn::check(home, start).await
 }
 
 /// [`connect_or_start`] with options for the start.
 ///
-/// Clients that connect at the same moment may each start a daemon: one daemon gets the lock, the others end, and all clients
-/// connect to the one. A daemon that is shutting down is waited for, then a new one is started.
+/// Clients that connect at the same moment may each start a daemon: one daemon gets the lock, the others end,
+/// and all clients connect to the one. A daemon that is shutting down is waited for, then a new one is
+/// started.
 ///
 /// # Errors
 /// See [`ConnectError`].

@@ -2,7 +2,8 @@
 
 use abide_protocol::inbox::{Question, QuestionKind};
 
-/// The choice that was typed: its number, its words in any case, or yes or no where the daemon asks whether to go on.
+/// The choice that was typed: its number, its words in any case, or yes or no where the daemon asks whether
+/// to go on.
 #[must_use]
 pub fn choice<'q>(question: &'q Question, typed: &str) -> Option<&'q str> {
     let typed = typed.trim();

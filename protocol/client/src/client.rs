@@ -28,7 +28,8 @@ use tokio_util::codec::Framed;
 /// Requests that wait for the socket; callers wait when it is full.
 const OUTBOX: usize = 32;
 
-/// One connection to the daemon. Clones share it; requests on it run side by side; it closes with its last clone.
+/// One connection to the daemon. Clones share it; requests on it run side by side; it closes with its last
+/// clone.
 #[derive(Clone)]
 pub struct Client(Arc<Connection>);
 
@@ -88,8 +89,9 @@ impl Client {
         self.0.shared.disconnected()
     }
 
-    /// The notifications that come from here on; earlier ones are dropped, so call this before subscribing. They must be read:
-    /// when their buffer is full, the connection waits, replies too. A second call ends the first call's stream.
+    /// The notifications that come from here on; earlier ones are dropped, so call this before subscribing.
+    /// They must be read: when their buffer is full, the connection waits, replies too. A second call ends
+    /// the first call's stream.
     #[must_use]
     pub fn notifications(&self) -> Notifications {
         self.0.shared.listen()

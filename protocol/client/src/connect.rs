@@ -101,7 +101,8 @@ impl Client {
     }
 }
 
-/// The socket that this environment names, else the one in the lock file: a cron job has no `XDG_RUNTIME_DIR`.
+/// The socket that this environment names, else the one in the lock file: a cron job has no
+/// `XDG_RUNTIME_DIR`.
 async fn find(home: &Home) -> Result<Stream, ConnectError> {
     let expected = home.socket();
     if let Ok(socket) = &expected {

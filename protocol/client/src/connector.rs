@@ -10,8 +10,8 @@ pub trait Connector: Send + 'static {
     /// Connecting failed; [`ConnectError::is_transient`] says whether to try again.
     fn connect(&mut self) -> impl Future<Output = Result<Client, ConnectError>> + Send;
 
-    /// The daemon's state, as a [`crate::Live`] received it: always before the next connection is made, whether or not the updates have
-    /// been read. A daemon that is shutting down need not be started again.
+    /// The daemon's state, as a [`crate::Live`] received it: always before the next connection is made,
+    /// whether or not the updates have been read. A daemon that is shutting down need not be started again.
     fn heard(&mut self, _daemon: DaemonUpdate) {}
 }
 

@@ -7,8 +7,9 @@ pub use login_shell::{LoginShell, LoginShellError, login_shell};
 use abide_protocol::environment::Environment;
 use std::{collections::BTreeMap, sync::OnceLock};
 
-/// This process's environment for tasks. If no shell of a person has set it up, as of a window that was started from a menu or of a job of cron,
-/// it is that of the login shell, if that can be read. Found once; blocking, at most two seconds.
+/// This process's environment for tasks. If no shell of a person has set it up, as of a window that was
+/// started from a menu or of a job of cron, it is that of the login shell, if that can be read. Found once;
+/// blocking, at most two seconds.
 #[must_use]
 pub fn for_tasks() -> &'static Environment {
     static FOUND: OnceLock<Environment> = OnceLock::new();
@@ -35,8 +36,8 @@ pub fn own() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Whether a shell of a person has set this environment up: every terminal has a `TERM`, while menus and cron set none. What a continuous
-/// integration runs has been set up for it.
+/// Whether a shell of a person has set this environment up: every terminal has a `TERM`, while menus and cron
+/// set none. What a continuous integration runs has been set up for it.
 fn is_set_up(own: &BTreeMap<String, String>) -> bool {
     own.contains_key("TERM") || own.contains_key("CI")
 }

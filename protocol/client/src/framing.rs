@@ -1,5 +1,5 @@
-//! Splits a stream into messages: lines until `hello` is answered, then lines or length-delimited frames. Client and daemon use
-//! it.
+//! Splits a stream into messages: lines until `hello` is answered, then lines or length-delimited frames.
+//! Client and daemon use it.
 
 use abide_protocol::{
     codec::Codec,

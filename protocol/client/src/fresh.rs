@@ -1,18 +1,20 @@
-//! A fresh start: what daemon and window do not keep of the process that starts them. They live on when it has ended, and the daemon's
-//! commands inherit what it has.
+//! A fresh start: what daemon and window do not keep of the process that starts them. They live on when it
+//! has ended, and the daemon's commands inherit what it has.
 //!
 //! All of it may run between fork and exec: system calls only, no allocation, no lock.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::{mem::MaybeUninit, ptr};
 
-/// How many files may be open, if the hard limit allows it: each connection is one, and each window opens some.
+/// How many files may be open, if the hard limit allows it: each connection is one, and each window opens
+/// some.
 const OPEN_FILES: u64 = 4096;
 
 /// The signals that can be ignored are below this number.
 const SIGNALS: i32 = 65;
 
-/// No signal is blocked, and enough files can be open. Signals that are ignored stay so: who starts the daemon with `nohup` means it.
+/// No signal is blocked, and enough files can be open. Signals that are ignored stay so: who starts the
+/// daemon with `nohup` means it.
 pub fn restore() {
     unblock();
     let files = getrlimit(Resource::Nofile);
@@ -32,8 +34,9 @@ fn unblock() {
     }
 }
 
-/// [`restore`], and what others than a client may have set on purpose. No signal is ignored, the umask is 022, the nice value 0, and all
-/// descriptors but the first three are closed at exec. (Only root can lower a nice value; it stays otherwise.)
+/// [`restore`], and what others than a client may have set on purpose. No signal is ignored, the umask is
+/// 022, the nice value 0, and all descriptors but the first three are closed at exec. (Only root can lower a
+/// nice value; it stays otherwise.)
 pub(crate) fn restore_all() {
     restore();
     (1..SIGNALS).for_each(unignore);
@@ -44,7 +47,8 @@ pub(crate) fn restore_all() {
 
 #[expect(unsafe_code, reason = "there is no safe way to change what a signal does")]
 fn unignore(signal: i32) {
-    // SAFETY: the default effect calls no code of this process. A number that is no signal's, or a reserved one's, changes nothing.
+    // SAFETY: the default effect calls no code of this process. A number that is no signal's, or a reserved
+    // one's, changes nothing.
     unsafe { libc::signal(signal, libc::SIG_DFL) };
 }
 

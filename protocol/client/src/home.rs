@@ -63,7 +63,8 @@ pub struct Running {
 }
 
 impl Home {
-    /// The home that the environment names: `ABIDE_HOME=DIR` moves everything under one folder; else the platform's folders.
+    /// The home that the environment names: `ABIDE_HOME=DIR` moves everything under one folder; else the
+    /// platform's folders.
     ///
     /// # Errors
     /// The environment names none, or an unusable one, or one of another user.
@@ -97,7 +98,8 @@ impl Home {
         let dirs = directories::ProjectDirs::from("", "", "abide").ok_or(HomeError::NoHome)?;
         let state_dir =
             dirs.state_dir().map_or_else(|| dirs.data_local_dir().join("state"), Path::to_path_buf);
-        // After `su`, say, the variable may name a folder that does not exist, or that of the user before; it is ignored then.
+        // After `su`, say, the variable may name a folder that does not exist, or that of the user before; it
+        // is ignored then.
         let runtime_dir = dirs.runtime_dir().filter(|dir| dir.parent().is_some_and(is_own_dir));
         let run_dir = runtime_dir.map_or_else(|| state_dir.join("run"), |dir| dir.join("v1"));
         Ok(Self {
@@ -108,8 +110,8 @@ impl Home {
         })
     }
 
-    /// The folder for a child process's `ABIDE_HOME`, so that it finds the same home; `None` if this home is not laid out as
-    /// [`Self::at`] does it.
+    /// The folder for a child process's `ABIDE_HOME`, so that it finds the same home; `None` if this home is
+    /// not laid out as [`Self::at`] does it.
     #[must_use]
     pub fn root(&self) -> Option<&Path> {
         let root = self.data_dir.parent()?;
@@ -133,7 +135,8 @@ impl Home {
         self.config_dir.join("personas")
     }
 
-    /// The newest text of the configuration that was understood; a daemon goes on with it while the file is invalid.
+    /// The newest text of the configuration that was understood; a daemon goes on with it while the file is
+    /// invalid.
     #[must_use]
     pub fn last_good_config(&self) -> PathBuf {
         self.state_dir.join("config-last-good.toml")
@@ -230,8 +233,8 @@ impl Home {
     }
 }
 
-/// Checks that a folder is this user's; if it is not there, that the one that it would be made in is this user's or root's. What root makes
-/// in the home of another user would lock that user out.
+/// Checks that a folder is this user's; if it is not there, that the one that it would be made in is this
+/// user's or root's. What root makes in the home of another user would lock that user out.
 #[cfg(unix)]
 fn check_owner(dir: &Path) -> Result<(), HomeError> {
     use std::os::unix::fs::MetadataExt as _;

@@ -13,8 +13,8 @@
 //! * [`provider`]: a provider of models that a person sets up
 //! * [`text`]: makes text of models and tools safe for a terminal
 //!
-//! Invariants: every channel is bounded; dropping the last handle of a [`Client`] or a [`Live`] ends its tasks and its
-//! connection; [`view`] and [`text`] do no I/O and read no clock.
+//! Invariants: every channel is bounded; dropping the last handle of a [`Client`] or a [`Live`] ends its
+//! tasks and its connection; [`view`] and [`text`] do no I/O and read no clock.
 
 pub use abide_protocol as protocol;
 

@@ -10,11 +10,12 @@ use resume::Resume;
 use std::time::Duration;
 use tokio::{sync::mpsc, task::JoinSet};
 
-/// Updates that wait for their reader; when it is full, the connection waits, and in the end the daemon cuts it.
+/// Updates that wait for their reader; when it is full, the connection waits, and in the end the daemon cuts
+/// it.
 const BUFFER: usize = 64;
 
-/// A subscription that reconnects when it is cut and goes on after the last record it handed out: no record is missing, none
-/// comes twice. Dropping it ends it.
+/// A subscription that reconnects when it is cut and goes on after the last record it handed out: no record
+/// is missing, none comes twice. Dropping it ends it.
 #[derive(Debug)]
 pub struct Live {
     updates: mpsc::Receiver<Update>,
@@ -34,8 +35,8 @@ pub enum Update {
     Disconnected {
         reason: String,
     },
-    /// It is connected again. The snapshot has the current tasks, inbox and live output but no messages: missed records follow.
-    /// (For the scope `overview`, which has no records, the snapshot is complete.)
+    /// It is connected again. The snapshot has the current tasks, inbox and live output but no messages:
+    /// missed records follow. (For the scope `overview`, which has no records, the snapshot is complete.)
     Reconnected(Box<Snapshot>),
     /// It has ended for good.
     Ended {
@@ -49,8 +50,9 @@ pub struct LiveOptions {
     /// The wait before the second attempt (the first is made at once); it doubles with each failure.
     pub first_wait: Duration,
     pub longest_wait: Duration,
-    /// A connection that is made again within this time is no `Disconnected`. None is told before a second attempt has failed, however
-    /// long that takes: this process may have been stopped meanwhile. Zero: each loss is told at once.
+    /// A connection that is made again within this time is no `Disconnected`. None is told before a second
+    /// attempt has failed, however long that takes: this process may have been stopped meanwhile. Zero: each
+    /// loss is told at once.
     pub patience: Duration,
 }
 

@@ -1,5 +1,5 @@
-//! What starts a daemon at login: two units of systemd's user manager, or an entry of the desktop's autostart folder. This module knows
-//! the files; it starts nothing and writes nothing.
+//! What starts a daemon at login: two units of systemd's user manager, or an entry of the desktop's autostart
+//! folder. This module knows the files; it starts nothing and writes nothing.
 
 mod entry;
 mod mark;
@@ -69,7 +69,8 @@ fn look(places: &Places, home: &Home) -> AtLogin {
     }
 }
 
-/// A unit that is enabled, or an entry that install has written, which starts the daemon of another home than this one.
+/// A unit that is enabled, or an entry that install has written, which starts the daemon of another home than
+/// this one.
 #[must_use]
 pub fn of_another_home(places: &Places, home: &Home) -> Option<PathBuf> {
     let enabled = places.enabled_by_user(SERVICE).and_then(|_| places.unit(SERVICE));
@@ -79,7 +80,8 @@ pub fn of_another_home(places: &Places, home: &Home) -> Option<PathBuf> {
     unit.or_else(|| Found::at(&places.entry).is_ok_and(is_other).then(|| places.entry.clone()))
 }
 
-/// Whether a unit or an entry of this text starts the daemon of this home: it sets the variables that name it, and no others.
+/// Whether a unit or an entry of this text starts the daemon of this home: it sets the variables that name
+/// it, and no others.
 fn is_of(home: &Home, text: &str, written: fn(&str, &str) -> String) -> bool {
     let wanted = variables(home);
     NAMES.iter().all(|name| match wanted.iter().find(|(wanted, _)| wanted == name) {
@@ -91,8 +93,8 @@ fn is_of(home: &Home, text: &str, written: fn(&str, &str) -> String) -> bool {
 /// The variables that lead to a home.
 const NAMES: [&str; 4] = ["ABIDE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
 
-/// The variables that a daemon needs to find this home, where it is not the default one. A path that is not UTF-8 is replaced by one that
-/// no file has.
+/// The variables that a daemon needs to find this home, where it is not the default one. A path that is not
+/// UTF-8 is replaced by one that no file has.
 pub(crate) fn variables(home: &Home) -> Vec<(&'static str, String)> {
     let text = |path: &Path| path.to_str().unwrap_or("\0").to_owned();
     if let Some(root) = home.root() {

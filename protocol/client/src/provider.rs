@@ -1,4 +1,5 @@
-//! A provider of models that a person sets up. Nothing is stored before it is tested, or before the person wants it so.
+//! A provider of models that a person sets up. Nothing is stored before it is tested, or before the person
+//! wants it so.
 
 use abide_protocol::{
     method::{
@@ -45,7 +46,8 @@ impl Draft {
         }
     }
 
-    /// Stores the key. This comes before [`Self::change`], and is taken back (unless there was a key before) if that is refused.
+    /// Stores the key. This comes before [`Self::change`], and is taken back (unless there was a key before)
+    /// if that is refused.
     #[must_use]
     pub fn set_key(&self) -> Option<SetKeyParams> {
         let key = self.key.clone()?;
@@ -63,8 +65,8 @@ impl Draft {
     }
 }
 
-/// Removes the entry of that name, whose model may be the default one `now`. Its key is removed after that: a key without its provider
-/// is sent to nobody.
+/// Removes the entry of that name, whose model may be the default one `now`. Its key is removed after that: a
+/// key without its provider is sent to nobody.
 #[must_use]
 pub fn removal(name: &str, now: &ModelChoice) -> UpdateConfigParams {
     let is_default =

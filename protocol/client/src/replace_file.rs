@@ -7,8 +7,8 @@ use std::{
     path::Path,
 };
 
-/// Writes `text` to a file beside `path` and renames it to `path`. The file is private to this user unless other `permissions` are
-/// given.
+/// Writes `text` to a file beside `path` and renames it to `path`. The file is private to this user unless
+/// other `permissions` are given.
 ///
 /// # Errors
 /// The file cannot be written; the old one is unchanged.

@@ -10,8 +10,9 @@ use std::{
 /// The pause between two looks at the program.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
-/// Runs a program to its end, with the beginnings of its output, of `most` bytes (and no more than a pipe holds); what it has started ends with
-/// it. `None`: it took longer than that, and was killed. The program begins a process group of its own.
+/// Runs a program to its end, with the beginnings of its output, of `most` bytes (and no more than a pipe
+/// holds); what it has started ends with it. `None`: it took longer than that, and was killed. The program
+/// begins a process group of its own.
 pub(crate) fn run_within(mut command: Command, time: Duration, most: u64) -> io::Result<Option<Output>> {
     let deadline = Instant::now() + time;
     let mut child = command.spawn()?;
@@ -38,7 +39,8 @@ pub(crate) fn run_within(mut command: Command, time: Duration, most: u64) -> io:
     Ok(Some(Output { status, stdout: stdout.unwrap_or_default(), stderr: stderr.unwrap_or_default() }))
 }
 
-/// Whether the process has ended. On Unix it is not waited for, so that its id, which is also that of its group, stays its own.
+/// Whether the process has ended. On Unix it is not waited for, so that its id, which is also that of its
+/// group, stays its own.
 fn has_ended(child: &mut Child) -> io::Result<bool> {
     #[cfg(unix)]
     {
@@ -50,7 +52,8 @@ fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(child.try_wait()?.is_some())
 }
 
-/// Kills a process, unless it has ended, and all of its group: all that it has started, unless that has made itself a group of its own.
+/// Kills a process, unless it has ended, and all of its group: all that it has started, unless that has made
+/// itself a group of its own.
 fn end_group(child: &mut Child) -> io::Result<()> {
     #[cfg(unix)]
     {

@@ -1,12 +1,12 @@
-//! Makes text of models, tools and peers safe for a terminal: it cannot move the cursor, and cannot hide or reorder text.
+//! Makes text of models, tools and peers safe for a terminal: it cannot move the cursor, and cannot hide or
+//! reorder text.
 
 use abide_protocol::invisible::is_invisible;
 use std::{borrow::Cow, fmt::Write as _};
 
-/// Escapes what a terminal would act on or a person would not see, as `\x1b` or `\u{202e}`: control characters, line and
-/// paragraph separators, bidi controls, zero-width and other invisible characters. Newlines and tabs stay; `\r
-/// ` becomes `
-/// `.
+/// Escapes what a terminal would act on or a person would not see, as `\x1b` or `\u{202e}`: control
+/// characters, line and paragraph separators, bidi controls, zero-width and other invisible characters.
+/// Newlines and tabs stay; `\r ` becomes ` `.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     escape(text, |c| matches!(c, '\n' | '\t'))

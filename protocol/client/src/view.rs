@@ -3,9 +3,9 @@
 //! * [`ConversationView`]: one conversation, with its timeline and live output
 //! * [`OverviewView`]: conversations, tasks and inbox of the scope `overview`
 //!
-//! Invariants: a sequenced notification is folded once, even if it comes twice; live output depends on the bytes that came, not
-//! on how they were split or in which order; output that is recorded, withdrawn or of an older attempt never comes back as live
-//! output.
+//! Invariants: a sequenced notification is folded once, even if it comes twice; live output depends on the
+//! bytes that came, not on how they were split or in which order; output that is recorded, withdrawn or of an
+//! older attempt never comes back as live output.
 
 mod change;
 mod conversation;

@@ -1,5 +1,6 @@
-//! bincode 2.0.1, legacy configuration (little-endian, fixed-width integers), inside an envelope that lets a peer skip what it
-//! does not know. Decoding has a byte limit: without one, a nine-byte input can abort the process.
+//! bincode 2.0.1, legacy configuration (little-endian, fixed-width integers), inside an envelope that lets a
+//! peer skip what it does not know. Decoding has a byte limit: without one, a nine-byte input can abort the
+//! process.
 
 use super::{DecodeError, EncodeError, Incoming, Outgoing, Received, ReplyBody, RequestId};
 use crate::{

@@ -185,7 +185,8 @@ fn request_id(raw: &RawValue) -> RequestId {
 const NAMED: usize = 8;
 const NAME: usize = 100;
 
-/// Reads parameters; `unknown` gets the names of fields that they do not have, with dots between those of fields within fields.
+/// Reads parameters; `unknown` gets the names of fields that they do not have, with dots between those of
+/// fields within fields.
 pub(crate) fn decode_params<T: DeserializeOwned>(
     params: &str,
     unknown: &mut Vec<String>,

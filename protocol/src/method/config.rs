@@ -10,7 +10,8 @@ pub struct GetConfigParams {
     pub verbose: bool,
 }
 
-/// Sets these fields in the configuration's file, whose comments and order stay. What is absent stays as it is.
+/// Sets these fields in the configuration's file, whose comments and order stay. What is absent stays as it
+/// is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UpdateConfigParams {
@@ -56,7 +57,8 @@ pub struct ConfigReply {
 #[derive(VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum ModelChoice {
-    /// The first that is available: a vendor whose key is set, a model server on this machine, the scripted demo.
+    /// The first that is available: a vendor whose key is set, a model server on this machine, the scripted
+    /// demo.
     Automatic,
     /// This one, as `provider/model`.
     Named(String),

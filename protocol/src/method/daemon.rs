@@ -262,7 +262,8 @@ pub struct CheckProviderParams {
     pub provider: ProviderEntry,
     /// Absent: the key that the daemon has for a provider of that name.
     pub key: Option<String>,
-    /// The model that is sent a short prompt, as `provider/model`. Absent: the provider is asked for its models.
+    /// The model that is sent a short prompt, as `provider/model`. Absent: the provider is asked for its
+    /// models.
     pub model: Option<String>,
 }
 

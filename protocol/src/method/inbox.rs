@@ -4,8 +4,8 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Ids may be given by any unique prefix or suffix; a task's also by one of its last eight digits. What fits a question and another task is
-/// refused as ambiguous.
+/// Ids may be given by any unique prefix or suffix; a task's also by one of its last eight digits. What fits
+/// a question and another task is refused as ambiguous.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserResponseParams {
@@ -30,8 +30,8 @@ pub struct UserResponseReply {
     pub first_at: Option<Timestamp>,
 }
 
-/// The approval's id, a unique prefix or suffix of it, or a task's with exactly one approval open. What fits an approval and another task is
-/// refused as ambiguous.
+/// The approval's id, a unique prefix or suffix of it, or a task's with exactly one approval open. What fits
+/// an approval and another task is refused as ambiguous.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DecideApprovalParams {
@@ -40,7 +40,8 @@ pub struct DecideApprovalParams {
     /// Why; the model reads it.
     #[serde(default)]
     pub note: Option<String>,
-    /// What `allow_always` or `reject_always` remembers: the text of one of the approval's wider rules. Absent: the very call.
+    /// What `allow_always` or `reject_always` remembers: the text of one of the approval's wider rules.
+    /// Absent: the very call.
     #[serde(default)]
     pub rule: Option<String>,
 }
@@ -59,7 +60,8 @@ pub struct DecideApprovalReply {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct InboxParams {
-    /// Of one task and its sub-tasks only; id, or a unique prefix or suffix of it or of its last eight digits.
+    /// Of one task and its sub-tasks only; id, or a unique prefix or suffix of it or of its last eight
+    /// digits.
     pub task_id: Option<String>,
 }
 

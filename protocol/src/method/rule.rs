@@ -41,7 +41,8 @@ pub struct RememberedRule {
     pub id: String,
     /// Whether the rule allows or denies.
     pub allow: bool,
-    /// Where the decision was made, and what it is about; absent if that conversation is deleted. Then only the digest is left.
+    /// Where the decision was made, and what it is about; absent if that conversation is deleted. Then only
+    /// the digest is left.
     pub origin: Option<RuleOrigin>,
     /// The rule, if it matches more than one call.
     pub text: Option<TextRule>,
@@ -115,7 +116,8 @@ pub struct TestRuleReply {
     pub why: String,
     /// The rules that an approval of it would offer besides the exact one.
     pub wider: Vec<WiderRule>,
-    /// What becomes of the call in a task that is started without `--yes`, remembered decisions and the sandbox included.
+    /// What becomes of the call in a task that is started without `--yes`, remembered decisions and the
+    /// sandbox included.
     pub permission: Option<Permission>,
     /// If it asks, why, in words.
     pub asks: Option<String>,

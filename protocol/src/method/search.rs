@@ -4,13 +4,15 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// All words of `query` have to be in the text, each as a word or the beginning of one; case and accents do not matter. Words in
-/// double quotes have to follow one another; if the closing quote is missing, the last of them may be the beginning of a word.
+/// All words of `query` have to be in the text, each as a word or the beginning of one; case and accents do
+/// not matter. Words in double quotes have to follow one another; if the closing quote is missing, the last
+/// of them may be the beginning of a word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchParams {
     pub query: String,
-    /// Only in this conversation, named by its id or any unique prefix or suffix of it or of its last eight digits.
+    /// Only in this conversation, named by its id or any unique prefix or suffix of it or of its last eight
+    /// digits.
     #[serde(default)]
     pub conversation_id: Option<String>,
     /// The page of messages that come before this one; absent: the newest.
@@ -24,7 +26,8 @@ pub struct SearchParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchReply {
-    /// Conversations whose title fits, last changed first; at most as many as messages. On the first page only.
+    /// Conversations whose title fits, last changed first; at most as many as messages. On the first page
+    /// only.
     pub titles: Vec<TitleHit>,
     /// Messages, newest first.
     pub messages: Vec<MessageHit>,

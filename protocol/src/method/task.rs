@@ -17,7 +17,8 @@ pub struct StartTaskParams {
     /// Absent: a new conversation.
     pub conversation_id: Option<ConversationId>,
     pub message: String,
-    /// Absent: that of `messageMode`, the template, the conversation, the persona, the configuration, else `auto`.
+    /// Absent: that of `messageMode`, the template, the conversation, the persona, the configuration, else
+    /// `auto`.
     pub mode: Option<Mode>,
     /// `provider/model`. Absent: the conversation's, the persona's, else the default.
     pub model: Option<String>,
@@ -34,21 +35,25 @@ pub struct StartTaskParams {
     pub metadata: Option<JsonText>,
     /// Globally unique: the same again with the same payload starts nothing twice.
     pub client_message_id: Option<String>,
-    /// The client's environment, for tools; variables that look like secrets are left out. Absent: the daemon's.
+    /// The client's environment, for tools; variables that look like secrets are left out. Absent: the
+    /// daemon's.
     pub environment: BTreeMap<String, String>,
     /// The message takes the place of `{input}` in this template's prompt.
     pub template: Option<String>,
     /// `Task` asks for the mode `agent`, unless `mode` is there. Other values are ignored.
     pub message_mode: Option<String>,
-    /// An earlier conversation, oldest first, that the task continues with `message`. It comes after what this conversation has already.
+    /// An earlier conversation, oldest first, that the task continues with `message`. It comes after what
+    /// this conversation has already.
     pub messages: Vec<ImportMessage>,
-    /// An unused `UUIDv7` becomes the task's id. Another text (no control characters) becomes its external id, by which requests may
-    /// name it. A used one is a conflict, unless `clientMessageId` says that the request is a repeated one.
+    /// An unused `UUIDv7` becomes the task's id. Another text (no control characters) becomes its external
+    /// id, by which requests may name it. A used one is a conflict, unless `clientMessageId` says that the
+    /// request is a repeated one.
     pub task_id: Option<String>,
-    /// Files of the workspace that the message is about, absolute or relative to it. Naming one permits nothing.
+    /// Files of the workspace that the message is about, absolute or relative to it. Naming one permits
+    /// nothing.
     pub files: Vec<String>,
-    /// The conversation, a new one, works in a git worktree of its own, made of the work tree around `workspace` with the commit that
-    /// it is at.
+    /// The conversation, a new one, works in a git worktree of its own, made of the work tree around
+    /// `workspace` with the commit that it is at.
     pub worktree: Option<OwnWorktree>,
 }
 
@@ -62,8 +67,9 @@ pub struct OwnWorktree {
 
 /// A message of an earlier conversation: a text, of the assistant with calls, or the result of a call.
 ///
-/// The results of an assistant's message follow it before any other message, one for each of its calls, in any order. The assistant's
-/// messages in a row become one. `system` is sent to the model as a note: what it says is no rule.
+/// The results of an assistant's message follow it before any other message, one for each of its calls, in
+/// any order. The assistant's messages in a row become one. `system` is sent to the model as a note: what it
+/// says is no rule.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportMessage {
@@ -142,14 +148,15 @@ impl ImportRole {
 pub struct InterveneParams {
     /// The whole id, or a unique part of it.
     pub task_id: String,
-    /// `unchanged`: nothing happens. `delete`: the task ends. `modify`: `content` takes the place of its instructions. Any other text
-    /// is a comment, which the model reads before its next request.
+    /// `unchanged`: nothing happens. `delete`: the task ends. `modify`: `content` takes the place of its
+    /// instructions. Any other text is a comment, which the model reads before its next request.
     #[serde(default)]
     pub comment: String,
     /// With `modify` the new instructions; with `completed` the result, with `error` the reason.
     #[serde(default)]
     pub content: Option<String>,
-    /// `running` resumes, `awaiting_user` pauses, `modified` and `deleted` do as the comments, `completed` and `error` end the task so.
+    /// `running` resumes, `awaiting_user` pauses, `modified` and `deleted` do as the comments, `completed`
+    /// and `error` end the task so.
     #[serde(default)]
     pub status: Option<String>,
 }
@@ -188,13 +195,13 @@ impl fmt::Debug for StartTaskParams {
 pub struct StartTaskReply {
     pub task_id: TaskId,
     pub conversation_id: ConversationId,
-    /// The newest root task of another conversation that has not ended and works in the same git work tree: what one changes, the
-    /// other finds.
+    /// The newest root task of another conversation that has not ended and works in the same git work tree:
+    /// what one changes, the other finds.
     pub beside: Option<TaskId>,
 }
 
-/// Names a task by its id, any unique prefix or suffix of it or of its last eight digits, or its external id. `last` or `@1` is the
-/// newest root task of all conversations, `@2` the one before it.
+/// Names a task by its id, any unique prefix or suffix of it or of its last eight digits, or its external id.
+/// `last` or `@1` is the newest root task of all conversations, `@2` the one before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskParams {
@@ -222,11 +229,12 @@ pub struct TaskChangesParams {
     /// An undo restores also files that have changed while a command ran, whoever changed them.
     #[serde(default)]
     pub all: bool,
-    /// An undo restores these files only, as [`ChangedFile::path`] names them; empty: all. Ignored when changes are asked for.
+    /// An undo restores these files only, as [`ChangedFile::path`] names them; empty: all. Ignored when
+    /// changes are asked for.
     #[serde(default)]
     pub files: Vec<String>,
-    /// An undo takes back only this hunk of the one file that `files` names: its text in the diff of the changes, from `@@` on. Ignored
-    /// when changes are asked for.
+    /// An undo takes back only this hunk of the one file that `files` names: its text in the diff of the
+    /// changes, from `@@` on. Ignored when changes are asked for.
     #[serde(default)]
     pub hunk: Option<String>,
 }
@@ -236,8 +244,8 @@ pub struct TaskChangesParams {
 pub struct TaskChangesReply {
     /// By path.
     pub files: Vec<ChangedFile>,
-    /// A unified diff from what the files were to what they are, at most 1 MiB. The files that have changed while a command ran come last,
-    /// beneath a line that says so.
+    /// A unified diff from what the files were to what they are, at most 1 MiB. The files that have changed
+    /// while a command ran come last, beneath a line that says so.
     pub diff: String,
     /// The diff is cut.
     pub cut: bool,
@@ -278,7 +286,8 @@ impl From<TaskParams> for GetTaskParams {
     }
 }
 
-/// Which tasks: one with its sub-tasks, those of a conversation, or if neither is named those of all conversations.
+/// Which tasks: one with its sub-tasks, those of a conversation, or if neither is named those of all
+/// conversations.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentTreeParams {

@@ -39,7 +39,8 @@ pub struct Worktree {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorktreeParams {
-    /// Its branch, or the id of the conversation or of a task that works there, as in [`TaskParams`](super::task::TaskParams).
+    /// Its branch, or the id of the conversation or of a task that works there, as in
+    /// [`TaskParams`](super::task::TaskParams).
     pub worktree: String,
 }
 

@@ -15,7 +15,8 @@ pub struct KnownProvider {
     pub key_variable: Option<&'static str>,
     /// The page on which a person makes a key, without its scheme. Empty if none is needed.
     pub keys_at: &'static str,
-    /// A model of it that is good for most tasks. `None`: which ones it has depends on time or on the machine.
+    /// A model of it that is good for most tasks. `None`: which ones it has depends on time or on the
+    /// machine.
     pub model: Option<&'static str>,
 }
 

@@ -1,4 +1,5 @@
-//! The updates of an agent panel, of records written by hand. (Those of whole tasks are in the engine's tests.)
+//! The updates of an agent panel, of records written by hand. (Those of whole tasks are in the engine's
+//! tests.)
 
 use crate::{
     golden,

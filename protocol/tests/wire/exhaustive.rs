@@ -121,7 +121,8 @@ macro_rules! list_enums {
     };
 }
 
-/// bincode writes a variant as its position: appending is safe, any other change gives old bytes another meaning.
+/// bincode writes a variant as its position: appending is safe, any other change gives old bytes another
+/// meaning.
 #[test]
 fn variants_keep_their_positions() {
     let enums = list_enums![

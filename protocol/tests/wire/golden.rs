@@ -1,5 +1,5 @@
-//! Golden files: each message in each codec. `ABIDE_BLESS=1` writes them anew. A difference in one is a change of the wire and
-//! needs a new schema number in [`hello::BINCODE`].
+//! Golden files: each message in each codec. `ABIDE_BLESS=1` writes them anew. A difference in one is a
+//! change of the wire and needs a new schema number in [`hello::BINCODE`].
 
 use crate::samples::{self, ID, Sample};
 use abide_protocol::{

@@ -72,8 +72,8 @@ async fn press(window: &Window<'_>, what: &str, keys: &[&str]) {
     report(what, &presses);
 }
 
-/// Prints what the frames cost, with their pixels and all: the thread that draws, of all frames and of the dearest press; and the dearest
-/// view and drawing by themselves.
+/// Prints what the frames cost, with their pixels and all: the thread that draws, of all frames and of the
+/// dearest press; and the dearest view and drawing by themselves.
 fn report(what: &str, presses: &[(f64, String)]) {
     let frames = |log: &str| log.lines().filter(|line| line.contains("drawn")).count().max(1);
     let each = |(ms, log): &(f64, String)| (ms / frames(log) as f64, *ms, frames(log));

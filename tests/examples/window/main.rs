@@ -1,8 +1,8 @@
 //! Measures the window: start, memory, frames, idle cost, each beside a plain iced window with 1,000 rows.
 //!
-//! `cargo build --release --workspace --bins --examples && target/release/examples/window`, on a machine with Xvfb and the rest
-//! that `abide_tests::screen` names. Arguments out of `floor 0 1000 100000 streaming tree giant` select single measurements. Nothing fails
-//! for being slow.
+//! `cargo build --release --workspace --bins --examples && target/release/examples/window`, on a machine with
+//! Xvfb and the rest that `abide_tests::screen` names. Arguments out of
+//! `floor 0 1000 100000 streaming tree giant` select single measurements. Nothing fails for being slow.
 
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "it prints figures, and fails as tests do")]
 
@@ -96,7 +96,8 @@ fn said(messages: u64) -> impl Iterator<Item = RecordBody> {
     })
 }
 
-/// A conversation with these messages, as the daemon would have stored it, and a window's state that shows it.
+/// A conversation with these messages, as the daemon would have stored it, and a window's state that shows
+/// it.
 #[expect(clippy::disallowed_methods, reason = "it plays the daemon, and has no mint")]
 async fn fill(daemon: &TestDaemon, title: &str, said: impl IntoIterator<Item = RecordBody>) {
     let home = daemon.home();

@@ -19,7 +19,8 @@ pub fn sse_anthropic(body: &[u8]) {
     answer(Api::Anthropic, body);
 }
 
-/// Reads a streamed reply. However it is split into pieces, the result is the same, and the live events add up to it.
+/// Reads a streamed reply. However it is split into pieces, the result is the same, and the live events add
+/// up to it.
 fn answer(api: Api, body: &[u8]) {
     let whole = answered(api, body, body.len());
     let pieces = answered(api, body, 7);

@@ -43,8 +43,8 @@ impl Place {
     }
 }
 
-/// Assesses a call. The first line of `text` is the tool's name, the rest the arguments: the schema is checked, then the call
-/// assessed.
+/// Assesses a call. The first line of `text` is the tool's name, the rest the arguments: the schema is
+/// checked, then the call assessed.
 pub fn arguments(place: &Place, text: &str) {
     let Place { tools, workspace } = place;
     let (tool, arguments) = text.split_once('\n').unwrap_or((text, ""));

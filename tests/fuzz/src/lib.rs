@@ -1,5 +1,5 @@
-//! Properties of every decoder, for any bytes. The smoke test tries some inputs in every test run; the fuzz targets in `targets/`
-//! run for as long as wanted: `tests/fuzz/run`.
+//! Properties of every decoder, for any bytes. The smoke test tries some inputs in every test run; the fuzz
+//! targets in `targets/` run for as long as wanted: `tests/fuzz/run`.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a property fails by panicking with words")]
 

@@ -11,7 +11,8 @@ pub fn line(bytes: &[u8]) {
     both_ways(Codec::Json, first_line(bytes));
 }
 
-/// Decodes a message as daemon and as client. What can be decoded can be encoded in that codec, and is equal after another round.
+/// Decodes a message as daemon and as client. What can be decoded can be encoded in that codec, and is equal
+/// after another round.
 fn both_ways(codec: Codec, bytes: &[u8]) {
     let incoming = measured(|| codec.decode_incoming(bytes));
     match incoming.request {

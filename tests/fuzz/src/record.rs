@@ -9,8 +9,8 @@ use abide_store::fuzzing::{read, stored};
 /// More records take long and find nothing new.
 const MAX_RECORDS: usize = 64;
 
-/// Folds records as the database stores them: `kind body`, one a line. A record that can be decoded must never make the fold
-/// panic.
+/// Folds records as the database stores them: `kind body`, one a line. A record that can be decoded must
+/// never make the fold panic.
 pub fn stored_record(text: &str) {
     let (task, at) = (TaskId(Default::default()), Timestamp(1_700_000_000_000));
     let mut history = History::default();

@@ -1,8 +1,9 @@
 use abide_rules::{Book, Effect, Plain, Rule, Source, Standing, Verdict};
 use std::sync::Arc;
 
-/// Judges a command line. The first line of `text` is a rule, the rest the command: what a rule allows is one plain command that it
-/// matches, what an approval offers would allow it, and nothing that names the denied program plainly is allowed.
+/// Judges a command line. The first line of `text` is a rule, the rest the command: what a rule allows is one
+/// plain command that it matches, what an approval offers would allow it, and nothing that names the denied
+/// program plainly is allowed.
 pub fn rules(text: &str) {
     let (rule, line) = text.split_once('\n').unwrap_or(("shell(echo *)", text));
     for effect in [Effect::Deny, Effect::Ask, Effect::Allow] {

@@ -1,4 +1,5 @@
-//! For tests that need something of the machine: without it they print why and pass, unless skipping is forbidden.
+//! For tests that need something of the machine: without it they print why and pass, unless skipping is
+//! forbidden.
 
 #![expect(
     clippy::expect_used,

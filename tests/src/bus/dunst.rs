@@ -7,7 +7,8 @@ use std::{
 };
 use tokio::process::Child;
 
-/// dunst, a notification server of other people's, on a screen and a bus without another server; it ends when it is dropped.
+/// dunst, a notification server of other people's, on a screen and a bus without another server; it ends when
+/// it is dropped.
 pub struct Dunst {
     address: String,
     /// Its menu of actions picks the line that has what this file says.

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 /// How deep sub-tasks go.
 const DEEPEST: usize = 2;
 
-/// The scripts of a root task and of all tasks beneath it, by their keys. Each has a few steps: commands that leave a mark, edits,
-/// reads, questions, several calls in one reply, sub-tasks by call and by code, waits for them.
+/// The scripts of a root task and of all tasks beneath it, by their keys. Each has a few steps: commands that
+/// leave a mark, edits, reads, questions, several calls in one reply, sub-tasks by call and by code, waits
+/// for them.
 pub(super) fn scripts(key: &str, seed: &Seed, witness: &Witness) -> Vec<(String, Script)> {
     let mut family = Family { witness, scripts: Vec::new() };
     let mut seed = seed.of(key);

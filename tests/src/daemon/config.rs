@@ -31,8 +31,8 @@ impl Config {
         Self::default()
     }
 
-    /// The scripted server as `test` (OpenAI Chat Completions, the default), `responses` (OpenAI Responses) and `claude` (Anthropic).
-    /// Commands and edits ask, on every machine and in every folder.
+    /// The scripted server as `test` (OpenAI Chat Completions, the default), `responses` (OpenAI Responses)
+    /// and `claude` (Anthropic). Commands and edits ask, on every machine and in every folder.
     #[must_use]
     pub fn with(model: &ModelServer) -> Self {
         Self { default_model: Some(format!("test/{MODEL}")), policy: ASKS.to_owned(), ..Self::default() }

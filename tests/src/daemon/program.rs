@@ -8,7 +8,8 @@ use std::{
 
 /// A program that stands in the place of the daemon's.
 pub enum Program {
-    /// The real daemon, with so many bytes more than the one that was built: another build of the same version.
+    /// The real daemon, with so many bytes more than the one that was built: another build of the same
+    /// version.
     Build(usize),
     /// A shell script.
     Script(&'static str),
@@ -60,7 +61,8 @@ impl TestDaemon {
         &self.program
     }
 
-    /// Has systemd listen at the daemon's socket and start it at the first connection. The listener becomes the daemon.
+    /// Has systemd listen at the daemon's socket and start it at the first connection. The listener becomes
+    /// the daemon.
     ///
     /// # Panics
     /// It runs already, or cannot be started.
@@ -118,9 +120,11 @@ impl TestDaemon {
     }
 }
 
-/// Whether a process listens at this socket's file. (A connection would show it too, but it would start the daemon.)
+/// Whether a process listens at this socket's file. (A connection would show it too, but it would start the
+/// daemon.)
 fn is_listened_at(socket: &Path) -> bool {
-    // proc_net(5), `unix`: after number, references and protocol come the flags; the path is last. A listener has `__SO_ACCEPTCON`.
+    // proc_net(5), `unix`: after number, references and protocol come the flags; the path is last. A listener
+    // has `__SO_ACCEPTCON`.
     const ACCEPTS: &str = "00010000";
     let path = socket.display().to_string();
     let listed = fs::read_to_string("/proc/net/unix").unwrap_or_default();

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 /// What is wrong with a request, compared with earlier replies and requests.
 ///
-/// `imported` are the replies with which it must begin; `sent` has every attempt of every reply after them so far, by the reply's
-/// number; `before` is the last accepted request.
+/// `imported` are the replies with which it must begin; `sent` has every attempt of every reply after them so
+/// far, by the reply's number; `before` is the last accepted request.
 pub(super) fn check(
     view: &View,
     imported: &[Turn],
@@ -49,8 +49,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Every call has exactly one result, in call order, right after its reply. The first and last message are the user's, or
-/// results.
+/// Every call has exactly one result, in call order, right after its reply. The first and last message are
+/// the user's, or results.
 fn order(items: &[Item]) -> Result<(), String> {
     if !matches!(items.first().map(|i| &i.kind), Some(ItemKind::User(_))) {
         return Err("the first message is not the user's".to_owned());
@@ -180,7 +180,8 @@ fn is_same_part(part: &Part, sent: &Part) -> bool {
         && is_same_arguments(arguments, sent_arguments, extra.is_some())
 }
 
-/// Arguments that are no JSON object come back as `{}`. Where the API sends them as a string, they come back byte for byte.
+/// Arguments that are no JSON object come back as `{}`. Where the API sends them as a string, they come back
+/// byte for byte.
 fn is_same_arguments(arguments: &str, sent: &str, are_text: bool) -> bool {
     let expected = match serde_json::from_str::<Value>(sent) {
         Ok(Value::Object(_)) => sent,

@@ -168,9 +168,9 @@ impl State {
         let place = self.seen.len();
         let checked = view.and_then(|view| {
             let before = talk.last_good.as_ref().map(|good| {
-                // A request may be sent while the records it was made from are being committed. If the daemon died in that
-                // moment, they are lost, the newest reply perhaps among them: the same reply is requested again, or that one,
-                // and the entries after the reply before may differ.
+                // A request may be sent while the records it was made from are being committed. If the daemon
+                // died in that moment, they are lost, the newest reply perhaps among them: the same reply is
+                // requested again, or that one, and the entries after the reply before may differ.
                 let holds = good.view.turn() < turn || self.seen[good.seen].outcome == Outcome::Failed;
                 if holds { good.view.clone() } else { good.view.confirmed_by(turn) }
             });

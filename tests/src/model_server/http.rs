@@ -216,8 +216,8 @@ impl Body for Play {
 }
 
 async fn play(frames: Vec<Frame>, chunks: mpsc::Sender<io::Result<Bytes>>, mut delivery: Delivery) {
-    // After the last gate nothing delays the reply, so it counts as given before its end is sent: the client may send the next
-    // request before this side notices that it has finished.
+    // After the last gate nothing delays the reply, so it counts as given before its end is sent: the client
+    // may send the next request before this side notices that it has finished.
     let mut gates = frames.iter().filter(|f| matches!(f, Frame::Gate(_))).count();
     for frame in frames {
         if gates == 0 {

@@ -116,7 +116,8 @@ fn text(content: &Value) -> Result<String, String> {
     }
 }
 
-/// The parts of a reply, in the form in which they must come back. All text is one part; reasoning does not come back.
+/// The parts of a reply, in the form in which they must come back. All text is one part; reasoning does not
+/// come back.
 pub(super) fn parts(turn: &Turn, id: &str) -> Vec<Part> {
     let blocks = blocks(&turn.pieces);
     let text: String =
@@ -140,7 +141,8 @@ fn call_id(id: &str, at: usize) -> String {
     format!("call_{id}_{at}")
 }
 
-/// In an order that no JSON library would choose, and with an extra space, to check that it comes back verbatim.
+/// In an order that no JSON library would choose, and with an extra space, to check that it comes back
+/// verbatim.
 fn extra(id: &str, at: usize) -> String {
     format!(r#"{{"google":{{"thought_signature":"sig/{id}/{at}+=="}}, "a":[1.50,"é"]}}"#)
 }

@@ -167,7 +167,8 @@ fn call_id(id: &str, at: usize) -> String {
     format!("call_{id}_{at}")
 }
 
-/// Items are in an order that no JSON library would choose, and have extra spaces, to check that they come back verbatim.
+/// Items are in an order that no JSON library would choose, and have extra spaces, to check that they come
+/// back verbatim.
 fn reasoning(id: &str, at: usize, summary: &str) -> String {
     let summary = match summary {
         "" => String::new(),

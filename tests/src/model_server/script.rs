@@ -153,15 +153,16 @@ impl Turn {
         self.with(Piece::Gate(gate.clone()))
     }
 
-    /// It comes back as this reply: the client has read calls in its text, or has given its calls another form.
+    /// It comes back as this reply: the client has read calls in its text, or has given its calls another
+    /// form.
     #[must_use]
     pub fn read_as(mut self, turn: Self) -> Self {
         self.manner.read_as = Some(Box::new(turn));
         self
     }
 
-    /// Its calls have no `extra_content`, which a proxy may rewrite although it must come back byte for byte (OpenAI Chat
-    /// Completions only).
+    /// Its calls have no `extra_content`, which a proxy may rewrite although it must come back byte for byte
+    /// (OpenAI Chat Completions only).
     #[must_use]
     pub fn plain(mut self) -> Self {
         self.manner.is_plain = true;

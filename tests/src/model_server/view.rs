@@ -59,8 +59,8 @@ impl View {
         self.items.iter().filter(|i| matches!(i.kind, ItemKind::Reply(_))).count()
     }
 
-    /// The part of the request that these many replies have confirmed: all up to the last of them, or what comes before the first
-    /// reply. The following entries may still change.
+    /// The part of the request that these many replies have confirmed: all up to the last of them, or what
+    /// comes before the first reply. The following entries may still change.
     pub(super) fn confirmed_by(&self, replies: usize) -> Self {
         let mut places = self.items.iter().enumerate().filter(|(_, i)| matches!(i.kind, ItemKind::Reply(_)));
         let end = match replies.checked_sub(1) {

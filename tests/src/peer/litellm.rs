@@ -66,7 +66,8 @@ impl LiteLlm {
     }
 }
 
-/// `hosted_vllm` keeps Chat Completions; for `openai` the proxy would translate Anthropic's API to OpenAI's Responses.
+/// `hosted_vllm` keeps Chat Completions; for `openai` the proxy would translate Anthropic's API to OpenAI's
+/// Responses.
 fn configuration(model: &ModelServer) -> String {
     format!(
         "model_list:\n  - model_name: {}\n    litellm_params:\n      model: hosted_vllm/{MODEL}\n      api_base: {}\n      api_key: none\n",

@@ -1,4 +1,5 @@
-/// The background of a card that needs a person, dark and light, each plain and of high risk; and how many of its pixels must be seen.
+/// The background of a card that needs a person, dark and light, each plain and of high risk; and how many of
+/// its pixels must be seen.
 const CARDS: [u32; 4] = [0x2a_2318, 0xfd_f3df, 0x2c_1d1d, 0xfb_eae8];
 const CARD: usize = 5_000;
 

@@ -4,8 +4,8 @@ use tokio::{
     net::UnixStream,
 };
 
-/// The request that opens a connection: the order of bytes (little endian), protocol 11.0, no authorization. X Window System Protocol,
-/// section 8, "Connection Setup".
+/// The request that opens a connection: the order of bytes (little endian), protocol 11.0, no authorization.
+/// X Window System Protocol, section 8, "Connection Setup".
 const OPEN: [u8; 12] = [b'l', 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// A client of the display that does nothing. While it lives, no other client gets its ids.

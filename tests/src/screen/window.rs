@@ -184,8 +184,8 @@ impl Window<'_> {
         self.screen.must("xdotool", &["type", "--delay", "8", text]).await;
     }
 
-    /// Moves the keyboard from the input to the waiting card, and waits until the card accepts keys: it must have been wholly
-    /// visible, selected and unmoved for half a second.
+    /// Moves the keyboard from the input to the waiting card, and waits until the card accepts keys: it must
+    /// have been wholly visible, selected and unmoved for half a second.
     ///
     /// # Panics
     /// It does not.
@@ -256,8 +256,8 @@ impl Window<'_> {
         .await;
     }
 
-    /// Moves the keyboard to the input, if no field has it. (Where one has it, the key would have no effect that can be waited for, and
-    /// would bring the caret back after an Escape that follows at once.)
+    /// Moves the keyboard to the input, if no field has it. (Where one has it, the key would have no effect
+    /// that can be waited for, and would bring the caret back after an Escape that follows at once.)
     async fn to_input(&self) {
         if !self.says_caret(true) {
             self.press(&["ctrl+l"]).await;
@@ -347,7 +347,8 @@ impl Window<'_> {
         self.screen.must("import", &["-silent", "-window", &self.id, &file]).await;
     }
 
-    /// All that its conversation shows, as Ctrl Shift C copies it: row by row, with live output and open cards.
+    /// All that its conversation shows, as Ctrl Shift C copies it: row by row, with live output and open
+    /// cards.
     ///
     /// # Panics
     /// It copies nothing.
@@ -373,7 +374,8 @@ impl Window<'_> {
         .await
     }
 
-    /// Waits until a card that needs a person is drawn and contains `text`; returns all that the conversation shows.
+    /// Waits until a card that needs a person is drawn and contains `text`; returns all that the conversation
+    /// shows.
     ///
     /// # Panics
     /// None does in time.

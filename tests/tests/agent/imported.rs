@@ -24,7 +24,8 @@ fn messages(messages: Value) -> Vec<ImportMessage> {
     serde_json::from_value(messages).unwrap()
 }
 
-/// It begins with the assistant, whose calls' results come in another order, and two of its messages follow one another.
+/// It begins with the assistant, whose calls' results come in another order, and two of its messages follow
+/// one another.
 fn earlier() -> Value {
     json!([
         { "role": "assistant", "text": "Hello." },

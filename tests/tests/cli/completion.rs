@@ -19,7 +19,8 @@ async fn offered(daemon: &TestDaemon, words: &[&str]) -> String {
     output.stdout
 }
 
-/// Waits until they contain all of this. Nothing is offered while the daemon does not answer at once, and a person presses Tab again.
+/// Waits until they contain all of this. Nothing is offered while the daemon does not answer at once, and a
+/// person presses Tab again.
 async fn offers(daemon: &TestDaemon, words: &[&str], expected: &[&str]) {
     wait::wait_seeing(&format!("{expected:?} among the completions of {words:?}"), async || {
         let lines = offered(daemon, words).await;
@@ -65,7 +66,8 @@ async fn bash_is_offered_the_id_of_a_task() {
     let world = World::start().await;
     let task = world.run_asking("tab", [Turn::ask("Red or blue?")]).await;
     world.wait("the question", task, |t| !t.pending.is_empty()).await;
-    // Again while the daemon does not answer at once, as a person presses Tab again. Options come without the daemon.
+    // Again while the daemon does not answer at once, as a person presses Tab again. Options come without the
+    // daemon.
     let script = "source <(abide completions bash); COMP_WORDS=(abide stop \"\"); COMP_CWORD=2; COMP_TYPE=9; \
                   until [[ ${COMPREPLY[0]:--} != -* ]]; do _clap_complete_abide abide \"\" stop; done; \
                   echo \"reply: ${COMPREPLY[*]}\"";

@@ -16,7 +16,8 @@ use abide_tests::{
 };
 use serde_json::json;
 
-/// Stops the task: it has ended, none of its work goes on, a message says so, and it stays ended after a crash of the daemon.
+/// Stops the task: it has ended, none of its work goes on, a message says so, and it stays ended after a
+/// crash of the daemon.
 async fn stops_for_good(world: &mut World, task: StartTaskReply, key: &str) {
     let stopped = world.stop(task).await;
     assert_eq!(

@@ -22,7 +22,8 @@ async fn a_prepared_call_has_not_begun_and_leaves_nothing() {
     let witness = world.witness();
     let gate = Gate::new("before the call");
     let call = json!({ "command": witness.command("once") });
-    // The first command waits for the checkpoint before the first change, the second one for that after the first.
+    // The first command waits for the checkpoint before the first change, the second one for that after the
+    // first.
     let reply = Turn::say("I will run it.").gate(&gate).call("shell", call);
     let script = [Turn::shell("true"), reply, Turn::done("Done.")];
     let task = world.run("prepared", script).await;

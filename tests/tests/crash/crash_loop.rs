@@ -1,4 +1,5 @@
-//! The daemon dies three times over one task: the task is paused, and everything that lists what needs the person lists it.
+//! The daemon dies three times over one task: the task is paused, and everything that lists what needs the
+//! person lists it.
 
 use abide_client::protocol::task::{PauseReason, Status};
 use abide_tests::{

@@ -1,4 +1,5 @@
-//! Desktop notifications, received by a real notification server on a private bus: the expected ones and no others.
+//! Desktop notifications, received by a real notification server on a private bus: the expected ones and no
+//! others.
 
 use abide_client::protocol::{inbox::Decision, task::Status};
 use abide_tests::{

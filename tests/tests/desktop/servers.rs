@@ -1,4 +1,5 @@
-//! Notification servers that start again, hang, die, flood, or are two. Nothing is decided that nobody decided, and nothing is lost.
+//! Notification servers that start again, hang, die, flood, or are two. Nothing is decided that nobody
+//! decided, and nothing is lost.
 
 use super::notifications::start_with;
 use abide_client::protocol::task::Status;

@@ -1,5 +1,5 @@
-//! `config.toml` is read again when it changes. A file that is not understood is refused, and the configuration before it stays
-//! in force.
+//! `config.toml` is read again when it changes. A file that is not understood is refused, and the
+//! configuration before it stays in force.
 
 use abide_client::protocol::task::{AgentTask, Status};
 use abide_tests::{

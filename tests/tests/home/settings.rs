@@ -1,4 +1,5 @@
-//! Settings made by commands: remembered decisions, the default model, notifications; and the check of a model.
+//! Settings made by commands: remembered decisions, the default model, notifications; and the check of a
+//! model.
 
 use abide_client::protocol::{inbox::Decision, task::Status};
 use abide_tests::{model_server::Turn, world::World};

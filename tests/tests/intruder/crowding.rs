@@ -1,4 +1,5 @@
-//! Clients that announce too much, send nothing, or stop reading are cut off, and other clients are not affected.
+//! Clients that announce too much, send nothing, or stop reading are cut off, and other clients are not
+//! affected.
 
 use abide_client::protocol::{
     Seq,
@@ -20,10 +21,12 @@ use tokio::{
     net::UnixStream,
 };
 
-/// How much memory a crowd may add to the daemon, in KiB: far more than it does add, far less than would hurt.
+/// How much memory a crowd may add to the daemon, in KiB: far more than it does add, far less than would
+/// hurt.
 const BOUND_KIB: u64 = 64 * 1024;
 const IDLERS: usize = 1000;
-/// Descriptors that the daemon opens with its first uses: the log of each connection to the database, the server of tools' helpers.
+/// Descriptors that the daemon opens with its first uses: the log of each connection to the database, the
+/// server of tools' helpers.
 const OPENED_LATER: usize = 8;
 /// Tasks that bring half a MiB of records each.
 const READERS: usize = 24;

@@ -9,7 +9,8 @@ use std::{
     path::Path,
 };
 
-/// What the daemon sends to this user, and what the program prints on stderr; `None` if the program is missing.
+/// What the daemon sends to this user, and what the program prints on stderr; `None` if the program is
+/// missing.
 async fn as_user(id: u32, socket: &Path) -> Option<(String, String)> {
     let lines = concat!(
         r#"{"jsonrpc":"2.0","id":0,"method":"hello","params":{"protocol":{"min":1,"max":1}}}"#,

@@ -1,5 +1,5 @@
-//! A foreign file at the place of the daemon's socket is refused by name and left there. The daemon's own files are private to
-//! its user under any umask.
+//! A foreign file at the place of the daemon's socket is refused by name and left there. The daemon's own
+//! files are private to its user under any umask.
 
 use abide_tests::{
     daemon::{Config, TestDaemon},

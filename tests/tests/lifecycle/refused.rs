@@ -1,4 +1,5 @@
-//! A start that is refused: a second task of a conversation, another request under a used id, a model that is not there.
+//! A start that is refused: a second task of a conversation, another request under a used id, a model that is
+//! not there.
 
 use abide_client::{
     protocol::{

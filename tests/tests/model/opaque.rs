@@ -51,7 +51,8 @@ async fn signed_and_encrypted_reasoning_survives_restarts_and_later_tasks() {
     }
 }
 
-/// Reasoning without the item that it led to is refused by OpenAI, and a signature of half a reply by Anthropic.
+/// Reasoning without the item that it led to is refused by OpenAI, and a signature of half a reply by
+/// Anthropic.
 #[tokio::test]
 async fn of_a_stopped_reply_only_the_text_goes_back() {
     let world = World::start().await;

@@ -9,7 +9,8 @@ use abide_tests::{
     world::World,
 };
 
-/// A limit that ends in an hour parks the task: it is in the inbox, survives the daemon, and a person need not wait.
+/// A limit that ends in an hour parks the task: it is in the inbox, survives the daemon, and a person need
+/// not wait.
 #[tokio::test]
 async fn a_long_limit_parks_the_task_until_a_person_resumes_it() {
     let mut world = World::start().await;

@@ -29,7 +29,8 @@ fn split(keys: &[String]) -> Turn {
     Turn::say(json!({ "subquestions": parts }).to_string())
 }
 
-/// The daemon is killed while the question is open, while both sub-tasks work, while the task waits for them, and in its summary.
+/// The daemon is killed while the question is open, while both sub-tasks work, while the task waits for them,
+/// and in its summary.
 #[tokio::test]
 async fn all_phases_survive_crashes_and_each_sub_task_runs_and_is_summed_up_once() {
     let mut world = World::start().await;

@@ -92,8 +92,8 @@ fn a_package_is_installed_used_upgraded_at_work_and_purged() {
     assert!(all.contains(&ada), "her tasks are there again: {all}");
 }
 
-/// The window opens these libraries when it runs, so only the package's description knows them. A program is in the place of AppArmor's,
-/// as this kernel may have none.
+/// The window opens these libraries when it runs, so only the package's description knows them. A program is
+/// in the place of AppArmor's, as this kernel may have none.
 #[test]
 fn the_window_finds_its_libraries_and_the_profile_is_loaded_where_apparmor_knows_it() {
     let root = match FreshRoot::enter(packages::built()) {

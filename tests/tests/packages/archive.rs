@@ -1,4 +1,5 @@
-//! The .tar.gz: used where it is unpacked, installed, moved, upgraded and removed, with the files of others beside it.
+//! The .tar.gz: used where it is unpacked, installed, moved, upgraded and removed, with the files of others
+//! beside it.
 
 use abide_tests::{packages, process, skip::skip};
 use std::{
@@ -194,7 +195,8 @@ fn what_others_have_written_is_neither_overwritten_nor_removed() {
     assert!(said.contains("cannot name such a folder") && !spaced.exists(), "{said}");
 }
 
-/// A program that comes first in PATH, and does this instead of its work, at its calls whose number this condition of test(1) is true for.
+/// A program that comes first in PATH, and does this instead of its work, at its calls whose number this
+/// condition of test(1) is true for.
 fn failing(place: &Place, program: &str, when: &str, instead: &str) -> String {
     let folder = place.path(&format!("{program}{}", when.replace(' ', "-")));
     fs::create_dir(&folder).unwrap();

@@ -1,7 +1,8 @@
 //! The modes with phases, played by a real model on a real server: llama.cpp with SmolLM2.
 //!
-//! The model is far too small to do the work. What counts is that its replies, whatever they are, make a legal task, and that the server
-//! takes every request. It takes a schema for a reply over Chat Completions, and ignores one over Responses.
+//! The model is far too small to do the work. What counts is that its replies, whatever they are, make a
+//! legal task, and that the server takes every request. It takes a schema for a reply over Chat Completions,
+//! and ignores one over Responses.
 
 use abide_client::protocol::{
     method::task::StartTaskParams,

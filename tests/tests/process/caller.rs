@@ -1,4 +1,5 @@
-//! The daemon and its commands do not have what the program had that started the daemon: descriptors, umask, priority, signals, limits.
+//! The daemon and its commands do not have what the program had that started the daemon: descriptors, umask,
+//! priority, signals, limits.
 
 use abide_client::protocol::method::{self, daemon::StatusParams};
 use abide_tests::{
@@ -13,7 +14,8 @@ use std::{
     process::Stdio,
 };
 
-/// A caller that has all of it: a locked file, a pipe, an own umask, signals that it ignores, a low priority and few files.
+/// A caller that has all of it: a locked file, a pipe, an own umask, signals that it ignores, a low priority
+/// and few files.
 fn caller(lock: &Path) -> String {
     format!(
         "exec 7>{} 8>&1; flock 7; umask 077; trap '' INT TERM HUP PIPE USR1; ulimit -S -n 64; renice -n 5 $$ >&2",

@@ -1,4 +1,5 @@
-//! A command that prints without end: the daemon does not grow, the output kept is limited, and other clients are served.
+//! A command that prints without end: the daemon does not grow, the output kept is limited, and other clients
+//! are served.
 
 use abide_client::protocol::{
     message::CallOutcome,

@@ -1,4 +1,5 @@
-//! Two people answer or decide at the same moment: one wins, the other gets the winner's answer, and that one takes effect.
+//! Two people answer or decide at the same moment: one wins, the other gets the winner's answer, and that one
+//! takes effect.
 
 use abide_client::{
     Client, Notifications,

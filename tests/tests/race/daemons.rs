@@ -1,4 +1,5 @@
-//! A hundred daemons start at the same moment in one home: one stays, the others report it and end; also after a kill -9.
+//! A hundred daemons start at the same moment in one home: one stays, the others report it and end; also
+//! after a kill -9.
 
 use abide_client::protocol::method::{self, daemon::StatusParams};
 use abide_tests::{

@@ -1,5 +1,5 @@
-//! Clients that connect and disconnect at random while conversations commit at the same time: no gap and no repeat, in either
-//! codec.
+//! Clients that connect and disconnect at random while conversations commit at the same time: no gap and no
+//! repeat, in either codec.
 
 use abide_client::protocol::{
     RecordId, Seq,

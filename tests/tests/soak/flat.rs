@@ -1,4 +1,5 @@
-//! A short soak: under steady work, descriptors, threads and memory do not grow; and when all tasks wait, nothing happens at all.
+//! A short soak: under steady work, descriptors, threads and memory do not grow; and when all tasks wait,
+//! nothing happens at all.
 
 use abide_client::protocol::{
     method::{self, daemon::StatusParams},

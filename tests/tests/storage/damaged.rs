@@ -1,6 +1,6 @@
-//! Bytes of the database or of its log are flipped, zeroed or cut off: the daemon either refuses with a message and leaves the
-//! files alone, or works and reports what is missing. It never hangs, never ends without a message and never starts with an empty
-//! database.
+//! Bytes of the database or of its log are flipped, zeroed or cut off: the daemon either refuses with a
+//! message and leaves the files alone, or works and reports what is missing. It never hangs, never ends
+//! without a message and never starts with an empty database.
 
 use abide_client::protocol::{
     ErrorKind,
@@ -27,7 +27,8 @@ use std::{
 
 const CONVERSATIONS: usize = 6;
 
-/// Makes a home with a history: either with a WAL that is not in the database yet, as a kill leaves it, or closed cleanly.
+/// Makes a home with a history: either with a WAL that is not in the database yet, as a kill leaves it, or
+/// closed cleanly.
 ///
 /// Returns the texts of its messages.
 async fn history(folder: &Path, is_closed: bool) -> BTreeSet<String> {
@@ -222,8 +223,8 @@ async fn live(
     if count == CONVERSATIONS {
         outcomes.whole += 1;
     } else {
-        // The list may have been read before the check after the start has found the damage. Then either the database is made anew, and
-        // the list is whole, or the daemon says that something may be missing.
+        // The list may have been read before the check after the start has found the damage. Then either the
+        // database is made anew, and the list is whole, or the daemon says that something may be missing.
         let listed = async || {
             let all = ListConversationsParams { limit: Some(100), ..ListConversationsParams::default() };
             client.call::<method::ListConversations>(all).await.map_or(0, |listed| listed.conversations.len())

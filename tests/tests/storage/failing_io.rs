@@ -1,5 +1,5 @@
-//! The n-th write or sync of the database fails, once or from then on, with n growing until nothing fails. Afterwards everything
-//! acknowledged is there, nothing ran twice, and if the daemon ended, it said why.
+//! The n-th write or sync of the database fails, once or from then on, with n growing until nothing fails.
+//! Afterwards everything acknowledged is there, nothing ran twice, and if the daemon ended, it said why.
 
 use abide_client::protocol::{
     method::{self, task::StartTaskParams},

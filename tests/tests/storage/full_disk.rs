@@ -1,5 +1,5 @@
-//! A full disk under load, on a file system of 64 MiB: stops and answers work, everything else waits, and goes on when there is
-//! room.
+//! A full disk under load, on a file system of 64 MiB: stops and answers work, everything else waits, and
+//! goes on when there is room.
 
 use abide_client::protocol::{
     inbox::Decision,

@@ -46,7 +46,8 @@ async fn a_database_of_a_newer_version_or_of_none_is_refused_and_not_changed() {
         other.execute_batch(&format!("PRAGMA journal_mode = DELETE; PRAGMA {mark}")).unwrap();
         drop(other);
         let before = std::fs::read(&path).unwrap();
-        // Several times: a session manager that restarts another version's binary must not change the database.
+        // Several times: a session manager that restarts another version's binary must not change the
+        // database.
         for _ in 0..3 {
             world.daemon.launch();
             assert!(!world.daemon.ended().await.success());

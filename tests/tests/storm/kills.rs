@@ -1,4 +1,5 @@
-//! kill -9 many times at any moment, with 64 trees of tasks at work, two people who answer them, and witnesses outside the database.
+//! kill -9 many times at any moment, with 64 trees of tasks at work, two people who answer them, and
+//! witnesses outside the database.
 
 use abide_fail_point::{Point, VARIABLE};
 use abide_tests::{
@@ -53,7 +54,8 @@ fn deaths(seed: &mut Seed, kills: usize) -> Vec<Death> {
     (0..kills).map(&mut death).collect()
 }
 
-/// Whether the daemon passes the point while it works, and nobody undoes anything, wants a worktree or installs another program.
+/// Whether the daemon passes the point while it works, and nobody undoes anything, wants a worktree or
+/// installs another program.
 const fn is_passed_at_work(point: Point) -> bool {
     !is_creation(point)
         && !is_of_undo(point)
@@ -65,7 +67,8 @@ const fn is_creation(point: Point) -> bool {
     matches!(point, Point::DatabaseMade | Point::DatabaseNamed | Point::Migrating)
 }
 
-/// Whether the point is passed only if there are checkpoints, and something is taken back. Nobody does that here.
+/// Whether the point is passed only if there are checkpoints, and something is taken back. Nobody does that
+/// here.
 const fn is_of_undo(point: Point) -> bool {
     matches!(
         point,

@@ -85,7 +85,8 @@ async fn without_a_terminal_the_demo_answers_and_approves_by_itself() {
     tokio::join!(demo_by_itself("roa"), demo_by_itself("plan"));
 }
 
-/// Three sub-tasks: one is answered and allowed, one is corrected from another terminal, and the sum has what all three report.
+/// Three sub-tasks: one is answered and allowed, one is corrected from another terminal, and the sum has what
+/// all three report.
 #[tokio::test]
 async fn the_demo_of_tree_is_answered_and_corrected_while_three_work() {
     if !Terminal::exists().await {

@@ -1,5 +1,5 @@
-//! Models, code and people that do too much at once: sub-tasks without end, edits of one file, a thousand interventions, forks while
-//! the task is stopped.
+//! Models, code and people that do too much at once: sub-tasks without end, edits of one file, a thousand
+//! interventions, forks while the task is stopped.
 
 use abide_client::{
     CallError,
@@ -102,7 +102,8 @@ async fn sub_tasks_that_fork_in_turn_are_refused_at_the_third_level() {
     assert!(requests <= 15 * 4, "{requests} requests of 15 tasks");
 }
 
-/// Both edits are proposed before either is made: the hash of the file before it decides, and the later one is told.
+/// Both edits are proposed before either is made: the hash of the file before it decides, and the later one
+/// is told.
 #[tokio::test]
 async fn of_two_sub_tasks_that_edit_one_file_the_later_is_told() {
     let world = World::start().await;

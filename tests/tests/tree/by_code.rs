@@ -1,4 +1,5 @@
-//! Sub-tasks that Python code starts: they work at the same time, the code waits for their results, and none is started twice.
+//! Sub-tasks that Python code starts: they work at the same time, the code waits for their results, and none
+//! is started twice.
 
 use abide_client::protocol::{
     TaskId,

@@ -1,4 +1,5 @@
-//! What the command line shows of a tree of tasks, and how a sub-task's question is found, shown and answered.
+//! What the command line shows of a tree of tasks, and how a sub-task's question is found, shown and
+//! answered.
 
 use abide_client::protocol::task::{EndReason, Status};
 use abide_tests::{

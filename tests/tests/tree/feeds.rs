@@ -1,4 +1,5 @@
-//! What a sub-task says is in its own feed and list; its conversation's have the root's, and the state of the tree.
+//! What a sub-task says is in its own feed and list; its conversation's have the root's, and the state of the
+//! tree.
 
 use abide_client::protocol::{
     Seq, TaskId,
@@ -48,8 +49,8 @@ fn texts(messages: &[Message]) -> Vec<&str> {
     messages.iter().map(|message| message.text.as_str()).collect()
 }
 
-/// The records that a scope has on the wire since the conversation began, up to the end of this task, with the number of the
-/// others' deltas.
+/// The records that a scope has on the wire since the conversation began, up to the end of this task, with
+/// the number of the others' deltas.
 async fn read(world: &World, scope: Scope, last: TaskId) -> Vec<Seq> {
     let client = world.daemon.json_client().await;
     let mut notifications = client.notifications();

@@ -1,4 +1,5 @@
-//! Sub-tasks: a task forks two, both work at the same time, and it waits for their results, over all model APIs.
+//! Sub-tasks: a task forks two, both work at the same time, and it waits for their results, over all model
+//! APIs.
 
 use abide_client::protocol::{
     method::task::StartTaskParams,

@@ -1,4 +1,5 @@
-//! What a task has changed is shown and taken back; what a person has changed meanwhile, and git's own, stays.
+//! What a task has changed is shown and taken back; what a person has changed meanwhile, and git's own,
+//! stays.
 
 use super::repository::{Repository, later};
 use abide_client::protocol::{

@@ -1,4 +1,5 @@
-//! kill -9 while checkpoints are made and while an undo restores files: nothing is lost, and the undo goes on.
+//! kill -9 while checkpoints are made and while an undo restores files: nothing is lost, and the undo goes
+//! on.
 
 use super::repository::Repository;
 use abide_fail_point::{Point, VARIABLE};

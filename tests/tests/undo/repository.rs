@@ -68,8 +68,8 @@ impl Repository {
     }
 }
 
-/// Waits until what an ended task has changed is kept and the time of files has gone on, so that a change made now is a later one. (A
-/// task's end does not wait for its last checkpoint. `getTask` does.)
+/// Waits until what an ended task has changed is kept and the time of files has gone on, so that a change
+/// made now is a later one. (A task's end does not wait for its last checkpoint. `getTask` does.)
 pub(crate) async fn later(world: &World, task: StartTaskReply) {
     let home = world.daemon.home();
     abide_tests::wait::wait_until("the last checkpoint", async || {
@@ -81,8 +81,8 @@ pub(crate) async fn later(world: &World, task: StartTaskReply) {
     time_goes_on(world).await;
 }
 
-/// Waits until the time of files has gone on by more than a tick of the kernel's clock, so that a change made before this and one made
-/// after it can be told apart. (Two requests may take less.)
+/// Waits until the time of files has gone on by more than a tick of the kernel's clock, so that a change made
+/// before this and one made after it can be told apart. (Two requests may take less.)
 async fn time_goes_on(world: &World) {
     let probe = world.daemon.workspace().join("build");
     fs::create_dir_all(&probe).unwrap();

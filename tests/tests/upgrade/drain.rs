@@ -1,5 +1,5 @@
-//! Stopped while a crowd works: `abide daemon stop` and SIGTERM let running work finish and lose nothing; so do many stops in a
-//! row.
+//! Stopped while a crowd works: `abide daemon stop` and SIGTERM let running work finish and lose nothing; so
+//! do many stops in a row.
 
 use abide_tests::{
     audit::audit,

@@ -1,5 +1,5 @@
-//! Another program is installed while the daemon works: it takes over by itself when nothing is cut off by that, and otherwise the
-//! daemon says what it waits for.
+//! Another program is installed while the daemon works: it takes over by itself when nothing is cut off by
+//! that, and otherwise the daemon says what it waits for.
 
 use abide_client::protocol::{
     method::{self, daemon::StatusParams, daemon::StatusReply, task::StartTaskReply},

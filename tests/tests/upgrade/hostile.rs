@@ -1,5 +1,5 @@
-//! What may be at the path of the daemon's program instead of another version: it is refused with words, in bounded time, and the daemon
-//! goes on.
+//! What may be at the path of the daemon's program instead of another version: it is refused with words, in
+//! bounded time, and the daemon goes on.
 
 use super::hand_over::{refused, status, world};
 use abide_client::protocol::update::UpdateStage;

@@ -1,4 +1,5 @@
-//! A home that an older version left in the middle of its work, after kill -9: everything in it is taken over.
+//! A home that an older version left in the middle of its work, after kill -9: everything in it is taken
+//! over.
 
 use abide_client::protocol::{
     ConversationId, TaskId,

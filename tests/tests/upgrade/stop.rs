@@ -20,7 +20,8 @@ use abide_tests::{
 };
 use std::{fs, os::unix::process::ExitStatusExt as _, path::PathBuf};
 
-/// A daemon that holds its tasks for a client, until the command of one of them has ended: then this file is made.
+/// A daemon that holds its tasks for a client, until the command of one of them has ended: then this file is
+/// made.
 async fn held() -> (World, CliRun, PathBuf) {
     let world = world(|config| config).await;
     let (_, go_on) = works(&world).await;
@@ -81,7 +82,8 @@ async fn a_signal_right_before_the_new_program_is_executed_ends_the_daemon() {
     wait::wait_until("the daemon to be about to go over", async || daemon.output().contains("going over to"))
         .await;
     let status = daemon.stop().await;
-    // If it was too late for that, the new program was ended before it listened to signals, as every program is that starts.
+    // If it was too late for that, the new program was ended before it listened to signals, as every program
+    // is that starts.
     assert!(status.success() || status.signal() == Some(15), "{status}");
     assert!(!home::is_held(&daemon.home()));
     assert_eq!(daemon.socket().exists(), !status.success());

@@ -54,8 +54,8 @@ impl Desk {
 }
 
 impl Drop for Desk {
-    /// Ends the icon, then the windows, then (by its field) the daemon. An icon whose window ends before it has answered a click starts
-    /// another window, and a window without a daemon starts one.
+    /// Ends the icon, then the windows, then (by its field) the daemon. An icon whose window ends before it
+    /// has answered a click starts another window, and a window without a daemon starts one.
     fn drop(&mut self) {
         let icons = self.icons();
         icons.iter().for_each(Found::kill);

@@ -14,7 +14,8 @@ const DEMO: (usize, usize) = (482, 234);
 /// The position of "Start it", at the right of the banner.
 const START: (usize, usize) = (1232, 17);
 
-/// The background of the composer and of the card about models, and the number of pixels that only both together have.
+/// The background of the composer and of the card about models, and the number of pixels that only both
+/// together have.
 const RAISED: u32 = 0xff_ffff;
 const CARD: usize = 150_000;
 

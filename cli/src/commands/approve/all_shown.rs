@@ -1,4 +1,5 @@
-//! `abide approve TASK --all-shown`: shows the open approvals of a task, and allows by one word those that are shown whole.
+//! `abide approve TASK --all-shown`: shows the open approvals of a task, and allows by one word those that
+//! are shown whole.
 
 use super::{show, view};
 use crate::{
@@ -19,8 +20,8 @@ use abide_client::protocol::{
     },
 };
 
-/// Shows the open approvals of the task and its sub-tasks, and allows those that were shown whole. What is decided are these very calls:
-/// an approval that opens meanwhile waits on.
+/// Shows the open approvals of the task and its sub-tasks, and allows those that were shown whole. What is
+/// decided are these very calls: an approval that opens meanwhile waits on.
 pub(super) async fn approve(task: &str, note: Option<String>) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
     let found = daemon.call::<GetTask>(TaskParams { task_id: task.to_owned() }.into()).await;

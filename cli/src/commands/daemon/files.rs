@@ -20,7 +20,8 @@ impl Written {
         self.0.is_empty()
     }
 
-    /// Writes the text with its mark, unless the file is there already. One that others have written or edited is kept, and named.
+    /// Writes the text with its mark, unless the file is there already. One that others have written or
+    /// edited is kept, and named.
     pub(super) fn write(&mut self, path: &Path, text: &str, report: &mut Report) -> Result<(), CommandError> {
         let text = marked(text);
         let before = match Found::at(path).map_err(|e| cannot("read", path, &e))? {

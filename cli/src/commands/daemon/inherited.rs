@@ -1,4 +1,5 @@
-//! What a daemon inherits of the shell that starts it for its connections: proxies, and the CAs that it trusts.
+//! What a daemon inherits of the shell that starts it for its connections: proxies, and the CAs that it
+//! trusts.
 
 use crate::systemd::UserManager;
 use abide_client::protocol::start::StartedBy;
@@ -56,8 +57,8 @@ impl Inherited {
     }
 }
 
-/// One line about the new daemon, which this shell has started, or systemd. `None`: there is nothing to say. Values are not shown: a
-/// proxy's may have a password.
+/// One line about the new daemon, which this shell has started, or systemd. `None`: there is nothing to say.
+/// Values are not shown: a proxy's may have a password.
 pub(super) fn line(shell: &Inherited, before: &Inherited, now: &Inherited, by: &StartedBy) -> Option<String> {
     let missing = shell.without(now);
     if matches!(by, StartedBy::Systemd(_)) && !missing.is_empty() {

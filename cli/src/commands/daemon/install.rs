@@ -1,4 +1,5 @@
-//! Makes the system start the daemon at login: by units of systemd's user manager, or by an entry in the desktop's autostart folder.
+//! Makes the system start the daemon at login: by units of systemd's user manager, or by an entry in the
+//! desktop's autostart folder.
 
 use super::{
     files::{self, Written},
@@ -258,7 +259,8 @@ async fn linger(manager: &UserManager, home: &Home, report: &mut Report) -> Resu
     )
 }
 
-/// An entry in the autostart folder is read by desktops only: without one it would be a promise that nobody keeps.
+/// An entry in the autostart folder is read by desktops only: without one it would be a promise that nobody
+/// keeps.
 fn check_desktop(why: &str) -> Result<(), CommandError> {
     let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     if ["XDG_CURRENT_DESKTOP", "WAYLAND_DISPLAY", "DISPLAY"].into_iter().any(is_set) {

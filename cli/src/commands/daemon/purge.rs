@@ -44,7 +44,8 @@ struct Folder {
 }
 
 impl Purge {
-    /// Names the folders and asks. `None`: the person said no. `unfinished`: tasks that wait or are paused, if a daemon runs.
+    /// Names the folders and asks. `None`: the person said no. `unfinished`: tasks that wait or are paused,
+    /// if a daemon runs.
     pub(super) async fn agreed(
         home: &Home,
         unfinished: Option<u64>,
@@ -53,7 +54,8 @@ impl Purge {
     ) -> Result<Option<Self>, CommandError> {
         check_ours(home)?;
         check_worktrees(home)?;
-        // The data last, and in it the lock: until then no daemon can start. The socket's folder may be beneath the state's.
+        // The data last, and in it the lock: until then no daemon can start. The socket's folder may be
+        // beneath the state's.
         let folders = [
             (&home.config_dir, CONFIG),
             (&home.run_dir, RUN),

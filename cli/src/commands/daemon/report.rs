@@ -12,7 +12,8 @@ use std::path::Path;
 const KEPT: &str = "nothing was changed: what starts at login is up to the file that was kept, and `abide daemon status` says what that is; \
                     moved away, it is no longer in the way";
 
-/// For a person each thing is printed when it is done, so that an error later shows how far it came; for a program all of them at the end.
+/// For a person each thing is printed when it is done, so that an error later shows how far it came; for a
+/// program all of them at the end.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report {

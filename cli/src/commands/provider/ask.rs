@@ -165,7 +165,8 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// The model servers that answer at their usual addresses on this machine, each with the number of its models.
+    /// The model servers that answer at their usual addresses on this machine, each with the number of its
+    /// models.
     async fn running(&self) -> Asked<BTreeMap<&'static str, usize>> {
         let mut asked = JoinSet::new();
         for known in KNOWN.iter().filter(|known| known.is_local()) {
@@ -236,7 +237,8 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Asks the provider for its models until it answers or the person has enough. Returns whether to choose a model.
+    /// Asks the provider for its models until it answers or the person has enough. Returns whether to choose
+    /// a model.
     async fn list(&mut self, draft: &mut Draft) -> Asked<bool> {
         loop {
             let words = format!("asking {} for its models…", text::one_line(&draft.entry.name));

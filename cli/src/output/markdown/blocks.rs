@@ -1,7 +1,7 @@
 //! Splits a text into blocks, line by line, while it streams.
 //!
-//! Only the ends of blocks are recognized. A wrong guess costs a blank line or a style, never a character: each block is parsed
-//! by itself later.
+//! Only the ends of blocks are recognized. A wrong guess costs a blank line or a style, never a character:
+//! each block is parsed by itself later.
 
 /// A part of the text that can be rendered by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]

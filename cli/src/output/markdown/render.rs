@@ -61,8 +61,8 @@ pub(super) fn source(source: &str, room: Room) -> Vec<String> {
         page.event(event);
     }
     page.end_paragraph();
-    // Markdown drops some text, such as link definitions and surplus table cells. If letters are lost, the source is shown
-    // instead.
+    // Markdown drops some text, such as link definitions and surplus table cells. If letters are lost, the
+    // source is shown instead.
     if page.loses_letters(source) {
         let room = if room.is_limited() { room.columns } else { usize::MAX };
         return super::wrap::plain(source.trim_end(), room);

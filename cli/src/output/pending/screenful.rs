@@ -1,4 +1,5 @@
-//! What an approval shows on a terminal: at most a screen. It says how much is left out, and never leaves out where the call runs.
+//! What an approval shows on a terminal: at most a screen. It says how much is left out, and never leaves out
+//! where the call runs.
 
 use super::{Room, after, before, facts, header, remembering};
 use crate::output::{

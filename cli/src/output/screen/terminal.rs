@@ -1,7 +1,8 @@
-//! A terminal: finished text scrolls away. Below it are lines that are replaced: the block being written, and the status lines.
+//! A terminal: finished text scrolls away. Below it are lines that are replaced: the block being written, and
+//! the status lines.
 //!
-//! Invariants: only those lines are ever erased; none of them is wider than the terminal, and all fit on it; each change of the
-//! screen is one write.
+//! Invariants: only those lines are ever erased; none of them is wider than the terminal, and all fit on it;
+//! each change of the screen is one write.
 
 use super::{Size, stderr_size};
 use crate::output::{markdown::Markdown, text};

@@ -1,8 +1,10 @@
-//! Fail points, at which a test kills the daemon: right before and right after everything that it writes or starts.
+//! Fail points, at which a test kills the daemon: right before and right after everything that it writes or
+//! starts.
 //!
-//! `ABIDE_FAIL_POINT=NAME:COUNT` ends the process by SIGKILL when it passes the point for the COUNT-th time. The variable is read
-//! once, and only in builds with debug assertions: in a release build [`pass`] is empty. (Not a cargo feature: features of one build
-//! are unified, so a release built beside the tests would have it.) Processes that the daemon starts do not inherit the variable.
+//! `ABIDE_FAIL_POINT=NAME:COUNT` ends the process by SIGKILL when it passes the point for the COUNT-th time.
+//! The variable is read once, and only in builds with debug assertions: in a release build [`pass`] is empty.
+//! (Not a cargo feature: features of one build are unified, so a release built beside the tests would have
+//! it.) Processes that the daemon starts do not inherit the variable.
 //!
 //! `ABIDE_SLOW_POINT=NAME:MS` makes each passing of a point take so long, as a slow disk does.
 

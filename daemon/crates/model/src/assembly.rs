@@ -246,15 +246,16 @@ impl<'a> Assembly<'a> {
         self.calls
     }
 
-    /// Keeps a piece that is left out of the reply. It counts towards the limits: a stream of such pieces alone must end too.
+    /// Keeps a piece that is left out of the reply. It counts towards the limits: a stream of such pieces
+    /// alone must end too.
     pub(crate) fn trace(&mut self, what: impl fmt::Display, raw: &str) -> Result<(), Fault> {
         self.grow(raw.len())?;
         (self.sink)(ModelEvent::Trace(Trace { what: what.to_string(), raw: raw.to_owned() }));
         Ok(())
     }
 
-    /// Leaves out an event that cannot be read. Fails if it may have held a piece of a call that is being written: arguments
-    /// without that piece may still parse and do something else.
+    /// Leaves out an event that cannot be read. Fails if it may have held a piece of a call that is being
+    /// written: arguments without that piece may still parse and do something else.
     pub(crate) fn leave_out(&mut self, what: Nonsense, event: &str) -> Result<(), Fault> {
         self.skip(&what, event)?;
         let writes_a_call =
@@ -281,8 +282,8 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// The blocks of the finished reply. Calls of a reply that was cut (at the limit, by a filter, by the provider) are dropped: their
-    /// arguments may be incomplete.
+    /// The blocks of the finished reply. Calls of a reply that was cut (at the limit, by a filter, by the
+    /// provider) are dropped: their arguments may be incomplete.
     pub(crate) fn finish(mut self, stop_reason: StopReason) -> Vec<Block> {
         let keeps_calls = matches!(stop_reason, StopReason::EndTurn | StopReason::ToolCalls);
         if keeps_calls {

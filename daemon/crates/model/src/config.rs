@@ -24,8 +24,9 @@ pub struct ProviderConfig {
     pub script: Option<PathBuf>,
     /// How long no content may arrive: before the reply begins, and between two of its pieces.
     pub stall_timeout: Duration,
-    /// How long a reply may take to begin, if that is more than `stall_timeout`: where the address is of this machine or a private
-    /// network, or the server shows signs of life. It reads a long prompt, and a second attempt would only begin again.
+    /// How long a reply may take to begin, if that is more than `stall_timeout`: where the address is of this
+    /// machine or a private network, or the server shows signs of life. It reads a long prompt, and a second
+    /// attempt would only begin again.
     pub prompt_timeout: Duration,
 }
 
@@ -51,7 +52,8 @@ impl ProviderConfig {
         }
     }
 
-    /// With the limits of a model that runs on this machine: it may take minutes to read a long prompt before its first token.
+    /// With the limits of a model that runs on this machine: it may take minutes to read a long prompt before
+    /// its first token.
     #[must_use]
     pub fn of_this_machine(self) -> Self {
         Self { stall_timeout: Duration::from_secs(600), max_parallel: 4, ..self }
@@ -118,8 +120,8 @@ impl Secret {
         &self.0
     }
 
-    /// Removes this key from a provider's `text`, which may repeat it. A key shorter than any real one may be an ordinary word
-    /// and is not searched for.
+    /// Removes this key from a provider's `text`, which may repeat it. A key shorter than any real one may be
+    /// an ordinary word and is not searched for.
     pub(crate) fn redact(&self, text: &str) -> String {
         if self.0.len() < SHORTEST_SECRET { text.to_owned() } else { text.replace(&self.0, "[key]") }
     }

@@ -20,7 +20,8 @@ use std::{error::Error as _, sync::Arc, sync::OnceLock, time::Duration};
 use tokio::time::timeout;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
-/// Limits on idle connections: how long one is kept, and how many to one server. Many tasks may ask at once, and then none.
+/// Limits on idle connections: how long one is kept, and how many to one server. Many tasks may ask at once,
+/// and then none.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 const IDLE_CONNECTIONS: usize = 8;
 /// How long an error's body may take to arrive.
@@ -28,7 +29,8 @@ const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of an error's body is read, in bytes.
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
-/// The HTTP clients. Plain HTTP to this machine needs neither certificates nor a proxy, so it has a client without them.
+/// The HTTP clients. Plain HTTP to this machine needs neither certificates nor a proxy, so it has a client
+/// without them.
 #[derive(Default)]
 pub(crate) struct Http {
     network: OnceLock<Result<Client, String>>,
@@ -52,7 +54,8 @@ fn build(network: bool) -> Result<Client, String> {
         .pool_idle_timeout(IDLE_TIMEOUT)
         .pool_max_idle_per_host(IDLE_CONNECTIONS)
         .redirect(reqwest::redirect::Policy::none())
-        // Some proxies compress all the same: that is read, but not asked for, since it holds pieces of a stream back.
+        // Some proxies compress all the same: that is read, but not asked for, since it holds pieces of a
+        // stream back.
         .default_headers([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))].into_iter().collect())
         .tls_backend_preconfigured(
             tls(network).map_err(|e| format!("cannot set up TLS: {e}{}", obstacle::trust_of_env()))?,
@@ -199,8 +202,8 @@ impl Peer<'_> {
         Err(failure::of_response(self, response.status().as_u16(), response.headers(), &body))
     }
 
-    /// An error whose message begins with the provider's name. The provider's own words in `what` must have passed through
-    /// [`Self::quoted`].
+    /// An error whose message begins with the provider's name. The provider's own words in `what` must have
+    /// passed through [`Self::quoted`].
     pub(crate) fn error(&self, kind: Kind, what: impl AsRef<str>) -> ModelError {
         ModelError::new(kind, format!("{}: {}", self.config.name, what.as_ref()))
     }
@@ -273,7 +276,8 @@ async fn read(response: &mut Response, max: usize) -> reqwest::Result<Vec<u8>> {
     Ok(body)
 }
 
-/// The innermost cause, which is the most specific. (The outer ones repeat the address, which may hold a password.)
+/// The innermost cause, which is the most specific. (The outer ones repeat the address, which may hold a
+/// password.)
 fn cause(error: &reqwest::Error) -> String {
     let mut inner: &dyn std::error::Error = match error.source() {
         Some(source) => source,

@@ -2,15 +2,18 @@
 //!
 //! No other crate knows a model's HTTP API. Invariants:
 //!
-//! * [`Models::complete`] is one attempt. It never retries, and dropping it cancels the request on the wire. (What a provider
-//!   refuses with a 400 it has not worked on: a schema for the reply, reasoning that it does not give or cannot read any more. The
-//!   request is sent without that.)
-//! * The same entries always become the same bytes, and a longer transcript begins with the bytes of the shorter one, so that
-//!   providers can cache the prefix.
+//! * [`Models::complete`] is one attempt. It never retries, and dropping it cancels the request on the wire.
+//!   (What a provider refuses with a 400 it has not worked on: a schema for the reply, reasoning that it does
+//!   not give or cannot read any more. The request is sent without that.)
+//! * The same entries always become the same bytes, and a longer transcript begins with the bytes of the
+//!   shorter one, so that providers can cache the prefix.
 //! * A provider's own JSON (`opaque`) goes back verbatim, and only to the api and model that it came from.
-//! * What a server leaves in a reply's text is read in one place for all APIs (`spoken`): reasoning, and calls written as text.
-//! * Keys travel in headers of the configured address and nowhere else: no redirects, no key in an error, event or `Debug`.
-//! * What a provider sends is untrusted: events, replies, error bodies and lists are limited before they are kept.
+//! * What a server leaves in a reply's text is read in one place for all APIs (`spoken`): reasoning, and
+//!   calls written as text.
+//! * Keys travel in headers of the configured address and nowhere else: no redirects, no key in an error,
+//!   event or `Debug`.
+//! * What a provider sends is untrusted: events, replies, error bodies and lists are limited before they are
+//!   kept.
 
 mod anthropic;
 mod api;

@@ -23,7 +23,8 @@ struct List {
 #[derive(Deserialize)]
 struct Item {
     id: String,
-    /// The window, by the names that servers give it. Any values, since an odd one is no reason to lose the list.
+    /// The window, by the names that servers give it. Any values, since an odd one is no reason to lose the
+    /// list.
     #[serde(default)]
     max_model_len: Value,
     #[serde(default)]

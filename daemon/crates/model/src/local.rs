@@ -1,4 +1,5 @@
-//! Model servers on this machine: found by asking their ports, and accepted only if the answer is characteristic.
+//! Model servers on this machine: found by asking their ports, and accepted only if the answer is
+//! characteristic.
 
 use crate::{
     api::Api,
@@ -47,7 +48,8 @@ async fn ollama(http: &Http, port: u16) -> Option<ProviderConfig> {
     Some(found("ollama", port))
 }
 
-/// Only llama-server has `/props`. If that is disabled, its list of models names it; while it loads a model, only the error does.
+/// Only llama-server has `/props`. If that is disabled, its list of models names it; while it loads a model,
+/// only the error does.
 async fn llama_server(http: &Http, port: u16) -> Option<ProviderConfig> {
     let is_props = |props: &Value| props.get("default_generation_settings").is_some();
     let is_list = |list: &Value| list.pointer("/data/0/owned_by").and_then(Value::as_str) == Some("llamacpp");

@@ -47,8 +47,8 @@ impl Models {
         Self { providers, keys, prices, http: Arc::default() }
     }
 
-    /// A copy with these providers instead. Connections are kept, and so is a provider whose configuration is unchanged, so that
-    /// its limit on parallel calls still counts the calls under way.
+    /// A copy with these providers instead. Connections are kept, and so is a provider whose configuration is
+    /// unchanged, so that its limit on parallel calls still counts the calls under way.
     #[must_use]
     pub fn renewed(&self, providers: Vec<ProviderConfig>, keys: Arc<dyn Keys>, prices: Prices) -> Self {
         let kept = |config: ProviderConfig| {
@@ -59,8 +59,8 @@ impl Models {
         Self { providers, keys, prices, http: self.http.clone() }
     }
 
-    /// One attempt, without retries. Dropping the future cancels the request. The calls in the reply have nil ids: the caller
-    /// mints them.
+    /// One attempt, without retries. Dropping the future cancels the request. The calls in the reply have nil
+    /// ids: the caller mints them.
     ///
     /// # Errors
     /// The attempt failed. Events that came before are void: a reply counts only when complete.

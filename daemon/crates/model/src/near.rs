@@ -1,5 +1,5 @@
-//! Addresses of this machine and of the network around it. A model server there is a person's own: slow to read a long prompt, and
-//! asked for things that only its software knows.
+//! Addresses of this machine and of the network around it. A model server there is a person's own: slow to
+//! read a long prompt, and asked for things that only its software knows.
 
 use reqwest::Url;
 use std::net::{IpAddr, Ipv4Addr};
@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv4Addr};
 /// Endings of names that the domain name system outside does not know.
 const PRIVATE_ENDINGS: [&str; 6] = [".local", ".lan", ".internal", ".home", ".home.arpa", ".localhost"];
 
-/// Whether the host of this address is this machine or in a private network. Nothing is resolved: a name counts if it cannot be a public
-/// one.
+/// Whether the host of this address is this machine or in a private network. Nothing is resolved: a name
+/// counts if it cannot be a public one.
 pub(crate) fn is_near(base_url: &str) -> bool {
     let Ok(url) = Url::parse(base_url.trim()) else { return false };
     let host = url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();

@@ -44,7 +44,8 @@ impl Server for Chat {
 }
 
 impl Chat {
-    /// A provider that does not know a part of the request says so before any work: the same attempt goes on without that part.
+    /// A provider that does not know a part of the request says so before any work: the same attempt goes on
+    /// without that part.
     async fn complete(
         &self,
         peer: &Peer<'_>,

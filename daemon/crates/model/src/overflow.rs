@@ -1,4 +1,5 @@
-//! Replies that end because the model can read no more: some servers say so with a success, in the reply's stop reason.
+//! Replies that end because the model can read no more: some servers say so with a success, in the reply's
+//! stop reason.
 
 use crate::assembly::Fault;
 use abide_protocol::transcript::Block;

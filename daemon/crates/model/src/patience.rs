@@ -1,4 +1,5 @@
-//! How long a reply may be silent. What counts is content: a server that only keeps the connection open writes nothing.
+//! How long a reply may be silent. What counts is content: a server that only keeps the connection open
+//! writes nothing.
 
 use crate::{config::ProviderConfig, error::ModelError, http::Peer, near::is_near};
 use abide_protocol::record::ModelErrorKind as Kind;
@@ -103,7 +104,8 @@ impl Signs {
     }
 }
 
-/// How long a provider may take to answer at all. (Some servers send their headers only once the model has read the prompt.)
+/// How long a provider may take to answer at all. (Some servers send their headers only once the model has
+/// read the prompt.)
 pub(crate) fn until_headers(config: &ProviderConfig) -> Duration {
     if is_near(&config.base_url) {
         config.prompt_timeout.max(config.stall_timeout)

@@ -59,7 +59,8 @@ fn built_in(host: &str, model: &str) -> Option<Price> {
     )
 }
 
-/// Whether `model` is `name`, or `name` followed by a date or `latest`. (`gpt-5-mini` is no version of `gpt-5`.)
+/// Whether `model` is `name`, or `name` followed by a date or `latest`. (`gpt-5-mini` is no version of
+/// `gpt-5`.)
 fn is_version_of(model: &str, name: &str) -> bool {
     let Some(rest) = model.strip_prefix(name) else { return false };
     rest.is_empty()

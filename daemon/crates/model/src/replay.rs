@@ -1,4 +1,5 @@
-//! Sends calls back in a form that every provider accepts: a model may write invalid ids, names and arguments.
+//! Sends calls back in a form that every provider accepts: a model may write invalid ids, names and
+//! arguments.
 
 use abide_protocol::{
     CallId,
@@ -24,7 +25,8 @@ pub(crate) fn repeated_ids(entries: &[Entry]) -> HashSet<CallId> {
     calls.filter(|call| !ids.insert(call.provider_id.as_str())).map(|call| call.id).collect()
 }
 
-/// Blocks without the provider's own data, which some providers accept only beside every block of the reply that it came in.
+/// Blocks without the provider's own data, which some providers accept only beside every block of the reply
+/// that it came in.
 pub(crate) fn plain(mut blocks: Vec<Block>) -> Vec<Block> {
     for block in &mut blocks {
         match block {

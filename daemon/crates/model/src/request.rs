@@ -20,7 +20,8 @@ pub struct ModelRequest {
     pub conversation: Option<ConversationId>,
     /// Oldest first. After each reply come the results of its calls, each exactly once, in call order.
     pub transcript: Transcript,
-    /// Shared by all requests of a task: the part that this request has in common with the last is not serialized again.
+    /// Shared by all requests of a task: the part that this request has in common with the last is not
+    /// serialized again.
     pub written: Written,
     /// Absent: the provider's default, or the model's maximum where the API requires a number.
     pub max_output_tokens: Option<u32>,
@@ -29,9 +30,10 @@ pub struct ModelRequest {
 }
 
 impl ModelRequest {
-    /// The transcript's entries as they are sent. Without tools there may be no calls: many servers refuse a request that has calls or
-    /// results and declares no tool. Then the calls are left out, and their results are texts that name the tool. A call whose id an
-    /// earlier call has is sent with Abide's own id, and so is its result: some servers count the calls of each reply from 0.
+    /// The transcript's entries as they are sent. Without tools there may be no calls: many servers refuse a
+    /// request that has calls or results and declares no tool. Then the calls are left out, and their results
+    /// are texts that name the tool. A call whose id an earlier call has is sent with Abide's own id, and so
+    /// is its result: some servers count the calls of each reply from 0.
     pub(crate) fn entries(&self) -> Cow<'_, [Entry]> {
         let entries = self.transcript.entries();
         let calls = |entry: &Entry| match entry {

@@ -28,7 +28,8 @@ use std::{
 
 #[derive(Default)]
 pub(crate) struct Responses {
-    /// Models that have refused a request because it asked for encrypted reasoning. (OpenAI's own models without reasoning do.)
+    /// Models that have refused a request because it asked for encrypted reasoning. (OpenAI's own models
+    /// without reasoning do.)
     without_reasoning: Mutex<HashSet<String>>,
 }
 
@@ -48,7 +49,8 @@ impl Server for Responses {
 }
 
 impl Responses {
-    /// A provider refuses a part of a request before it works on it. So the same attempt is sent again without that part.
+    /// A provider refuses a part of a request before it works on it. So the same attempt is sent again
+    /// without that part.
     async fn complete(
         &self,
         peer: &Peer<'_>,

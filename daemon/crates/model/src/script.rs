@@ -1,7 +1,7 @@
 //! A model that is a file of replies: for the demo, for tests, for reproducing a bug.
 //!
-//! Stateless: the request alone determines the reply, so a script continues after a crash of the daemon. The first reply whose
-//! `when` fits is played.
+//! Stateless: the request alone determines the reply, so a script continues after a crash of the daemon. The
+//! first reply whose `when` fits is played.
 //!
 //! ```json
 //! {

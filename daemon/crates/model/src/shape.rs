@@ -12,7 +12,8 @@ pub(crate) fn tool_choice(request: &ModelRequest) -> Option<&'static str> {
     forbids.then_some("none")
 }
 
-/// The reply to a request that forbids calls. If it has some, they are dropped, and the rest is no whole reply any more.
+/// The reply to a request that forbids calls. If it has some, they are dropped, and the rest is no whole
+/// reply any more.
 pub(crate) fn without_calls(mut reply: Reply) -> Reply {
     if reply.calls().next().is_none() {
         return reply;

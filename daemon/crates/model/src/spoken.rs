@@ -1,13 +1,18 @@
-//! Reads what a server has left in the text of a reply: reasoning between tags, and calls that are written as text.
+//! Reads what a server has left in the text of a reply: reasoning between tags, and calls that are written as
+//! text.
 //!
-//! A server whose parser fits its model sends both apart from the text. Many do not, for one model or another. Here it is read for all
-//! APIs, once, when the reply is whole. A text is untrusted: the model may quote a file. So a call counts only
+//! A server whose parser fits its model sends both apart from the text. Many do not, for one model or
+//! another. Here it is read for all APIs, once, when the reply is whole. A text is untrusted: the model may
+//! quote a file. So a call counts only
 //!
-//! * where the request allows calls, asks for no other form of the text, and the reply has no call of its own;
-//! * if it is written with a model's own tags and nothing comes after it, or if it is JSON and the whole text;
+//! * where the request allows calls, asks for no other form of the text, and the reply has no call of its
+//!   own;
+//! * if it is written with a model's own tags and nothing comes after it, or if it is JSON and the whole
+//!   text;
 //! * if all calls of the text can be read, and each names a tool of the request.
 //!
-//! Such a call is like any other from there on. A text that holds markup of calls and is not read so ends as [`StopReason::LostCalls`].
+//! Such a call is like any other from there on. A text that holds markup of calls and is not read so ends as
+//! [`StopReason::LostCalls`].
 
 mod bare;
 mod cursor;
@@ -43,7 +48,8 @@ struct Spoken {
     arguments: String,
 }
 
-/// The reply with its reasoning and its calls taken out of its text. What is taken out for calls is reported as a trace.
+/// The reply with its reasoning and its calls taken out of its text. What is taken out for calls is reported
+/// as a trace.
 pub(crate) fn read(mut reply: Reply, request: &ModelRequest, sink: Sink<'_>) -> Reply {
     let has_reasoned = take_reasoning(&mut reply);
     let found = if may_speak(&reply, request) { find(&reply, &request.tools) } else { Found::Nothing };
@@ -61,7 +67,8 @@ pub(crate) fn read(mut reply: Reply, request: &ModelRequest, sink: Sink<'_>) -> 
         Found::Markup | Found::Nothing => {}
     }
     if has_reasoned || has_spoken {
-        // A signature holds for the reply as it came. The fields of chat completions each stand for themselves.
+        // A signature holds for the reply as it came. The fields of chat completions each stand for
+        // themselves.
         if reply.api != Api::OpenaiChat.name() {
             reply.blocks = replay::plain(reply.blocks);
         }
@@ -120,7 +127,8 @@ enum Found {
     },
 }
 
-/// Looks at the last text. If the reply has reasoning alone, a server may have taken the calls for a part of it.
+/// Looks at the last text. If the reply has reasoning alone, a server may have taken the calls for a part of
+/// it.
 fn find(reply: &Reply, tools: &[ToolSpec]) -> Found {
     let said = |is_of_kind: fn(&Block) -> Option<&TextBlock>| -> Vec<(usize, &str)> {
         let texts = reply

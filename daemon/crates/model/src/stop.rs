@@ -2,7 +2,8 @@
 
 use abide_protocol::transcript::StopReason;
 
-/// The meaning of a reason that is neither a limit nor a refusal, in a reply with this many calls that can be read.
+/// The meaning of a reason that is neither a limit nor a refusal, in a reply with this many calls that can be
+/// read.
 pub(crate) fn meaning(reason: Option<&str>, calls: usize) -> StopReason {
     match reason.unwrap_or_default().to_ascii_lowercase().as_str() {
         "abort" | "aborted" | "cancel" | "cancelled" | "canceled" | "interrupted" | "pause_turn"

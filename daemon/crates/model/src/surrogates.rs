@@ -1,5 +1,6 @@
-//! Characters that a server has cut in two. A tokenizer may split an emoji into tokens, and a server may then write the first half of
-//! its escape, `\ud83d`, at the end of one JSON string, and the second half, `\ude00`, at the beginning of a string of a later event.
+//! Characters that a server has cut in two. A tokenizer may split an emoji into tokens, and a server may then
+//! write the first half of its escape, `\ud83d`, at the end of one JSON string, and the second half,
+//! `\ude00`, at the beginning of a string of a later event.
 
 /// Joins the halves over the events of a stream.
 #[derive(Default)]
@@ -9,8 +10,8 @@ pub(crate) struct Surrogates {
 }
 
 impl Surrogates {
-    /// The event's data with whole characters only: a first half waits for the second, and a half without the other one becomes
-    /// the replacement character.
+    /// The event's data with whole characters only: a first half waits for the second, and a half without the
+    /// other one becomes the replacement character.
     pub(crate) fn mend(&mut self, data: String) -> String {
         if !data.contains(r"\ud") && !data.contains(r"\uD") {
             return data;
@@ -21,7 +22,8 @@ impl Surrogates {
             let (before, escape) = rest.split_at(at);
             mended.push_str(before);
             let begins_string = before.ends_with('"') || (before.is_empty() && mended.ends_with('"'));
-            // The escapes that are no surrogate are passed over whole, so that an escaped backslash begins none.
+            // The escapes that are no surrogate are passed over whole, so that an escaped backslash begins
+            // none.
             let length = match half(escape) {
                 None => escape.chars().take(2).map(char::len_utf8).sum(),
                 Some(Half::First) if half(&escape[6..]) == Some(Half::Second) => 12,

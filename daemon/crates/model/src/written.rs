@@ -63,8 +63,9 @@ pub(crate) struct Indexed<M> {
 }
 
 impl Written {
-    /// The body of a request. `head` writes it up to its list of messages, from the request, the model's name and `schema`, that of the
-    /// reply; `from` returns the messages of the entries from an index on; `tail`, an object, has the fields that follow the list.
+    /// The body of a request. `head` writes it up to its list of messages, from the request, the model's name
+    /// and `schema`, that of the reply; `from` returns the messages of the entries from an index on; `tail`,
+    /// an object, has the fields that follow the list.
     pub(crate) fn body<M: Serialize>(
         model: &str,
         request: &ModelRequest,

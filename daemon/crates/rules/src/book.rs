@@ -35,8 +35,8 @@ pub struct Book(Vec<Standing>);
 #[derive(Debug, Clone)]
 pub enum Verdict<'a> {
     Deny(&'a Standing),
-    /// It may be one that this rule denies: that is known only when it runs, for this reason. A person decides, also where a task may do
-    /// everything.
+    /// It may be one that this rule denies: that is known only when it runs, for this reason. A person
+    /// decides, also where a task may do everything.
     MayDeny(&'a Standing, String),
     /// With the reason, if it only may match.
     Ask(&'a Standing, Option<String>),

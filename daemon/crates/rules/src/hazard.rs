@@ -1,6 +1,8 @@
-//! Words that make a known program run another one or write a file. The `*` of a rule that allows does not cover them.
+//! Words that make a known program run another one or write a file. The `*` of a rule that allows does not
+//! cover them.
 //!
-//! The list cannot be complete. It is for programs that people let run with any words because they take them for reading.
+//! The list cannot be complete. It is for programs that people let run with any words because they take them
+//! for reading.
 
 use crate::{
     matching::{Pattern, WordPattern},
@@ -293,7 +295,8 @@ pub(crate) fn of(program: &str, words: &[String]) -> Vec<usize> {
     hazards
 }
 
-/// Whether a rule that allows would let this program run anything: it ends with `*` before it is known what runs.
+/// Whether a rule that allows would let this program run anything: it ends with `*` before it is known what
+/// runs.
 pub(crate) fn is_too_wide(program: &str, pattern: &Pattern) -> bool {
     let is_open = pattern.has_rest || pattern.words.iter().any(|word| word.literal().is_none());
     if !is_open {

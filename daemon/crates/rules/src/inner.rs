@@ -1,5 +1,5 @@
-//! The commands that a command runs: those of wrappers (`sudo rm x`), of shells (`bash -c 'rm x'`), and of other programs that give a
-//! text to a shell (`git rebase -x 'rm x'`). Rules that allow do not look at them.
+//! The commands that a command runs: those of wrappers (`sudo rm x`), of shells (`bash -c 'rm x'`), and of
+//! other programs that give a text to a shell (`git rebase -x 'rm x'`). Rules that allow do not look at them.
 
 use crate::{Script, Simple, Word, git, hazard, runs, shell};
 use std::{borrow::Cow, rc::Rc};
@@ -34,7 +34,8 @@ struct Command {
 #[derive(Clone, Copy)]
 struct CommandPosition {
     shells: u32,
-    /// No more than options and their values are before it, and programs that run it. Elsewhere it may be no command.
+    /// No more than options and their values are before it, and programs that run it. Elsewhere it may be no
+    /// command.
     is_near: bool,
     /// It runs in the shell itself.
     is_builtin: bool,
@@ -65,8 +66,8 @@ impl Inner {
         }
     }
 
-    /// What the options of a wrapper take as a value is not known here, so its command may begin at any further word. The command of
-    /// `xargs` gets further words.
+    /// What the options of a wrapper take as a value is not known here, so its command may begin at any
+    /// further word. The command of `xargs` gets further words.
     fn command(&mut self, words: &[Word], shells: u32) {
         let gets_further =
             words.iter().any(|word| word.literal().is_some_and(|word| name_of(word) == "xargs"));
@@ -77,7 +78,8 @@ impl Inner {
         for (at, word) in words.iter().enumerate() {
             let before = at.checked_sub(1).and_then(|before| words.get(before));
             let is_run_by_find = is_find && before.is_some_and(runs);
-            // The commands of many programs that run another one have these names: `docker exec`, `npm exec`, `uv run`.
+            // The commands of many programs that run another one have these names: `docker exec`, `npm exec`,
+            // `uv run`.
             is_wrapped |= before
                 .filter(|_| at > 1)
                 .and_then(Word::literal)

@@ -1,7 +1,8 @@
 //! Commands that cannot do their work in a sandbox, because they need what no sandbox gives.
 //!
-//! The list is for what people use often, and cannot be complete. What is not on it runs in the sandbox, and fails there if it had to leave.
-//! Builds that download something are not on it: mostly they have what they need.
+//! The list is for what people use often, and cannot be complete. What is not on it runs in the sandbox, and
+//! fails there if it had to leave. Builds that download something are not on it: mostly they have what they
+//! need.
 
 use crate::{
     Script, Word, git,
@@ -67,8 +68,8 @@ static PROGRAMS: &[(Need, &str, &[&str])] = &[
     (Need::User, "su", &[]),
 ];
 
-/// Which command of a line must leave the sandbox to do its work, and why, in a sentence without a full stop. Only what the line shows
-/// counts: what a script or a build runs is not known.
+/// Which command of a line must leave the sandbox to do its work, and why, in a sentence without a full stop.
+/// Only what the line shows counts: what a script or a build runs is not known.
 #[must_use]
 pub fn must_leave(line: &str) -> Option<String> {
     let script = Script::parse(line.trim()).ok()?;
@@ -100,7 +101,8 @@ fn of_command(words: &[Word]) -> Option<(String, Need)> {
     Some((format!("{program} {command}"), need))
 }
 
-/// The command of git, if it speaks to another machine. A remote that is named is taken for one: where it is, the configuration says.
+/// The command of git, if it speaks to another machine. A remote that is named is taken for one: where it is,
+/// the configuration says.
 fn of_git(words: &[Word]) -> Option<&str> {
     let (command, words) = git::read(words).command.split_first()?;
     let command = command.literal()?;

@@ -1,9 +1,10 @@
 //! Rules about calls: `shell(cargo test *)`, `edit(src/**)`, `read(**/.env)`. A rule denies, asks or allows.
 //!
-//! The order is deny, ask, allow; a more specific rule has no precedence. Rules that deny or ask match any command of a line at any
-//! depth, and are cautious: what a line would run is not always known before it runs, and a rule that may match asks. Rules that
-//! allow match one *plain* command ([`Plain`]) and nothing else; that command is executed directly, without a shell, so that what was
-//! judged is what runs. This crate has no I/O.
+//! The order is deny, ask, allow; a more specific rule has no precedence. Rules that deny or ask match any
+//! command of a line at any depth, and are cautious: what a line would run is not always known before it
+//! runs, and a rule that may match asks. Rules that allow match one *plain* command ([`Plain`]) and nothing
+//! else; that command is executed directly, without a shell, so that what was judged is what runs. This crate
+//! has no I/O.
 
 mod book;
 mod git;

@@ -80,8 +80,8 @@ impl Pattern {
         self.words.iter().map(WordPattern::shown).collect::<Vec<_>>().join(" ")
     }
 
-    /// For a rule that allows: every word matches one word, in order. What the `*` of a rule covers has no `..`, and is no option that
-    /// runs another program or writes a file.
+    /// For a rule that allows: every word matches one word, in order. What the `*` of a rule covers has no
+    /// `..`, and is no option that runs another program or writes a file.
     pub(crate) fn allows(&self, words: &[String]) -> bool {
         let (named, further) = words.split_at(self.words.len().min(words.len()));
         let fits = |(pattern, word): (&WordPattern, &String)| {
@@ -96,8 +96,8 @@ impl Pattern {
         (self.has_rest || further.is_empty()) && !hazard::of(program, words).into_iter().any(is_covered)
     }
 
-    /// For a rule that denies or asks: whether it matches these words. Options may stand between the words of the rule, each with a
-    /// value.
+    /// For a rule that denies or asks: whether it matches these words. Options may stand between the words of
+    /// the rule, each with a value.
     pub(crate) fn finds(&self, words: &[Word]) -> bool {
         self.search(words, false)
     }

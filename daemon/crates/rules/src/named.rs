@@ -6,8 +6,9 @@ use std::iter;
 /// What a command line names, as far as it shows that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
-    /// Words of its commands, those of shells within it too, in the order of the line; values of variables; files that are read from.
-    /// What a word means to its program is not known: it may be no file's name at all.
+    /// Words of its commands, those of shells within it too, in the order of the line; values of variables;
+    /// files that are read from. What a word means to its program is not known: it may be no file's name at
+    /// all.
     pub words: Vec<String>,
     /// Why it may use what `words` do not name.
     pub unclear: Option<String>,

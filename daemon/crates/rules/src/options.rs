@@ -33,7 +33,8 @@ impl Options {
         self.value(word).is_some()
     }
 
-    /// What this word holds of the option's value, if it is one of the options: nothing where the next word is the value.
+    /// What this word holds of the option's value, if it is one of the options: nothing where the next word
+    /// is the value.
     pub(crate) fn value<'a>(&self, word: &'a str) -> Option<&'a str> {
         if let Some(rest) = self.words.iter().find_map(|named| word.strip_prefix(named)) {
             return Some(rest.strip_prefix('=').unwrap_or(rest));

@@ -3,7 +3,8 @@
 use crate::{Effect, RuleError};
 use globset::{GlobBuilder, GlobMatcher};
 
-/// Files and folders of a repository from which programs take what they run. No rule allows a change of them: it asks.
+/// Files and folders of a repository from which programs take what they run. No rule allows a change of them:
+/// it asks.
 pub const PROTECTED: [&str; 29] = [
     ".abide",
     ".amazonq",

@@ -156,7 +156,8 @@ fn shell(inside: &str, effect: Effect) -> Result<Matcher, RuleError> {
     Ok(Matcher::Shell(pattern))
 }
 
-/// Splits at blanks. Quotes and backslashes make characters literal; `*` elsewhere stands for any text within a word.
+/// Splits at blanks. Quotes and backslashes make characters literal; `*` elsewhere stands for any text within
+/// a word.
 fn words(text: &str) -> Result<Vec<WordPattern>, RuleError> {
     let mut words = Vec::new();
     let mut word: Option<WordPattern> = None;

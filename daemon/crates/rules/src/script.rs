@@ -1,7 +1,8 @@
 //! A command line, parsed: its simple commands at any depth.
 //!
-//! The parser is tolerant and differs from bash in places, so everything that is not known to be understood is refused. Nothing that
-//! is decided here is executed by bash as understood here, except what a person has seen: see [`Plain`](crate::Plain).
+//! The parser is tolerant and differs from bash in places, so everything that is not known to be understood
+//! is refused. Nothing that is decided here is executed by bash as understood here, except what a person has
+//! seen: see [`Plain`](crate::Plain).
 
 use crate::{Word, subscript};
 use std::fmt;
@@ -19,7 +20,8 @@ pub struct Script {
     pub commands: Vec<Simple>,
     /// All redirects to and from files and descriptors.
     pub redirects: Vec<Redirect>,
-    /// It is nothing but commands joined by `;`, `&&`, `||` and `|`: each of them runs, if it runs, as it is written.
+    /// It is nothing but commands joined by `;`, `&&`, `||` and `|`: each of them runs, if it runs, as it is
+    /// written.
     pub is_flat: bool,
     /// It is one command and its redirects, with nothing before or after it.
     pub is_single: bool,
@@ -170,8 +172,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether this is a literal with a substitution in a subscript, where bash may evaluate it: everywhere but in the words of most
-    /// programs.
+    /// Whether this is a literal with a substitution in a subscript, where bash may evaluate it: everywhere
+    /// but in the words of most programs.
     fn is_evaluated(&self, node: Node<'_>) -> bool {
         let is_text =
             matches!(node.kind(), "word" | "string" | "raw_string" | "ansi_c_string" | "concatenation");
@@ -260,7 +262,8 @@ impl Reader<'_> {
                 _ => targets.push(Word::at(child, self.line)),
             }
         }
-        // The parser takes the words after the file for further files; bash takes them for words of the command.
+        // The parser takes the words after the file for further files; bash takes them for words of the
+        // command.
         let target = match (targets.pop(), targets.is_empty()) {
             (Some(Word::Literal(name)), true) => Target::Named(name),
             (Some(Word::Unknown), true) => Target::Unknown,
@@ -378,8 +381,8 @@ fn has_joined_word(line: &str) -> bool {
     })
 }
 
-/// Control characters but newline and tab, blanks other than the space, and characters that are invisible or change the direction of the
-/// text.
+/// Control characters but newline and tab, blanks other than the space, and characters that are invisible or
+/// change the direction of the text.
 fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' | ' ' => false,

@@ -13,7 +13,8 @@ const NOT_SHELLS: &[&str] = &[
     "stash", "tclsh", "trash", "wish",
 ];
 
-/// Long options that take the next word. They name a file that an interactive shell runs first, or a way to behave.
+/// Long options that take the next word. They name a file that an interactive shell runs first, or a way to
+/// behave.
 const VALUED: [&str; 3] = ["rcfile", "init-file", "emulate"];
 
 /// Those of bash without a value. It takes them with one `-`, too.
@@ -61,7 +62,8 @@ fn base(program: &str) -> &str {
     name.strip_suffix("-static").unwrap_or(name)
 }
 
-/// What a shell with these words runs. Shells differ in where the value of `-o` is, so there may be two readings.
+/// What a shell with these words runs. Shells differ in where the value of `-o` is, so there may be two
+/// readings.
 pub(crate) fn runs(words: &[Word]) -> Vec<Runs<'_>> {
     let mut readings = vec![read(words, false), read(words, true)];
     readings.dedup();

@@ -1,5 +1,5 @@
-//! Subscripts that bash evaluates: where it takes a word for a number or for the name of a variable, `a[$(ls)]` runs `ls`, also if it is
-//! quoted.
+//! Subscripts that bash evaluates: where it takes a word for a number or for the name of a variable,
+//! `a[$(ls)]` runs `ls`, also if it is quoted.
 
 /// Builtins that take words so.
 const EVALUATING: [&str; 14] = [
@@ -28,7 +28,8 @@ pub(crate) fn is_run(text: &str) -> bool {
     text.split_once('[').is_some_and(|(_, inside)| inside.contains('`') || inside.contains("$("))
 }
 
-/// Whether a word, as it is written, may become such a text. A substitution that is not quoted runs before, and is looked at by itself.
+/// Whether a word, as it is written, may become such a text. A substitution that is not quoted runs before,
+/// and is looked at by itself.
 pub(crate) fn may_be_run(written: &str) -> bool {
     let is_number = |c: char| c.is_ascii_digit() || matches!(c, 'x' | 'u' | 'U');
     let written_by_number =

@@ -1,5 +1,5 @@
-//! Commands that wait for somebody at a terminal, and would do so in vain: programs that draw on the whole of it, and end only when they are
-//! told to. Others find out by themselves that there is none.
+//! Commands that wait for somebody at a terminal, and would do so in vain: programs that draw on the whole of
+//! it, and end only when they are told to. Others find out by themselves that there is none.
 
 use crate::{
     Script, Word,

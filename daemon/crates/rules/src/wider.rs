@@ -13,8 +13,9 @@ pub struct Offer {
     pub matches: String,
 }
 
-/// The rules that match a command and others like it, the narrowest first: the command with any further words, and its beginnings. None
-/// for a line that is not plain, and for programs that run what their words say.
+/// The rules that match a command and others like it, the narrowest first: the command with any further
+/// words, and its beginnings. None for a line that is not plain, and for programs that run what their words
+/// say.
 #[must_use]
 pub fn wider(line: &str) -> Vec<Offer> {
     let Some(plain) = Plain::parse(line) else { return Vec::new() };
@@ -42,7 +43,8 @@ pub fn wider(line: &str) -> Vec<Offer> {
     offers
 }
 
-/// The rules that match changes of a file, and of the files beneath its folder. None for a name with the signs of a pattern.
+/// The rules that match changes of a file, and of the files beneath its folder. None for a name with the
+/// signs of a pattern.
 #[must_use]
 pub fn wider_edit(path: &str) -> Vec<Offer> {
     if is_protected(path) || path.contains(|c: char| "*?[]{}!\\()".contains(c) || c.is_control()) {

@@ -6,7 +6,8 @@ use tree_sitter::Node;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
     Literal(String),
-    /// Its text is known only when it runs: it has an expansion, a glob or a substitution. It may become several words, or none.
+    /// Its text is known only when it runs: it has an expansion, a glob or a substitution. It may become
+    /// several words, or none.
     Unknown,
 }
 

@@ -1,5 +1,5 @@
-//! `abided config edit`: a person's editor on a copy of the file, which takes the file's place once it is understood. The copy is removed
-//! only when nothing in it could be missed.
+//! `abided config edit`: a person's editor on a copy of the file, which takes the file's place once it is
+//! understood. The copy is removed only when nothing in it could be missed.
 
 use crate::{complain, failure, say};
 use abide_client::home::Home;
@@ -56,7 +56,8 @@ fn edit(as_json: bool) -> anyhow::Result<ExitCode> {
     Ok(say(&words))
 }
 
-/// A new file, beside those of earlier edits that were kept. Only this user can read it, as the configuration may be private.
+/// A new file, beside those of earlier edits that were kept. Only this user can read it, as the configuration
+/// may be private.
 fn copy_in(folder: &Path, text: &str) -> io::Result<PathBuf> {
     let mut number = 1;
     loop {
@@ -78,7 +79,8 @@ struct Edit {
 }
 
 impl Edit {
-    /// Lets the person edit the copy until it is understood, and puts it in place. Returns whether the file has changed.
+    /// Lets the person edit the copy until it is understood, and puts it in place. Returns whether the file
+    /// has changed.
     fn carry_out(&self, asks: bool) -> anyhow::Result<bool> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let is_changed = runtime.block_on(async {

@@ -100,7 +100,8 @@ impl Keyring {
     }
 }
 
-/// Secrets cross the bus unencrypted: it is this user's own socket, and its other users could ask the keyring themselves.
+/// Secrets cross the bus unencrypted: it is this user's own socket, and its other users could ask the keyring
+/// themselves.
 async fn open_session(bus: &Connection) -> Result<OwnedObjectPath, KeyringError> {
     let (_, session): (OwnedVariant, OwnedObjectPath) =
         call(bus, SERVICE_PATH, SERVICE, "OpenSession", &("plain", Variant::from(""))).await?;

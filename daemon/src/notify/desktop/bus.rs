@@ -1,5 +1,6 @@
-//! The notification server of a desktop's D-Bus session: <https://specifications.freedesktop.org/notification-spec/latest/>, and
-//! Plasma's extension of it, the inline reply.
+//! The notification server of a desktop's D-Bus session:
+//! <https://specifications.freedesktop.org/notification-spec/latest/>, and Plasma's extension of it, the
+//! inline reply.
 
 use super::{Desktop, Heard, Screen, Server};
 use crate::notify::{Abilities, Popup, within};
@@ -145,7 +146,8 @@ impl Link {
         Ok(Self { bus, owner, server, signals, owners, token: None })
     }
 
-    /// A signal of the server about a notification. (Signals of others are not its; about whose notification it is, it does not know.)
+    /// A signal of the server about a notification. (Signals of others are not its; about whose notification
+    /// it is, it does not know.)
     fn take(&mut self, signal: &Message) -> Option<Heard<Handle>> {
         let header = signal.header();
         if header.sender()?.as_str() != &*self.owner {
@@ -205,15 +207,16 @@ async fn notify(
         actions.extend(["inline-reply", "Reply"]);
         hints.insert("x-kde-reply-placeholder-text", Variant::from("Your answer"));
     }
-    // 0: it stays, as long as the server has no other policy. (Without raised urgency, which would break through "do not disturb".)
+    // 0: it stays, as long as the server has no other policy. (Without raised urgency, which would break
+    // through "do not disturb".)
     let expires: i32 = if popup.stays { 0 } else { -1 };
     let body = ("Abide", replaces, ID, popup.summary.as_str(), popup.body.as_str(), actions, hints, expires);
     let reply = bus.call_method(Some(server), PATH, Some(NAME), "Notify", &body).await?;
     reply.body().deserialize()
 }
 
-/// Calls a method without arguments while nothing is shown yet; returns its result and the unique name of who answered. Signals are
-/// dropped meanwhile: zbus reads no reply while too many of them wait.
+/// Calls a method without arguments while nothing is shown yet; returns its result and the unique name of who
+/// answered. Signals are dropped meanwhile: zbus reads no reply while too many of them wait.
 async fn call_early<R>(
     bus: &Connection,
     signals: &mut MessageStream,

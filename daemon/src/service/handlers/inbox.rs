@@ -120,8 +120,8 @@ impl<Id: Copy> Kind<Id> {
         Ok((self.id)(item.id).ok_or_else(other)?)
     }
 
-    /// A task's only open item, else the only one of its sub-tasks, with the task that asks. If none is open, the only item it ever
-    /// had, so that a late caller is told the first response.
+    /// A task's only open item, else the only one of its sub-tasks, with the task that asks. If none is open,
+    /// the only item it ever had, so that a late caller is told the first response.
     async fn of_task(&self, store: &Store, task: TaskId, typed: &str) -> Result<(TaskId, Id), RequestError> {
         let Self { name, done, .. } = self;
         let items = store.inbox(Some(task)).await?;

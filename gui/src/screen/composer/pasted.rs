@@ -1,5 +1,6 @@
-//! Long pastes are folded: each is one mark in the text of the field, and a chip below it. Elsewhere the text has them whole: *written*,
-//! each between two characters that tell the next window what was folded, and *plain*, as it is sent.
+//! Long pastes are folded: each is one mark in the text of the field, and a chip below it. Elsewhere the text
+//! has them whole: *written*, each between two characters that tell the next window what was folded, and
+//! *plain*, as it is sent.
 
 use crate::words::counted;
 
@@ -7,7 +8,8 @@ use crate::words::counted;
 const LINES: usize = 20;
 const CHARS: usize = 2000;
 
-/// Around a folded paste in a written text. No text has these characters: Unicode keeps them for the use within a program.
+/// Around a folded paste in a written text. No text has these characters: Unicode keeps them for the use
+/// within a program.
 const OPEN: char = '\u{fdd0}';
 const CLOSE: char = '\u{fdd1}';
 
@@ -35,8 +37,8 @@ impl Pasted {
         (shown, pasted)
     }
 
-    /// Folds a pasted text if it is long, and returns its mark. A pasted text that contains the mark of another paste is folded too,
-    /// because that mark would stand for the other paste.
+    /// Folds a pasted text if it is long, and returns its mark. A pasted text that contains the mark of
+    /// another paste is folded too, because that mark would stand for the other paste.
     pub fn fold(&mut self, text: &str, shown: &str) -> Option<char> {
         let has_mark = self.0.iter().any(|(mark, _)| text.contains(*mark));
         let is_long = text.lines().nth(LINES).is_some() || text.chars().nth(CHARS).is_some();

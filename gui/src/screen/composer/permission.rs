@@ -11,7 +11,8 @@ use std::fmt;
 pub struct Permission(pub Approvals);
 
 impl Permission {
-    /// That of a next task after one with these approvals. To leave the sandbox is allowed in advance for one task only, by name.
+    /// That of a next task after one with these approvals. To leave the sandbox is allowed in advance for one
+    /// task only, by name.
     #[must_use]
     pub const fn after(approvals: Approvals) -> Self {
         Self(match approvals {

@@ -1,4 +1,5 @@
-//! What few tasks choose: files, mode, persona, template, tools, steps. All of it is behind one button, in the palette.
+//! What few tasks choose: files, mode, persona, template, tools, steps. All of it is behind one button, in
+//! the palette.
 
 use super::ModeChoice;
 use crate::{catalog::Presets, words::counted};

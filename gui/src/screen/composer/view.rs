@@ -38,8 +38,9 @@ pub const STOP: &str = "Stop";
 pub const STOPS: &str = "Esc again stops";
 
 impl Composer {
-    /// `models` are the models to choose from; `model` and `mode` are the conversation's. While a card waits, the composer is one
-    /// row, so that the card has the room; in a low window it always is. Then the settings are one click away.
+    /// `models` are the models to choose from; `model` and `mode` are the conversation's. While a card waits,
+    /// the composer is one row, so that the card has the room; in a low window it always is. Then the
+    /// settings are one click away.
     #[must_use]
     pub fn view<'a>(&'a self, stance: Stance<'_>, about: &About<'a>, look: Look) -> Element<'a, Message> {
         let is_low = look.is_low;
@@ -163,7 +164,8 @@ impl Composer {
         }
     }
 
-    /// What becomes of the text: a draft is kept as one, and a task at work may get it as its new instructions.
+    /// What becomes of the text: a draft is kept as one, and a task at work may get it as its new
+    /// instructions.
     fn kept<'a>(&self, stance: Stance<'_>) -> Option<Element<'a, Message>> {
         if matches!(stance, Stance::Question(..)) {
             return match self.held()? {
@@ -235,7 +237,8 @@ impl Composer {
         pill(list, shown)
     }
 
-    /// The folder's field. Without the keyboard it shows the end of a path that is too long; iced's own shows the beginning.
+    /// The folder's field. Without the keyboard it shows the end of a path that is too long; iced's own shows
+    /// the beginning.
     fn folder_field(&self) -> Element<'_, Message> {
         let shape = (size::SECONDARY, [4.0, 8.0]);
         let hint = "Folder: a scratch one";

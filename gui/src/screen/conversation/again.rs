@@ -77,8 +77,9 @@ impl Conversation {
         Some(row![button.on_press_maybe(is_steady.then_some(Message::AgainPressed))].into())
     }
 
-    /// Starts a new task with the same history, in the same mode: one that had become an agent stays one. A chat takes the mode of the
-    /// conversation: it may be one only because its first reply was empty, and a chat has no tools.
+    /// Starts a new task with the same history, in the same mode: one that had become an agent stays one. A
+    /// chat takes the mode of the conversation: it may be one only because its first reply was empty, and a
+    /// chat has no tools.
     pub(super) fn begin_again(&mut self) -> Vec<Effect> {
         let Some((again, task)) = self.again() else { return Vec::new() };
         let mode = Some(task.mode).filter(|mode| *mode != Mode::Chat);

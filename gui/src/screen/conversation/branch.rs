@@ -1,5 +1,5 @@
-//! A branch of the conversation: a prompt that is edited in its place, or given to another model. A branch is a new conversation. The
-//! messages before the prompt are its history.
+//! A branch of the conversation: a prompt that is edited in its place, or given to another model. A branch is
+//! a new conversation. The messages before the prompt are its history.
 
 use super::{Conversation, Message as Above, again::is_prompt};
 use crate::{

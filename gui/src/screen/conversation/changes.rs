@@ -39,7 +39,8 @@ pub(super) struct Changes {
     /// The calls that were counted.
     calls: Vec<Seq>,
     of: HashMap<TaskId, Vec<File>>,
-    /// The daemon's answer about a task that has ended: its changes, or why there is no undo. `None`: the answer has not come.
+    /// The daemon's answer about a task that has ended: its changes, or why there is no undo. `None`: the
+    /// answer has not come.
     told: HashMap<TaskId, Option<Result<TaskChangesReply, String>>>,
     /// Tasks whose files are shown, and files whose diffs are shown.
     shown: HashSet<TaskId>,
@@ -189,7 +190,8 @@ fn said<'a>(counts: Counts) -> impl Iterator<Item = Element<'a, Message>> {
 }
 
 impl Conversation {
-    /// The bar of a task's changes, if there are any: how many files and lines, what can be done with them, and each file on demand.
+    /// The bar of a task's changes, if there are any: how many files and lines, what can be done with them,
+    /// and each file on demand.
     pub(super) fn changes(&self, task: TaskId, look: Look) -> Option<Element<'_, Message>> {
         let edited: &[File] = self.changes.of.get(&task).map_or(&[], Vec::as_slice);
         let told = self.changes.told(task);
@@ -211,7 +213,8 @@ impl Conversation {
                 };
                 (words::sentence(&head), Some(sum_of(&reply.files)))
             }
-            // What commands have changed only git knows. If one edit's difference is unknown, there is no sum.
+            // What commands have changed only git knows. If one edit's difference is unknown, there is no
+            // sum.
             None => {
                 let all = edited.iter().map(|file| file.counts).reduce(|a, b| Some(sum(a?, b?))).flatten();
                 (format!("{} edited", words::counted(edited.len() as u64, "file")), all)
@@ -265,8 +268,8 @@ impl Conversation {
         Some(content.into())
     }
 
-    /// Asks the daemon what the last task has changed, once it has ended: only git knows what commands did, and whether there is an undo.
-    /// `is_old`: earlier answers no longer hold.
+    /// Asks the daemon what the last task has changed, once it has ended: only git knows what commands did,
+    /// and whether there is an undo. `is_old`: earlier answers no longer hold.
     pub(super) fn ask_for_changes(&mut self, is_old: bool) -> Option<Effect> {
         let id = self.changed_by()?;
         if is_old {

@@ -24,8 +24,8 @@ use std::collections::HashMap;
 pub(super) struct Forks(HashMap<CallId, Vec<TaskId>>);
 
 impl Forks {
-    /// Those of the calls of this sub-task, or of all root tasks. A `fork` says in its result which sub-task it started; one that code
-    /// started is known by its time. `earlier` are tasks that the fold lacks.
+    /// Those of the calls of this sub-task, or of all root tasks. A `fork` says in its result which sub-task
+    /// it started; one that code started is known by its time. `earlier` are tasks that the fold lacks.
     pub(super) fn of(view: &ConversationView, earlier: &[AgentTask], of: Option<TaskId>) -> Self {
         let mut forks = Self::default();
         let is_below = |task: &&AgentTask| match of {

@@ -1,5 +1,5 @@
-//! A block of code, in parts with separate layouts: while a long one streams, only its last part is laid out again, and parts that have
-//! not been in view are not laid out.
+//! A block of code, in parts with separate layouts: while a long one streams, only its last part is laid out
+//! again, and parts that have not been in view are not laid out.
 
 use crate::{
     syntax::{self, Language},

@@ -32,7 +32,8 @@ pub const SHORT: usize = 14;
 /// The most characters of a path beside the buttons.
 const MAX_PATH: usize = 40;
 
-/// The diff, with at most `max` lines and a button for the rest. Its head is left out: the card names the file.
+/// The diff, with at most `max` lines and a button for the rest. Its head is left out: the card names the
+/// file.
 pub fn view<'a, Message: Clone + 'static>(
     preview: &Preview,
     max: usize,

@@ -1,8 +1,9 @@
 //! Parsed Markdown, kept for each message: a streaming reply grows at its end and is not parsed again.
 //!
-//! Live output follows the fold's changes ([`Documents::follow`]): pieces are pushed, and what was redrawn or begun is parsed from the fold,
-//! which has all of a batch's pieces already; such an item must not get them a second time. Recorded messages are parsed when they come near
-//! the view ([`Documents::parse`]) and forgotten when there are too many. All text passes `visible`, `drawable` and the linker before it is
+//! Live output follows the fold's changes ([`Documents::follow`]): pieces are pushed, and what was redrawn or
+//! begun is parsed from the fold, which has all of a batch's pieces already; such an item must not get them a
+//! second time. Recorded messages are parsed when they come near the view ([`Documents::parse`]) and
+//! forgotten when there are too many. All text passes `visible`, `drawable` and the linker before it is
 //! parsed, live text too: at any time its source is what the recorded message's would be.
 
 use super::links::{Linker, linked};
@@ -32,7 +33,8 @@ pub(super) struct Documents {
     summaries: HashMap<TaskId, Content>,
 }
 
-/// A document that grows at its end. Its source is at all times what [`document`] would make of all that came.
+/// A document that grows at its end. Its source is at all times what [`document`] would make of all that
+/// came.
 #[derive(Debug, Default)]
 struct Live {
     content: Content,
@@ -52,7 +54,8 @@ impl Live {
         live
     }
 
-    /// Adds a piece. The parsed part is kept, unless this piece changes its meaning, as a growing address does.
+    /// Adds a piece. The parsed part is kept, unless this piece changes its meaning, as a growing address
+    /// does.
     fn push(&mut self, piece: &str) {
         self.line.push_str(piece);
         let came = std::mem::take(&mut self.line);
@@ -137,7 +140,8 @@ impl Documents {
 
     /// Follows the fold's changes.
     pub(super) fn follow(&mut self, view: &ConversationView, changes: &[Change]) {
-        // The view has all of these changes already: an item parsed from it now must not get its pieces again.
+        // The view has all of these changes already: an item parsed from it now must not get its pieces
+        // again.
         let mut whole = HashSet::new();
         // Pieces that came together are added together, since each one parses the last block again.
         let mut grown: HashMap<DeltaItem, String> = HashMap::new();

@@ -1,5 +1,5 @@
-//! The search within a conversation. The daemon searches all messages, including those that are not loaded; the window steps from match
-//! to match, newest first.
+//! The search within a conversation. The daemon searches all messages, including those that are not loaded;
+//! the window steps from match to match, newest first.
 
 use super::{Conversation, Goal, Message, Row, documents::source, marks::Phrases};
 use crate::{
@@ -56,7 +56,8 @@ pub(super) struct Found {
     pub(super) seq: Seq,
     /// The row of it: a long reply has one for each block.
     block: usize,
-    /// The blocks of a long reply with a match, and how many matches each has; none until it is loaded, or if it is not long.
+    /// The blocks of a long reply with a match, and how many matches each has; none until it is loaded, or if
+    /// it is not long.
     blocks: Vec<(usize, usize)>,
     /// Their matches are marked in it.
     phrases: Phrases,
@@ -164,7 +165,8 @@ impl Conversation {
         effects
     }
 
-    /// Moves to an older match, or to a newer one if negative: in the message, or in another one, in a circle.
+    /// Moves to an older match, or to a newer one if negative: in the message, or in another one, in a
+    /// circle.
     pub(super) fn step_to_found(&mut self, by: isize) -> Vec<Effect> {
         if let Some(found) = &mut self.found
             && let Some(CurrentMatch { at, of, .. }) = found.place

@@ -1,9 +1,10 @@
 //! Folds the daemon's updates and chooses the rows to build.
 //!
-//! Updates change the fold (`view`); the fold gives the rows ([`Conversation::project`], or [`Conversation::grow`] while only live output
-//! came, which moves no settled row); rows, goal and the part last looked at give the window of rows to build
-//! ([`Conversation::reframe`]), and only documents of that window are parsed. Nothing flows back from rows to the fold. Requests leave as
-//! effects. Entries are forgotten only while the end is followed, so nothing that a person reads disappears.
+//! Updates change the fold (`view`); the fold gives the rows ([`Conversation::project`], or
+//! [`Conversation::grow`] while only live output came, which moves no settled row); rows, goal and the part
+//! last looked at give the window of rows to build ([`Conversation::reframe`]), and only documents of that
+//! window are parsed. Nothing flows back from rows to the fold. Requests leave as effects. Entries are
+//! forgotten only while the end is followed, so nothing that a person reads disappears.
 
 use super::{
     Conversation, Gap, Goal, Row,
@@ -30,7 +31,8 @@ use abide_client::{
     view::{Change, Entry},
 };
 
-/// How many rows are built at the end while it is followed, and otherwise on either side of the visible ones. A longer row counts as several.
+/// How many rows are built at the end while it is followed, and otherwise on either side of the visible ones.
+/// A longer row counts as several.
 const NEAR: usize = 40;
 /// The text of a row that counts as one, in bytes.
 const SHORT: usize = 256;
@@ -192,7 +194,8 @@ impl Conversation {
         std::iter::once(row).chain(more)
     }
 
-    /// How many rows show this message, if it is a long reply. A text of reason or observe is one, which can be folded.
+    /// How many rows show this message, if it is a long reply. A text of reason or observe is one, which can
+    /// be folded.
     pub(super) fn rows_of(&self, message: &Message) -> Option<usize> {
         self.documents.rows_of(message).filter(|_| !self.thoughts.contains(&message.seq))
     }

@@ -1,9 +1,10 @@
 //! Scrolls to a message that was found, or to the beginning, loading pages as needed.
 //!
-//! A goal is set, then [`Conversation::seek`] runs after each page: it requests the next page while the goal is not loaded
-//! ([`Conversation::further`]), and else builds the rows around the goal, which the list scrolls into view. The way to a message leads
-//! through all pages after it; the beginning is requested by itself, and leaves a gap between it and the end. At most one page is under
-//! way (`Gap::is_loading`). The goal ends when its row has been in view, when it turns out not to exist, or when the person scrolls by
+//! A goal is set, then [`Conversation::seek`] runs after each page: it requests the next page while the goal
+//! is not loaded ([`Conversation::further`]), and else builds the rows around the goal, which the list
+//! scrolls into view. The way to a message leads through all pages after it; the beginning is requested by
+//! itself, and leaves a gap between it and the end. At most one page is under way (`Gap::is_loading`). The
+//! goal ends when its row has been in view, when it turns out not to exist, or when the person scrolls by
 //! key.
 
 use super::{Conversation, Gap, Goal, Row, marks::Phrases};

@@ -1,5 +1,6 @@
-//! A person's hand in a sub-task at work, at the foot of its timeline: a comment, new instructions, pause, stop, delete. (For root tasks
-//! the composer has all of it.) Stop and delete take two acts: the first one arms the second.
+//! A person's hand in a sub-task at work, at the foot of its timeline: a comment, new instructions, pause,
+//! stop, delete. (For root tasks the composer has all of it.) Stop and delete take two acts: the first one
+//! arms the second.
 
 mod view;
 

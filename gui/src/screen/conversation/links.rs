@@ -1,5 +1,6 @@
-//! Prepares Markdown for the parser: bare addresses become links, text that looks like HTML, which the parser would drop, stays text,
-//! and what would be one very large block becomes several, since only whole blocks are laid out.
+//! Prepares Markdown for the parser: bare addresses become links, text that looks like HTML, which the parser
+//! would drop, stays text, and what would be one very large block becomes several, since only whole blocks
+//! are laid out.
 
 /// A paragraph that is longer is continued as another one, in bytes.
 const LONG: usize = 2048;
@@ -103,7 +104,8 @@ impl Linker {
     }
 }
 
-/// Where this line of a paragraph is cut, which may take so many bytes more: after a space that stands in no code, if there is one.
+/// Where this line of a paragraph is cut, which may take so many bytes more: after a space that stands in no
+/// code, if there is one.
 fn end_of_part(line: &str, room: usize) -> Option<usize> {
     let least = line.ceil_char_boundary(room);
     let most = line.ceil_char_boundary(room + LONG);
@@ -156,7 +158,8 @@ fn stands_alone(before: &str) -> bool {
         && !before.ends_with("]: ")
 }
 
-/// The length in bytes of the address that begins here, without punctuation that ends the sentence or a bracket around it.
+/// The length in bytes of the address that begins here, without punctuation that ends the sentence or a
+/// bracket around it.
 fn address(text: &str) -> Option<usize> {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
     let is_part =

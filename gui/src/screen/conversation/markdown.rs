@@ -1,4 +1,5 @@
-//! Draws Markdown: code in quiet colours with a copy button; a click on a link copies it and does not follow it.
+//! Draws Markdown: code in quiet colours with a copy button; a click on a link copies it and does not follow
+//! it.
 
 use super::code;
 use crate::{
@@ -26,8 +27,8 @@ pub enum Message {
     Copied(String),
 }
 
-/// Code lines up to this length fit every window, in bytes. Code that need not scroll gets no layer of its own: drawing a layer
-/// costs as much as drawing its text.
+/// Code lines up to this length fit every window, in bytes. Code that need not scroll gets no layer of its
+/// own: drawing a layer costs as much as drawing its text.
 const NARROW: usize = 48;
 
 struct Viewer {

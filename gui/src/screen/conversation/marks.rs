@@ -7,7 +7,8 @@ use std::ops::Range;
 pub(super) struct Phrases(Vec<Vec<String>>);
 
 impl Phrases {
-    /// Reads a query as the daemon does: single words, and in double quotes words that have to follow one another.
+    /// Reads a query as the daemon does: single words, and in double quotes words that have to follow one
+    /// another.
     pub(super) fn of_query(query: &str) -> Self {
         let parts = query.split('"').enumerate();
         let phrases = parts.flat_map(|(n, part)| match n % 2 {
@@ -44,7 +45,8 @@ fn words(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// The length in bytes of these words at the start of the text, if they are there: between them there are no letters or digits.
+/// The length in bytes of these words at the start of the text, if they are there: between them there are no
+/// letters or digits.
 fn follow(text: &str, words: &[String]) -> Option<usize> {
     let mut length = 0;
     for (n, word) in words.iter().enumerate() {

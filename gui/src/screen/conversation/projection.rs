@@ -1,10 +1,12 @@
 //! The rows of a conversation's timeline, from the fold alone; nothing is drawn.
 //!
-//! [`rows`] walks over the entries once, oldest first, and gives each its row, or none if another row shows the same (a control call,
-//! a notice that the task's end repeats). Then it drops and inserts what can be known only after the walk: failures that are tried again,
-//! pauses that are over, ends that the fold knows from a task's state. [`now`] gives the rows after those: live output and what is under
-//! way, which change with every delta. A row is a key, not content: it stays equal while what it shows grows, so widget state, scroll
-//! anchor and selection survive a new projection. An open item has exactly one card, at its place or at the end.
+//! [`rows`] walks over the entries once, oldest first, and gives each its row, or none if another row shows
+//! the same (a control call, a notice that the task's end repeats). Then it drops and inserts what can be
+//! known only after the walk: failures that are tried again, pauses that are over, ends that the fold knows
+//! from a task's state. [`now`] gives the rows after those: live output and what is under way, which change
+//! with every delta. A row is a key, not content: it stays equal while what it shows grows, so widget state,
+//! scroll anchor and selection survive a new projection. An open item has exactly one card, at its place or
+//! at the end.
 
 use super::{child::Forks, thought::is_thinking};
 use abide_client::{
@@ -53,8 +55,10 @@ pub enum Row {
     Indicator(TaskId),
 }
 
-/// All rows except those of [`now`], oldest first, and the heads that are due before the next one: of this sub-task, or of the root tasks. `earlier` are tasks that the fold lacks, because they ended before it began;
-/// `thoughts` are the messages that are texts of reason or observe. Entries after `missing` are not loaded.
+/// All rows except those of [`now`], oldest first, and the heads that are due before the next one: of this
+/// sub-task, or of the root tasks. `earlier` are tasks that the fold lacks, because they ended before it
+/// began; `thoughts` are the messages that are texts of reason or observe. Entries after `missing` are not
+/// loaded.
 #[must_use]
 pub(super) fn rows(
     view: &ConversationView,
@@ -124,7 +128,8 @@ pub(super) fn rows(
                     began = Some(Row::Entry(event.seq));
                     None
                 }
-                // The notice, the message or the task itself shows it; traces of a stream are for `abide show --history`.
+                // The notice, the message or the task itself shows it; traces of a stream are for
+                // `abide show --history`.
                 (EventKind::TaskStarted(_) | EventKind::TaskEnded(_) | EventKind::ModelTraced(_), _) => None,
                 _ => Some(Row::Entry(event.seq)),
             },
@@ -164,7 +169,8 @@ pub(super) fn rows(
     (rows, tried_again.into_iter().chain(heads.due()).collect())
 }
 
-/// The rows after those: live output in so many `blocks` below the `heads` that are due, and what is under way.
+/// The rows after those: live output in so many `blocks` below the `heads` that are due, and what is under
+/// way.
 pub(super) fn now<'a>(
     view: &'a ConversationView,
     of: Option<TaskId>,
@@ -226,8 +232,8 @@ fn is_head(view: &ConversationView, row: Row) -> bool {
     }
 }
 
-/// While a model call is retried, the line at the end shows why and when. So the failure's row and the heads above it are due only when
-/// the reply has begun.
+/// While a model call is retried, the line at the end shows why and when. So the failure's row and the heads
+/// above it are due only when the reply has begun.
 fn take_what_is_tried_again(rows: &mut Vec<Row>, view: &ConversationView, of: Option<TaskId>) -> Vec<Row> {
     let is_retried = |last| {
         current_task(view, of).is_some_and(|task| task.retry.is_some() && is_of(view, last, Some(task.id)))
@@ -241,8 +247,8 @@ fn take_what_is_tried_again(rows: &mut Vec<Row>, view: &ConversationView, of: Op
     }
 }
 
-/// Notes where each task was paused by a person, until it goes on. Returns where it was paused and where it was resumed, if it was
-/// resumed before the pause took effect.
+/// Notes where each task was paused by a person, until it goes on. Returns where it was paused and where it
+/// was resumed, if it was resumed before the pause took effect.
 fn note_pause(pauses: &mut HashMap<TaskId, Seq>, view: &ConversationView, entry: &Entry) -> Option<[Seq; 2]> {
     let Entry::Event(event) = entry else { return None };
     match (&event.kind, event.task_id?) {
@@ -277,8 +283,8 @@ fn is_taken_back(view: &ConversationView, task: TaskId, paused: &Event, resumed:
     }
 }
 
-/// Drops rows of pauses that are not in effect: a task finishes what is under way first. A task that ended may never have paused,
-/// and its end says enough.
+/// Drops rows of pauses that are not in effect: a task finishes what is under way first. A task that ended
+/// may never have paused, and its end says enough.
 fn drop_pauses(
     rows: &mut Vec<Row>,
     view: &ConversationView,

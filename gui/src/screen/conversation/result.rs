@@ -11,8 +11,8 @@ use abide_client::{
 };
 use serde_json::{Map, Value};
 
-/// A program's output, then its stderr; of other tools the text that the model reads. Before a program's output is what became of
-/// it, unless that is `head`, which the line above shows already.
+/// A program's output, then its stderr; of other tools the text that the model reads. Before a program's
+/// output is what became of it, unless that is `head`, which the line above shows already.
 #[must_use]
 pub(super) fn told(call: &CallView, result: &ToolResult, head: &str) -> (Option<String>, String) {
     match result.data.as_ref().map(JsonText::value) {
@@ -35,7 +35,8 @@ pub(super) fn told_whole(call: &CallView, result: &ToolResult, head: &str) -> St
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// The result of `fork` and `wait` in words: its own form is for the model, and the sub-tasks' own lines have the rest.
+/// The result of `fork` and `wait` in words: its own form is for the model, and the sub-tasks' own lines have
+/// the rest.
 #[must_use]
 pub(super) fn of_sub_tasks(call: &CallView, result: &ToolResult) -> Option<String> {
     if !matches!(&*call.tool, "fork" | "wait") {

@@ -1,5 +1,5 @@
-//! The selection in the timeline, and its text: as the rows showed it when the pointer passed them, or from the model for rows that were
-//! not built then.
+//! The selection in the timeline, and its text: as the rows showed it when the pointer passed them, or from
+//! the model for rows that were not built then.
 
 use super::{Conversation, Message, Row, documents::source};
 use crate::{
@@ -99,7 +99,8 @@ impl Conversation {
         Some(all.collect::<Vec<_>>().join("\n\n"))
     }
 
-    /// The text of a row between the ends. The head of a call has no text of its own to select, but is highlighted.
+    /// The text of a row between the ends. The head of a call has no text of its own to select, but is
+    /// highlighted.
     fn text_of(&self, row: Row) -> Option<String> {
         let Some(shown) = self.selected_texts.get(&row) else { return self.words_of(row) };
         let shown = shown.replace(JOINER, "");

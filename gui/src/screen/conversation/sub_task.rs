@@ -1,4 +1,5 @@
-//! The timeline of a sub-task: the same as that of the root tasks, without a composer. What belongs to tasks below it is at its end.
+//! The timeline of a sub-task: the same as that of the root tasks, without a composer. What belongs to tasks
+//! below it is at its end.
 
 use super::{Conversation, Goal};
 use crate::{
@@ -77,7 +78,8 @@ impl Conversation {
         pending::sub_task(item).filter(|_| self.sub_task != Some(item.task_id))
     }
 
-    /// Whether a command has a meaning here: in the timeline of a sub-task no task begins, and nothing is done to the conversation.
+    /// Whether a command has a meaning here: in the timeline of a sub-task no task begins, and nothing is
+    /// done to the conversation.
     pub(super) const fn takes(&self, command: Command) -> bool {
         let is_of_conversation = matches!(
             command,

@@ -1,5 +1,5 @@
-//! The texts of the phases reason and observe: they lead to an answer, and are quieter than it. Each can be folded to its first line;
-//! the newest is open.
+//! The texts of the phases reason and observe: they lead to an answer, and are quieter than it. Each can be
+//! folded to its first line; the newest is open.
 
 use super::{Conversation, Message, markdown};
 use crate::{
@@ -34,8 +34,8 @@ pub(super) const fn is_thinking(phase: Phase) -> bool {
     matches!(phase, Phase::Reason | Phase::Observe)
 }
 
-/// The messages that are texts of reason or observe: the first one of the agent in such a phase, unless the task ended with it.
-/// `task` gives a task's state, if it is known.
+/// The messages that are texts of reason or observe: the first one of the agent in such a phase, unless the
+/// task ended with it. `task` gives a task's state, if it is known.
 pub(super) fn thoughts<'a>(
     view: &ConversationView,
     task: impl Fn(TaskId) -> Option<&'a AgentTask>,

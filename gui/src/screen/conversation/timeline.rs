@@ -226,8 +226,9 @@ impl Conversation {
         self.rows.iter().rev().any(|row| matches!(row, Row::Live(..)))
     }
 
-    /// Whether the newest request to the model lacks a person's intervention. The intervention stands above the reply that is streamed,
-    /// and may be out of view. The attempt after a failed one has the intervention.
+    /// Whether the newest request to the model lacks a person's intervention. The intervention stands above
+    /// the reply that is streamed, and may be out of view. The attempt after a failed one has the
+    /// intervention.
     fn is_unread(&self, task: &AgentTask) -> bool {
         let mut is_written = false;
         for entry in self.view.timeline().rev().filter(|entry| entry.task_id() == Some(task.id)) {
@@ -364,8 +365,8 @@ impl Conversation {
     }
 }
 
-/// How the task ended, the error, and a summary that nothing else shows. Below the answer of a complete task no word says that the task is
-/// complete. If the steps have a line, the numbers stand on that line.
+/// How the task ended, the error, and a summary that nothing else shows. Below the answer of a complete task
+/// no word says that the task is complete. If the steps have a line, the numbers stand on that line.
 fn end<'a>(
     task: &'a AgentTask,
     summary: Option<&'a Content>,

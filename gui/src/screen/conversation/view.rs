@@ -70,7 +70,8 @@ impl Conversation {
         column![header, find, self.timeline(catalog, cards, guard, look), jump, intervention, composer].into()
     }
 
-    /// In a very low window an approval has the composer's room, unless a draft is being written. Then *Stop* is in the bar.
+    /// In a very low window an approval has the composer's room, unless a draft is being written. Then *Stop*
+    /// is in the bar.
     #[must_use]
     pub fn shows_composer(&self, look: Look) -> bool {
         if self.sub_task().is_some() {

@@ -1,6 +1,7 @@
 //! The steps of an ended task, folded to one line: its answer is what a person looks for.
 //!
-//! What people said stays, and so does the reply after the last call. A task that only replied has nothing to fold.
+//! What people said stays, and so does the reply after the last call. A task that only replied has nothing to
+//! fold.
 
 use super::{Conversation, Message, Row};
 use crate::{

@@ -19,7 +19,8 @@ use iced::{
 /// What it means that a call has no sandbox, in a sentence that has begun.
 pub(super) const UNCONFINED: &str = "outside the sandbox, with all your rights";
 
-/// From so many on, blanks in a row and empty lines are told by their number: they could push the rest out of sight.
+/// From so many on, blanks in a row and empty lines are told by their number: they could push the rest out of
+/// sight.
 const BLANKS: usize = 40;
 const EMPTY_LINES: usize = 3;
 
@@ -29,8 +30,8 @@ pub(super) fn consequence(approval: &Approval) -> Option<&'static str> {
     (approval.risk == Risk::High && is_free).then_some("Runs outside the sandbox, with all your rights")
 }
 
-/// Each argument, with hidden characters made visible. Long texts of an edit are left to its diff, a reason to the sentence that
-/// quotes it, and that it has no sandbox to the words that say so.
+/// Each argument, with hidden characters made visible. Long texts of an edit are left to its diff, a reason
+/// to the sentence that quotes it, and that it has no sandbox to the words that say so.
 pub(super) fn exactly(approval: &Approval) -> Element<'_, Message> {
     let has_preview = approval.preview.is_some();
     let serde_json::Value::Object(fields) = approval.arguments.value() else {

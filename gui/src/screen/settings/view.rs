@@ -306,7 +306,8 @@ impl fmt::Display for Percent {
 fn appearance<'a>(settings: &Settings) -> Element<'a, Message> {
     let theme = [ThemeChoice::System, ThemeChoice::Dark, ThemeChoice::Light]
         .map(|theme| pick(theme.name(), settings.theme == theme, Message::ThemePicked(theme)));
-    // In a list, which closes: another size moves everything, and a button would no longer be where it was clicked.
+    // In a list, which closes: another size moves everything, and a button would no longer be where it was
+    // clicked.
     let scale = change(SCALES.map(Percent), |Percent(scale)| Message::ScalePicked(scale));
     let scale = row![secondary(Percent(settings.scale).to_string()), scale, secondary("Ctrl + and Ctrl −")];
     let line = |name, choices: Row<'a, Message>| {

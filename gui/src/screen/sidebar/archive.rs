@@ -1,5 +1,6 @@
-//! The archived conversations: a folded group at the end of the list. The overview does not have those that rest; the daemon is asked
-//! for them, a page at a time, while the group is open, and they are forgotten when it is folded.
+//! The archived conversations: a folded group at the end of the list. The overview does not have those that
+//! rest; the daemon is asked for them, a page at a time, while the group is open, and they are forgotten when
+//! it is folded.
 
 use crate::{
     effect::{Effect, field},

@@ -105,8 +105,8 @@ impl<'a> Family<'a> {
         count
     }
 
-    /// The lines, each task above its sub-tasks. Ended ones are folded, unless their parent is among `unfolded` or `open` is one of
-    /// them or beneath one.
+    /// The lines, each task above its sub-tasks. Ended ones are folded, unless their parent is among
+    /// `unfolded` or `open` is one of them or beneath one.
     #[must_use]
     pub fn lines(&self, unfolded: &BTreeSet<TaskId>, open: TaskId) -> Vec<TreeLine> {
         let path: HashSet<TaskId> = path(self.view, open).map(|task| task.id).collect();

@@ -1,9 +1,10 @@
 //! Marks matches of a search in a row of a list, and finds the current one.
 //!
-//! The screen names a row, how matches are found in a text, and which of them it wants ([`Marking`]). Only the layout knows the row's
-//! passages: after it, one operation counts the matches, and a second one marks them and gets the bounds of the wanted one, to which the
-//! list then scrolls. The number of that match and the count are reported back ([`CurrentMatch`]). The list scrolls once for each step (`act`);
-//! later layouts mark again, but leave the person's scroll position alone.
+//! The screen names a row, how matches are found in a text, and which of them it wants ([`Marking`]). Only
+//! the layout knows the row's passages: after it, one operation counts the matches, and a second one marks
+//! them and gets the bounds of the wanted one, to which the list then scrolls. The number of that match and
+//! the count are reported back ([`CurrentMatch`]). The list scrolls once for each step (`act`); later layouts
+//! mark again, but leave the person's scroll position alone.
 
 use crate::widget::passage;
 use iced::{
@@ -40,7 +41,8 @@ impl WhichMatch {
     }
 }
 
-/// The matches to mark in a row, and the wanted one. `act` is the number of the step to it: the list scrolls once for each step.
+/// The matches to mark in a row, and the wanted one. `act` is the number of the step to it: the list scrolls
+/// once for each step.
 pub struct Marking<'a, Key, Message> {
     pub row: Key,
     pub find: Box<Find<'a>>,

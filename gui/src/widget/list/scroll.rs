@@ -1,10 +1,11 @@
 //! The scroll position of a list that builds only some rows. No drawing.
 //!
-//! The anchor is the truth, the offset follows: each layout gives new places ([`Scroll::lay_out`]), and the offset is computed so that the
-//! anchor stays where it is in the view. Scrolling by a person changes the offset and takes the topmost visible row as the anchor, or
-//! the end once it is reached. A row is laid out at `base` plus its top and drawn [`Scroll::shift`] higher; `base` is chosen so that a
-//! row that stays built stays where it was laid out. What happens once for a request (show a row, hold a row) is remembered with that
-//! request, since every later layout repeats it.
+//! The anchor is the truth, the offset follows: each layout gives new places ([`Scroll::lay_out`]), and the
+//! offset is computed so that the anchor stays where it is in the view. Scrolling by a person changes the
+//! offset and takes the topmost visible row as the anchor, or the end once it is reached. A row is laid out
+//! at `base` plus its top and drawn [`Scroll::shift`] higher; `base` is chosen so that a row that stays built
+//! stays where it was laid out. What happens once for a request (show a row, hold a row) is remembered with
+//! that request, since every later layout repeats it.
 
 use iced::{
     Rectangle,
@@ -56,8 +57,9 @@ pub(super) struct Scroll<Key> {
     pub(super) after: usize,
     /// The height of the view, in logical pixels.
     pub(super) height: f32,
-    /// Where the first built row is laid out. A row keeps its position for as long as it is built: iced compares the paragraphs
-    /// of two frames by position and size and not by text, so another row must not get the same position.
+    /// Where the first built row is laid out. A row keeps its position for as long as it is built: iced
+    /// compares the paragraphs of two frames by position and size and not by text, so another row must not
+    /// get the same position.
     pub(super) base: f32,
     /// The top of the view, from the top of the first built row; negative if all rows fit.
     pub(super) offset: f32,
@@ -68,7 +70,8 @@ pub(super) struct Scroll<Key> {
     pub(super) shown: Option<Key>,
     /// The row that was held last, and the number of its action.
     pub(super) held: Option<(Key, u32)>,
-    /// A row that stands for others not loaded yet: when they come it keeps its place and they do not, so it is never the anchor.
+    /// A row that stands for others not loaded yet: when they come it keeps its place and they do not, so it
+    /// is never the anchor.
     pub(super) stand_in: Option<Key>,
 }
 
@@ -120,7 +123,8 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         };
         self.offset = self.clamped(wanted.unwrap_or(self.offset));
         if wanted.is_none() {
-            // The anchor is gone, for example an answered card: the offset stays, and another row, or the end, is the anchor.
+            // The anchor is gone, for example an answered card: the offset stays, and another row, or the
+            // end, is the anchor.
             self.scroll(0.0);
         }
         // The button that leads back to the end takes its room when a row was scrolled into view.
@@ -134,12 +138,14 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         }
     }
 
-    /// The distance from where rows are laid out to where they are drawn, in whole pixels: a touchpad scrolls by less.
+    /// The distance from where rows are laid out to where they are drawn, in whole pixels: a touchpad scrolls
+    /// by less.
     pub(super) fn shift(&self) -> f32 {
         (self.base + self.offset).round()
     }
 
-    /// Scrolls that row into view, a quarter from the top, or wholly if that is not enough; only once for each request.
+    /// Scrolls that row into view, a quarter from the top, or wholly if that is not enough; only once for
+    /// each request.
     pub(super) fn show(&mut self, row: Option<Key>) {
         if row == self.shown {
             return;
@@ -168,7 +174,8 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         }
     }
 
-    /// Before a row changes by a person's action in it: makes it the anchor, once for each action. Returns the row.
+    /// Before a row changes by a person's action in it: makes it the anchor, once for each action. Returns
+    /// the row.
     pub(super) fn hold(&mut self, asked: Option<(Key, u32)>) -> Option<Key> {
         if self.held == asked {
             return None;
@@ -242,8 +249,8 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         matches!(self.anchor, Anchor::End)
     }
 
-    /// The visible part, if it must be reported: the end was left or reached, or more rows must be built, since less than the height of the
-    /// view is built beyond it.
+    /// The visible part, if it must be reported: the end was left or reached, or more rows must be built,
+    /// since less than the height of the view is built beyond it.
     pub(super) fn news(&mut self) -> Option<View<Key>> {
         let view = self.view()?;
         let is_near_start = self.offset < self.height;

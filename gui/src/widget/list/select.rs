@@ -1,7 +1,7 @@
 //! Selection in a list: the row and place under the pointer, and the selected part of each row.
 //!
-//! A row's text is that of its [passages](crate::widget::passage), top to bottom. A selection has two ends, each a place in a
-//! row's text, so it stays valid while these rows, or rows in between, are not built.
+//! A row's text is that of its [passages](crate::widget::passage), top to bottom. A selection has two ends,
+//! each a place in a row's text, so it stays valid while these rows, or rows in between, are not built.
 
 use crate::widget::passage;
 use iced::{
@@ -49,7 +49,8 @@ pub struct Selection<Key> {
 pub(super) struct Selecting<Key> {
     /// While the button is held.
     drag: Option<Drag<Key>>,
-    /// The pointer's last place. Events come in batches, and each has only the pointer's place at the end of its batch.
+    /// The pointer's last place. Events come in batches, and each has only the pointer's place at the end of
+    /// its batch.
     pointer: Option<Point>,
     click: Option<Click>,
     /// Something was marked with the last layout.

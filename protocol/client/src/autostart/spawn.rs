@@ -84,8 +84,8 @@ impl Child {
     }
 }
 
-/// Detached: a session of its own, no terminal, a working folder that keeps no other folder in use, and nothing of this process but its
-/// environment.
+/// Detached: a session of its own, no terminal, a working folder that keeps no other folder in use, and
+/// nothing of this process but its environment.
 #[expect(clippy::disallowed_methods, reason = "daemon and window are the processes that a client starts")]
 pub(super) fn command(program: &Path, home: &Home, stderr: impl Into<Stdio>) -> Command {
     let mut command = Command::new(program);
@@ -111,7 +111,8 @@ pub(super) fn command(program: &Path, home: &Home, stderr: impl Into<Stdio>) -> 
 #[expect(unsafe_code, reason = "std has no other way to a new session; setsid(2) is async-signal-safe")]
 pub(crate) fn new_session(command: &mut Command) {
     use std::os::unix::process::CommandExt as _;
-    // SAFETY: between fork and exec there are only system calls: no allocation, no lock, nothing of this process is touched.
+    // SAFETY: between fork and exec there are only system calls: no allocation, no lock, nothing of this
+    // process is touched.
     unsafe {
         command.pre_exec(|| {
             fresh::restore_all();

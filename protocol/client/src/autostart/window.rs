@@ -36,7 +36,8 @@ impl Started {
     }
 }
 
-/// Starts the window's program for this home, in a session of its own, with these arguments and variables, and does not wait for it.
+/// Starts the window's program for this home, in a session of its own, with these arguments and variables,
+/// and does not wait for it.
 ///
 /// # Errors
 /// See [`WindowError`].

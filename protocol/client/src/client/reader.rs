@@ -47,7 +47,8 @@ where
             }
             Ok(Received::Unknown) => {}
             Ok(Received::Error(error)) => break Disconnect::Garbled(error.to_string()),
-            // JSON messages may be of a newer daemon, and are skipped if this client does not understand them.
+            // JSON messages may be of a newer daemon, and are skipped if this client does not understand
+            // them.
             Err(e) if codec == Codec::Json && is_json(&bytes) => {
                 tracing::debug!(error = %e, "skipped a message that this version does not understand");
             }

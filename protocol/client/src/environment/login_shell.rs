@@ -43,7 +43,8 @@ pub enum LoginShellError {
     Silent { program: PathBuf, status: ExitStatus },
 }
 
-/// Runs the person's login shell in this environment, and reads the one that it has then. Blocking, at most two seconds.
+/// Runs the person's login shell in this environment, and reads the one that it has then. Blocking, at most
+/// two seconds.
 ///
 /// # Errors
 /// See [`LoginShellError`].

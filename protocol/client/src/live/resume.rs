@@ -119,7 +119,8 @@ impl<C: Connector> Resume<C> {
         let mut got_a_notification = false;
         while let Some(notification) = notifications.next().await {
             let seq = match &notification {
-                // The cursor is the place to resume from: all before it was handed out, and it is `resumeFrom` or later.
+                // The cursor is the place to resume from: all before it was handed out, and it is
+                // `resumeFrom` or later.
                 Notification::Lagged(_) => {
                     return Ok(End { reason: "this client read too slowly".to_owned(), got_a_notification });
                 }

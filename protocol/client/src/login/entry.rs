@@ -26,7 +26,8 @@ pub(super) fn variable(name: &str, value: &str) -> String {
     word(&format!("{name}={value}"))
 }
 
-/// As one argument of an `Exec` line: quoted, and then escaped as every value of an entry is (Desktop Entry Specification).
+/// As one argument of an `Exec` line: quoted, and then escaped as every value of an entry is (Desktop Entry
+/// Specification).
 fn word(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

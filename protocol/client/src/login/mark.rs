@@ -1,5 +1,5 @@
-//! The first line of a file that `abide daemon install` writes, by which it knows the file again. The checksum tells whether anybody has
-//! edited it since.
+//! The first line of a file that `abide daemon install` writes, by which it knows the file again. The
+//! checksum tells whether anybody has edited it since.
 
 use std::{fs, io, path::Path};
 

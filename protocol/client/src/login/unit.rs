@@ -42,7 +42,8 @@ pub fn units(program: &Path, home: &Home) -> Result<Units, LoginError> {
 }
 
 impl Units {
-    /// Whether units of packages, which no file of the user's own replaces, run the same program for the same home.
+    /// Whether units of packages, which no file of the user's own replaces, run the same program for the same
+    /// home.
     #[must_use]
     pub fn are_packaged(&self, places: &Places) -> bool {
         [(SERVICE, &self.service), (SOCKET, &self.socket)].into_iter().all(|(name, text)| {

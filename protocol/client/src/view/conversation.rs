@@ -15,8 +15,9 @@ use abide_protocol::{
 };
 use std::collections::{BTreeMap, HashMap};
 
-/// A conversation as a person sees it: of its own scope without the work of its sub-tasks, of the scope `tree` with it; or one task of
-/// it (scope `task`). Updates of other conversations are ignored, so the scope `all` may be folded too, which has the whole tree.
+/// A conversation as a person sees it: of its own scope without the work of its sub-tasks, of the scope
+/// `tree` with it; or one task of it (scope `task`). Updates of other conversations are ignored, so the scope
+/// `all` may be folded too, which has the whole tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationView {
     id: ConversationId,
@@ -261,8 +262,8 @@ impl ConversationView {
         if let Some(known) = snapshot.conversations.into_iter().find(|c| c.id == id) {
             self.about = About::Known(Box::new(known));
         }
-        // A root task that is not among them has ended; its record follows or has come. A sub-task's may not come, but the snapshot
-        // has all those of the newest root.
+        // A root task that is not among them has ended; its record follows or has come. A sub-task's may not
+        // come, but the snapshot has all those of the newest root.
         self.tasks.retain(|_, task| task.parent_id.is_none());
         let tasks = snapshot.tasks.into_iter().filter(|task| task.conversation_id == id);
         self.tasks.extend(tasks.map(|task| (task.id, task)));

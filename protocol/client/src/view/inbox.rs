@@ -22,7 +22,8 @@ impl Inbox {
         self.0 = items;
     }
 
-    /// Adds the new items that `is_wanted` accepts, removes the closed ones; returns whether anything changed.
+    /// Adds the new items that `is_wanted` accepts, removes the closed ones; returns whether anything
+    /// changed.
     pub(super) fn apply(&mut self, update: InboxUpdate, is_wanted: impl Fn(&InboxItem) -> bool) -> bool {
         let before = self.0.len();
         self.0.retain(|item| !update.removed.contains(&item.pending.id()));

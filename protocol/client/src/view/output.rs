@@ -45,8 +45,8 @@ pub(super) enum Attempts {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Output {
     items: BTreeMap<DeltaItem, LiveItem>,
-    /// Items whose attempts up to this one are recorded or withdrawn. A delta may still arrive after the record that closes its
-    /// item, while both wait in the daemon's queue.
+    /// Items whose attempts up to this one are recorded or withdrawn. A delta may still arrive after the
+    /// record that closes its item, while both wait in the daemon's queue.
     closed: Recent<DeltaItem, u32>,
     /// Tasks that have ended; a delta may arrive after the record of the end, too.
     ended: Recent<TaskId, ()>,

@@ -47,7 +47,8 @@ impl ConversationView {
                 let item = DeltaItem::Reply(requested.item);
                 self.output.close(item, Attempts::UpTo(requested.attempt.saturating_sub(1)), None, changes);
                 if let Some(task_id) = record.task_id {
-                    // Ids are sorted by time: earlier replies of the task are over, even if the record of their end was missed.
+                    // Ids are sorted by time: earlier replies of the task are over, even if the record of
+                    // their end was missed.
                     let is_earlier = |other| matches!(other, DeltaItem::Reply(_)) && other < item;
                     self.output.close_where(task_id, None, is_earlier, changes);
                 }

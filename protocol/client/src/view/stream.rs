@@ -57,8 +57,8 @@ impl Stream {
         self.pieces.last_key_value().map_or(0, |(offset, piece)| offset + length(piece))
     }
 
-    /// Adds the new bytes of a piece; existing ones stay. A piece that cannot be right (it ends beyond 2^64, or an overlap would
-    /// split a character) adds nothing.
+    /// Adds the new bytes of a piece; existing ones stay. A piece that cannot be right (it ends beyond 2^64,
+    /// or an overlap would split a character) adds nothing.
     pub(super) fn insert(&mut self, offset: u64, text: &str) -> Inserted {
         let Some(end) = offset.checked_add(length(text)) else { return Inserted::Nothing };
         let old_end = self.end();

@@ -1,4 +1,5 @@
-//! However the notifications are cut, repeated, reordered or lost, in the end the view is that of the undisturbed stream.
+//! However the notifications are cut, repeated, reordered or lost, in the end the view is that of the
+//! undisturbed stream.
 
 use crate::{
     script::{self, Part, Step},

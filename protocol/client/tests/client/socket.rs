@@ -55,7 +55,8 @@ async fn stale_files_at_the_socket_path_mean_not_running() {
     };
     not_running(connect(&home).await);
     home.create().unwrap();
-    // A daemon that was killed leaves its socket and its lock file; the socket's path may also be another file.
+    // A daemon that was killed leaves its socket and its lock file; the socket's path may also be another
+    // file.
     let socket = home.socket().unwrap();
     drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
     assert!(socket.exists());

@@ -33,8 +33,8 @@ struct ShortHome {
 /// The end of a script that runs until the test's folder, in which it lies, is removed.
 const RUNS_ON: &str = "while [ -e \"$0\" ]; do sleep 0.05; done";
 
-/// Tests run one at a time: a process that one test forks would inherit another's open script, and an open script cannot be
-/// executed.
+/// Tests run one at a time: a process that one test forks would inherit another's open script, and an open
+/// script cannot be executed.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 impl ShortHome {
@@ -158,7 +158,8 @@ async fn a_running_daemon_is_not_started_again() {
     assert!(!witness.exists());
 }
 
-/// Another client starts a daemon at the same time: this one's daemon finds the lock taken and ends, and the other's answers.
+/// Another client starts a daemon at the same time: this one's daemon finds the lock taken and ends, and the
+/// other's answers.
 #[tokio::test]
 async fn the_client_whose_daemon_loses_the_lock_uses_the_other_one() {
     let place = ShortHome::new().await;

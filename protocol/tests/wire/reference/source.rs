@@ -157,7 +157,8 @@ impl Source {
     }
 }
 
-/// `of` returns a field's name on the wire, its type, and whether all fields may be absent, from its name and the rest of its line.
+/// `of` returns a field's name on the wire, its type, and whether all fields may be absent, from its name and
+/// the rest of its line.
 fn block_fields(block: &[&str], of: impl Fn(&str, &str) -> (String, String, bool)) -> Vec<Field> {
     let mut fields = Vec::new();
     let mut before = Before::default();

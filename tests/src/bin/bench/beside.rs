@@ -24,7 +24,8 @@ pub(crate) struct Beside {
     pub(crate) floor: Vec<Duration>,
 }
 
-/// Runs a task until it has sent so many requests and nothing runs. The floor runs before each answer for which `floor_at` is true.
+/// Runs a task until it has sent so many requests and nothing runs. The floor runs before each answer for
+/// which `floor_at` is true.
 pub(crate) async fn run(
     work: Work,
     mode: Mode,

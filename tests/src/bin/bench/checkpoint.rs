@@ -1,5 +1,5 @@
-//! The time of a checkpoint of 10,000 files, beside what git itself takes in the person's repository. It is off a step's path: the model is
-//! asked meanwhile.
+//! The time of a checkpoint of 10,000 files, beside what git itself takes in the person's repository. It is
+//! off a step's path: the model is asked meanwhile.
 
 use crate::{
     floor,

@@ -25,7 +25,8 @@ pub(crate) struct Loop {
     work: Work,
     number: usize,
     reply: Vec<u8>,
-    /// The environment that the daemon gives to commands. It must be the same, because a shell that loads a locale takes twice as long.
+    /// The environment that the daemon gives to commands. It must be the same, because a shell that loads a
+    /// locale takes twice as long.
     environment: BTreeMap<String, String>,
 }
 

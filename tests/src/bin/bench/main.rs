@@ -1,5 +1,5 @@
-//! Benchmarks: what durability costs. Most figures have a floor, the time of the least work that any implementation must do, measured
-//! in the same run.
+//! Benchmarks: what durability costs. Most figures have a floor, the time of the least work that any
+//! implementation must do, measured in the same run.
 //!
 //! `cargo build --release --bins && cargo run --release -p abide-tests --bin bench -- [--markdown] [GROUP...]`
 //!

@@ -1,5 +1,6 @@
-//! A model server that does as little as possible: it sends prepared answers over HTTP and notes when each request came and was
-//! answered. (The model server of the scenarios parses and keeps every request, which would dominate the measurements.)
+//! A model server that does as little as possible: it sends prepared answers over HTTP and notes when each
+//! request came and was answered. (The model server of the scenarios parses and keeps every request, which
+//! would dominate the measurements.)
 
 use serde_json::{Value, json};
 use std::{
@@ -246,7 +247,8 @@ fn calls(number: usize, calls: &[(&str, &Value)]) -> Answer {
     Answer::Whole([event(&delta, None), end("tool_calls")].concat())
 }
 
-/// A command that does nothing. The number makes each call different, so that the engine does not take them for a loop.
+/// A command that does nothing. The number makes each call different, so that the engine does not take them
+/// for a loop.
 pub(crate) fn shell_true(number: usize) -> Answer {
     call(number, "shell", &json!({ "command": format!("true {number}") }))
 }

@@ -26,7 +26,8 @@ pub(crate) async fn figures() -> Vec<Figure> {
     ]
 }
 
-/// The time of all three phases without the model, beside that of one request, one command and one synced line.
+/// The time of all three phases without the model, beside that of one request, one command and one synced
+/// line.
 async fn roa_step() -> Figure {
     const STEPS: usize = 50;
     let script = |asked: &Asked<'_>| roa(asked.number, STEPS);

@@ -1,4 +1,5 @@
-//! How long a command or a step takes in a conversation that is not in memory, so that its records have to be loaded.
+//! How long a command or a step takes in a conversation that is not in memory, so that its records have to be
+//! loaded.
 
 use crate::{
     model::{self, Model},
@@ -107,7 +108,8 @@ async fn command(setup: &Setup, id: ConversationId) -> Duration {
     asked.elapsed()
 }
 
-/// How long it takes from the start of a task to its first model request, in a conversation that is not in memory.
+/// How long it takes from the start of a task to its first model request, in a conversation that is not in
+/// memory.
 async fn step(setup: &Setup, id: ConversationId, key: &str, requests: usize) -> Duration {
     setup.unloaded().await;
     let params = StartTaskParams { conversation_id: Some(id), ..setup.task(key) };

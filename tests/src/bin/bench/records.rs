@@ -1,4 +1,5 @@
-//! Durable records per second. The floor is SQLite alone, which writes the same rows in batches of the same size.
+//! Durable records per second. The floor is SQLite alone, which writes the same rows in batches of the same
+//! size.
 
 use crate::{
     model::{self, Model},
@@ -86,8 +87,8 @@ pub(crate) async fn figures() -> Vec<Figure> {
     ]
 }
 
-/// Appends the records of `database` to a new store, without a daemon or a model. Returns the records per second, and the records per
-/// transaction.
+/// Appends the records of `database` to a new store, without a daemon or a model. Returns the records per
+/// second, and the records per transaction.
 async fn through_store(database: &Path, folder: &Path) -> (Value, usize) {
     let options = |path: &Path| abide_store::Options { path: path.to_owned(), reserve_bytes: 0, readers: 1 };
     let recorded = Store::open(options(database), Box::new(|_| ())).expect("the daemon's database");
@@ -165,7 +166,8 @@ fn bytes(rows: &[[Column; 7]]) -> usize {
     rows.iter().flatten().map(size).sum()
 }
 
-/// The number of transactions of the database so far: `iChange` of the WAL index (<https://sqlite.org/walformat.html#the_wal_index_header>).
+/// The number of transactions of the database so far: `iChange` of the WAL index
+/// (<https://sqlite.org/walformat.html#the_wal_index_header>).
 fn commits(home: &Home) -> usize {
     let mut index = home.database().into_os_string();
     index.push("-shm");

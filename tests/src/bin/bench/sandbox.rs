@@ -14,7 +14,8 @@ use std::{fs, path::Path, time::Duration};
 /// The commands of the long task: every second one runs outside of the sandbox.
 const STEPS: usize = 400;
 
-/// Tasks of one command, each in a folder of its own, so that no helper waits for it; and as many with one outside of the sandbox.
+/// Tasks of one command, each in a folder of its own, so that no helper waits for it; and as many with one
+/// outside of the sandbox.
 const FOLDERS: usize = 20;
 
 /// Between two tasks.
@@ -36,8 +37,9 @@ pub(crate) async fn figures() -> Vec<Figure> {
         Asked { number, .. } => model::done(*number),
     });
     let setup = Setup::with(model).await;
-    // Before the long tasks: ext4 does not use the inode of a removed file again for some minutes, and looks at each of them whenever it
-    // makes another one. After a thousand removed files a new folder takes 0.3 ms, not 0.03.
+    // Before the long tasks: ext4 does not use the inode of a removed file again for some minutes, and looks
+    // at each of them whenever it makes another one. After a thousand removed files a new folder takes 0.3
+    // ms, not 0.03.
     let (first_inside, first_outside) = first(&setup).await;
     let (inside, outside) = alternating(&setup).await;
     let (work_inside, work_outside) = (work(false).await, work(true).await);
@@ -113,7 +115,8 @@ async fn first(setup: &Setup) -> (Vec<Duration>, Vec<Duration>) {
     (inside, outside)
 }
 
-/// The times of the steps of a task whose model thinks, in a work tree with so many folders and files in each; in no work tree if absent.
+/// The times of the steps of a task whose model thinks, in a work tree with so many folders and files in
+/// each; in no work tree if absent.
 async fn thinking(files: Option<(usize, usize)>) -> Vec<Duration> {
     let model = Model::start(|asked| {
         #[expect(clippy::disallowed_methods, reason = "the model thinks")]
@@ -154,8 +157,8 @@ async fn work(outside: bool) -> Duration {
     (busy() - before) / u32::try_from(STEPS).unwrap_or(u32::MAX)
 }
 
-/// The time for which the machine's processors have worked, from the first line of `/proc/stat` (proc(5)): in ticks of 10 ms, of
-/// which the fourth and the fifth number are idle time.
+/// The time for which the machine's processors have worked, from the first line of `/proc/stat` (proc(5)): in
+/// ticks of 10 ms, of which the fourth and the fifth number are idle time.
 fn busy() -> Duration {
     let stat = fs::read_to_string("/proc/stat").expect("the kernel's times");
     let ticks = stat.lines().next().into_iter().flat_map(|line| line.split_whitespace().skip(1));

@@ -41,7 +41,8 @@ impl Setup {
         Self { client, daemon, model }
     }
 
-    /// A task without limits, with every call allowed. Its prompt, and so its model requests, contain `[k:KEY]`.
+    /// A task without limits, with every call allowed. Its prompt, and so its model requests, contain
+    /// `[k:KEY]`.
     pub(crate) fn task(&self, key: &str) -> StartTaskParams {
         StartTaskParams {
             message: format!("[k:{key}] Do what the script says."),

@@ -50,7 +50,8 @@ pub(crate) async fn long_figures() -> Vec<Figure> {
     ]
 }
 
-/// The times of the daemon's steps, and of the floor's, which run in between: before each step for which `floor_at` is true.
+/// The times of the daemon's steps, and of the floor's, which run in between: before each step for which
+/// `floor_at` is true.
 async fn run(
     work: Work,
     steps: usize,

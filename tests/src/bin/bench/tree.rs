@@ -1,4 +1,5 @@
-//! Sub-tasks: how long a fork and a delivery take, how much sub-tasks hold each other up, and what many of them cost.
+//! Sub-tasks: how long a fork and a delivery take, how much sub-tasks hold each other up, and what many of
+//! them cost.
 
 use crate::{
     beside::{self, KEY},
@@ -148,7 +149,8 @@ const ROOTS: usize = 64;
 const PARALLEL: [(usize, &str); 2] =
     [(2 * ROOTS * BUSY, "with open requests"), (8, "of which 8 have a place")];
 
-/// What each of 1,024 children takes more than 256 do. What grew with the square would take each four times as long.
+/// What each of 1,024 children takes more than 256 do. What grew with the square would take each four times
+/// as long.
 async fn many() -> Vec<Figure> {
     const FEW: usize = 4;
     let mut figures = Vec::new();
@@ -164,8 +166,8 @@ async fn many() -> Vec<Figure> {
     figures
 }
 
-/// The daemon's memory when each root has so many live children, and the share of each child in the time until all are. They wait for
-/// their first reply, or for a place among the model calls.
+/// The daemon's memory when each root has so many live children, and the share of each child in the time
+/// until all are. They wait for their first reply, or for a place among the model calls.
 async fn alive(each: usize, parallel: usize) -> (f64, Duration) {
     let [fork, end] = [Gate::default(), Gate::default()];
     let (may_fork, may_end) = (fork.clone(), end.clone());
@@ -185,7 +187,8 @@ async fn alive(each: usize, parallel: usize) -> (f64, Duration) {
     }
     let (began, count) = (Instant::now(), ROOTS * each);
     fork.open();
-    // A root that has not forked yet is at work too, but has no children: there are so many only if all are live.
+    // A root that has not forked yet is at work too, but has no children: there are so many only if all are
+    // live.
     let database = setup.daemon.home().database();
     wait::wait_until("all children to be live", async || ledger::at_work(&database).len() == count).await;
     let took = began.elapsed();

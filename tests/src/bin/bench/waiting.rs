@@ -78,7 +78,8 @@ async fn all_wait(client: &Client, total: usize) {
     .await;
 }
 
-/// The times from the kill until the daemon reports that all tasks wait, and until an answered task has sent its next model request.
+/// The times from the kill until the daemon reports that all tasks wait, and until an answered task has sent
+/// its next model request.
 async fn recovery(setup: &mut Setup, total: usize) -> (Duration, Duration) {
     let StartTaskReply { task_id, .. } = setup.begin("answered").await;
     all_wait(&setup.client, total + 1).await;

@@ -1,4 +1,5 @@
-//! What the driver's appends order: what they project and let go of, whom they answer, and what is done when one fails.
+//! What the driver's appends order: what they project and let go of, whom they answer, and what is done when
+//! one fails.
 
 use crate::{
     driver::{Numbered, orders, running_code},
@@ -228,7 +229,8 @@ fn a_recovery_that_cannot_be_stored_is_not_tried_again() {
     }
 }
 
-/// The stop takes the recovery with it. If the recovery is on disk after all, the stop's append contradicts it.
+/// The stop takes the recovery with it. If the recovery is on disk after all, the stop's append contradicts
+/// it.
 #[test]
 fn a_recovery_that_a_stop_has_withdrawn_is_loaded_again_if_it_is_on_disk() {
     for on_disk in [false, true] {
@@ -302,7 +304,8 @@ fn what_begins_work_takes_the_bounded_lane_and_all_else_the_urgent_one() {
     assert_eq!(Message::<Numbered>::Wake.lane(), Lane::Urgent);
 }
 
-/// The daemon that shuts down does not wait for room; the next one starts without the records that waited for it.
+/// The daemon that shuts down does not wait for room; the next one starts without the records that waited for
+/// it.
 #[test]
 fn a_daemon_that_shuts_down_gives_up_only_an_append_that_waits_for_room() {
     let mut actor = Actor::running_code();

@@ -1,4 +1,5 @@
-//! Invariants that must hold after every record. They are checked from the records alone, without asking the engine.
+//! Invariants that must hold after every record. They are checked from the records alone, without asking the
+//! engine.
 
 mod call;
 mod files;
@@ -132,7 +133,8 @@ impl Audit {
     }
 }
 
-/// Every call has exactly one result, in call order, directly after its reply; only the newest reply's results may be missing.
+/// Every call has exactly one result, in call order, directly after its reply; only the newest reply's
+/// results may be missing.
 pub(crate) fn paired(entries: &[Entry], calling: bool) {
     let mut rest = entries.iter();
     let mut before: Option<&Entry> = None;

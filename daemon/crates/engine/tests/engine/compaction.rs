@@ -205,7 +205,8 @@ fn a_step_of_roa_leaves_the_words_of_its_observation() {
     assert_eq!(lines[..3], ["Step 1: File 1 is fine.", "Step 2: File 2 is fine too.", "Step 3: Free text."]);
 }
 
-/// The observation that ends a step says what its results mean, so an old step is shortened to it before any output is left out.
+/// The observation that ends a step says what its results mean, so an old step is shortened to it before any
+/// output is left out.
 #[test]
 fn roa_shortens_steps_also_when_the_outputs_would_be_enough() {
     let mut w = World::started_with(|head| {

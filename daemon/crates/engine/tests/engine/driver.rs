@@ -92,7 +92,8 @@ pub(crate) fn running_code() -> (Driver<Numbered>, Mint, TaskId, CallId) {
     (driver, mint, task, call)
 }
 
-/// A hold lets what runs end and begins nothing; the actor stays, and its release is enough for the task to go on.
+/// A hold lets what runs end and begins nothing; the actor stays, and its release is enough for the task to
+/// go on.
 #[test]
 fn a_held_task_begins_nothing_until_its_release() {
     let mut mint = Mint::new(Timestamp(1), 1);
@@ -188,7 +189,8 @@ fn a_hold_lets_sub_tasks_of_running_code_begin_and_go_on() {
     assert!(refused.iter().any(is_refused), "{refused:?}");
 }
 
-/// Seen in the simulation: the call was allowed while the daemon drained, and no later daemon loaded the conversation to start it.
+/// Seen in the simulation: the call was allowed while the daemon drained, and no later daemon loaded the
+/// conversation to start it.
 #[test]
 fn a_sub_task_whose_call_waited_for_a_checkpoint_needs_the_next_daemon() {
     let mut mint = Mint::new(Timestamp(1), 1);

@@ -210,7 +210,8 @@ fn took(name: &str) -> CheckpointState {
     CheckpointState::Taken(TakenCheckpoint { others: None, edits: None, saved: saved(name) })
 }
 
-/// What is between two checkpoints and changed while such calls ran, the task has changed; all else somebody else has.
+/// What is between two checkpoints and changed while such calls ran, the task has changed; all else somebody
+/// else has.
 #[test]
 fn a_checkpoint_spans_the_calls_that_may_have_changed_something() {
     let mut w = with_checkpoints();
@@ -390,7 +391,8 @@ fn a_failed_append_ends_no_call_that_runs() {
     assert_eq!(window.map(|window| window.from), Some(from));
 }
 
-/// The newest checkpoint is of the files as the undo left them, so the undo counts as no change of the next step.
+/// The newest checkpoint is of the files as the undo left them, so the undo counts as no change of the next
+/// step.
 #[test]
 fn after_an_undo_the_next_checkpoint_begins_with_what_it_left() {
     let undo = RecordId(Uuid::from_u128(1));
@@ -475,7 +477,8 @@ fn a_denied_call_needs_no_checkpoint() {
     assert_eq!((due(&w), w.running()), (None, vec![(calls[1], 1)]));
 }
 
-/// A person may be asked about a call that changes nothing; one that waits for the checkpoint works, and for no sub-task.
+/// A person may be asked about a call that changes nothing; one that waits for the checkpoint works, and for
+/// no sub-task.
 #[test]
 fn only_a_call_that_may_change_something_waits_for_the_first_checkpoint() {
     let mut w = with_checkpoints();

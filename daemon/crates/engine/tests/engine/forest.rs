@@ -1,4 +1,5 @@
-//! Sub-tasks: each has its own transcript, calls, limits and state, ends with its parent, and delivers its result to it.
+//! Sub-tasks: each has its own transcript, calls, limits and state, ends with its parent, and delivers its
+//! result to it.
 
 use crate::{
     plan::{ask, complete, read, shell, wait},

@@ -1,5 +1,5 @@
-//! Interventions: a cell of the table "what the task is doing" by "what the person does" for each test. (Deaths, full disks and races:
-//! see the simulation.)
+//! Interventions: a cell of the table "what the task is doing" by "what the person does" for each test.
+//! (Deaths, full disks and races: see the simulation.)
 
 use crate::{
     plan::{Plan, ask, complete, fork, read, shell, wait, write},

@@ -7,7 +7,8 @@ use abide_engine::{
 };
 use abide_protocol::record::RecordBody;
 
-/// An actor that leaves while its task is at work would cancel the attempt, and nobody would take the task up.
+/// An actor that leaves while its task is at work would cancel the attempt, and nobody would take the task
+/// up.
 #[test]
 fn an_actor_leaves_when_nobody_needs_it_and_not_before() {
     let mut actor = Actor::running_code();

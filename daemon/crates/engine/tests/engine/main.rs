@@ -1,5 +1,5 @@
-//! The engine, proved without anything outside it: a history, a clock that stands still until told, and people and a world
-//! played by the tests. Every append of every test goes through `audit`.
+//! The engine, proved without anything outside it: a history, a clock that stands still until told, and
+//! people and a world played by the tests. Every append of every test goes through `audit`.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! Records that this version would not write. Folding never refuses them, and a model is never sent a call without its result.
+//! Records that this version would not write. Folding never refuses them, and a model is never sent a call
+//! without its result.
 
 use crate::{
     plan::{read, shell},

@@ -145,7 +145,8 @@ pub(crate) fn read_call(call: &CallBlock) -> CallAssessed {
     plan(&call.tool, call.arguments.clone(), effect).assessed(call.id)
 }
 
-/// The assessments of a reply's calls: those of the plans, and those read in its text, which may be the same plans.
+/// The assessments of a reply's calls: those of the plans, and those read in its text, which may be the same
+/// plans.
 pub(crate) fn assess_all(plans: &[Plan], ids: &[CallId], reading: &Reading) -> Vec<CallAssessed> {
     let mut listed = plans.iter();
     let of_read = |call: &CallBlock| {

@@ -1,10 +1,12 @@
-//! Simulates a whole daemon in one thread: the real engine and the real driver of one conversation, on a simulated store, clock,
-//! model, tools and people, all drawn from one seed. One run is a life. Between any two events the daemon may die or the disk fill up,
-//! and outcomes arrive late, twice and in any order. `audit` checks every record. What the model and the people receive is compared
-//! with what the simulated tools did and what is on disk.
+//! Simulates a whole daemon in one thread: the real engine and the real driver of one conversation, on a
+//! simulated store, clock, model, tools and people, all drawn from one seed. One run is a life. Between any
+//! two events the daemon may die or the disk fill up, and outcomes arrive late, twice and in any order.
+//! `audit` checks every record. What the model and the people receive is compared with what the simulated
+//! tools did and what is on disk.
 //!
 //! * `ABIDE_SIM_SEED=n` runs the life of one seed and prints its events;
-//! * `ABIDE_SIM_SEEDS=n` runs the lives of the first `n` seeds; with `ABIDE_SIM_FROM=m`, those of them from seed `m` on.
+//! * `ABIDE_SIM_SEEDS=n` runs the lives of the first `n` seeds; with `ABIDE_SIM_FROM=m`, those of them from
+//!   seed `m` on.
 
 mod actor;
 mod code;

@@ -1,5 +1,6 @@
-//! HistorySnapshots: reading from one comes to the same state as reading all records, and its stored form does not change unnoticed.
-//! (Each restart in these tests, and each in the simulation, compares the two; see `world` and `sim`.)
+//! HistorySnapshots: reading from one comes to the same state as reading all records, and its stored form
+//! does not change unnoticed. (Each restart in these tests, and each in the simulation, compares the two; see
+//! `world` and `sim`.)
 
 use crate::{
     plan::{ask, read, shell, update},
@@ -97,7 +98,8 @@ fn records() -> Vec<NewRecord> {
     (10..).zip(bodies).map(|(n, (task, body))| record(n, task, body)).collect()
 }
 
-/// `ABIDE_BLESS=1` writes the file. A difference is a change of the form: raise [`HistorySnapshot::FORM`] and name the file for it.
+/// `ABIDE_BLESS=1` writes the file. A difference is a change of the form: raise [`HistorySnapshot::FORM`] and
+/// name the file for it.
 #[test]
 fn the_stored_form_has_a_number() {
     let records = records();

@@ -248,7 +248,8 @@ impl World {
             .find_map(|r| if let RecordBody::Notice(n) = &r.body { Some(n.text.as_str()) } else { None })
     }
 
-    /// The transcript, one word for each entry: `user`, `note`, `partial`, `reply`, `read:ok`, `shell:failed`.
+    /// The transcript, one word for each entry: `user`, `note`, `partial`, `reply`, `read:ok`,
+    /// `shell:failed`.
     pub(crate) fn transcript(&self) -> Vec<String> {
         let word = |entry: &Entry| match entry {
             Entry::User(_) => "user".to_owned(),

@@ -49,8 +49,8 @@ enum Role {
     Assistant,
 }
 
-/// Nothing follows the messages: another `tool_choice` would make the provider's cache of the messages useless, and there is no field
-/// for a schema of the reply.
+/// Nothing follows the messages: another `tool_choice` would make the provider's cache of the messages
+/// useless, and there is no field for a schema of the reply.
 #[derive(Serialize)]
 struct Tail {}
 
@@ -84,7 +84,8 @@ fn head(model: &str, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
     replay::open_list(&head, "messages")
 }
 
-/// The API requires a limit and rejects one above the model's own, so the limit is chosen by the model's name.
+/// The API requires a limit and rejects one above the model's own, so the limit is chosen by the model's
+/// name.
 fn most_output(model: &str) -> u32 {
     if model.contains("claude-3-7") {
         32_000
@@ -174,8 +175,8 @@ fn blocks<'a>(reply: &'a Reply, native: bool, same_api: bool) -> Vec<Kind<'a>> {
     if kinds.iter().all(|kind| matches!(kind, Kind::Thinking { .. })) { Vec::new() } else { kinds }
 }
 
-/// Marks the ends of the prefixes shared with the last and with the next request. Returns how many messages come before all
-/// marks, now and in every later request: the last message may grow, and the marks move.
+/// Marks the ends of the prefixes shared with the last and with the next request. Returns how many messages
+/// come before all marks, now and in every later request: the last message may grow, and the marks move.
 fn mark_for_cache(messages: &mut [Indexed<Message<'_>>]) -> usize {
     let mut settled = messages.len().saturating_sub(1);
     let last =

@@ -1,4 +1,5 @@
-//! The proxy that the environment names for an address, for messages about it. (The HTTP client reads the same variables.)
+//! The proxy that the environment names for an address, for messages about it. (The HTTP client reads the
+//! same variables.)
 
 use crate::quote::quote;
 use hyper_util::client::proxy::matcher::Matcher;

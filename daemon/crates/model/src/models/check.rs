@@ -11,7 +11,8 @@ use abide_protocol::{record::ModelErrorKind, shape::RequestShape, transcript::En
 use std::{sync::Arc, time::Duration};
 use tokio::sync::oneshot;
 
-/// Longer than for a loaded model: the server may have to load this one first. Shorter than the 60 s that a client waits for a reply.
+/// Longer than for a loaded model: the server may have to load this one first. Shorter than the 60 s that a
+/// client waits for a reply.
 const TIMEOUT: Duration = Duration::from_secs(50);
 /// Models that reason need some tokens before any text; the request is dropped at the first delta.
 const MAX_TOKENS: u32 = 64;
@@ -42,8 +43,8 @@ impl Models {
         self.models_of(provider).await?.into_iter().next().ok_or_else(none)
     }
 
-    /// Sends a short prompt and drops the request when the first delta comes. A provider that needs a key and has none is not
-    /// asked.
+    /// Sends a short prompt and drops the request when the first delta comes. A provider that needs a key and
+    /// has none is not asked.
     ///
     /// # Errors
     /// Why no reply came.

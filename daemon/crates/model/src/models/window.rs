@@ -1,5 +1,5 @@
-//! How many tokens a model server really reads: often far fewer than the model could. Whoever runs a server at home may not know, and some
-//! servers drop the beginning of a longer conversation without a word.
+//! How many tokens a model server really reads: often far fewer than the model could. Whoever runs a server
+//! at home may not know, and some servers drop the beginning of a longer conversation without a word.
 
 use super::Models;
 use crate::{http::Peer, near};
@@ -55,9 +55,10 @@ impl Software {
 }
 
 impl Models {
-    /// The window that the server of `provider/model` gives it now. `None` if the server does not tell, or not within two seconds. What
-    /// only a person's own servers know is asked without a key, and only where one may run: on this machine or in a private network.
-    /// Elsewhere only the list of models is asked, as [`Self::models_of`] does.
+    /// The window that the server of `provider/model` gives it now. `None` if the server does not tell, or
+    /// not within two seconds. What only a person's own servers know is asked without a key, and only where
+    /// one may run: on this machine or in a private network. Elsewhere only the list of models is asked, as
+    /// [`Self::models_of`] does.
     pub async fn window(&self, model: &str) -> Option<Window> {
         let (provider, model) = self.find(model).ok()?;
         let peer = self.peer(provider, model);
@@ -80,8 +81,8 @@ impl Models {
     }
 }
 
-/// The model that is loaded has its window in the list of processes. One that is not loaded has one only if its Modelfile sets it: the
-/// server's default is not told.
+/// The model that is loaded has its window in the list of processes. One that is not loaded has one only if
+/// its Modelfile sets it: the server's default is not told.
 async fn ollama(peer: &Peer<'_>) -> Option<Window> {
     let running = ask(peer, "/api/ps").await?;
     let models = running.get("models")?.as_array()?;

@@ -1,4 +1,5 @@
-//! The body of a request. Messages come last and in order, so that a longer conversation begins with the bytes of a shorter one.
+//! The body of a request. Messages come last and in order, so that a longer conversation begins with the
+//! bytes of a shorter one.
 
 use crate::{
     api::Api,
@@ -65,7 +66,8 @@ enum Message<'a> {
     Assistant(Assistant<'a>),
 }
 
-/// The fields that do not belong to the prompt: one that a provider may refuse, and one that differs between the phases of a step.
+/// The fields that do not belong to the prompt: one that a provider may refuse, and one that differs between
+/// the phases of a step.
 #[derive(Serialize)]
 struct Tail {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,8 +97,9 @@ impl<'a> From<&'a OutputSchema> for ResponseFormat<'a> {
     }
 }
 
-/// The request as JSON. `by_openai`: for OpenAI itself, whose newer models want the limit under its newer name. `schema`: that of the
-/// reply, if the provider is to enforce it. `counts`: asks for the counts of tokens.
+/// The request as JSON. `by_openai`: for OpenAI itself, whose newer models want the limit under its newer
+/// name. `schema`: that of the reply, if the provider is to enforce it. `counts`: asks for the counts of
+/// tokens.
 pub(super) fn body(
     model: &str,
     request: &ModelRequest,
@@ -171,7 +174,8 @@ fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Mess
     Messages { all, settled }
 }
 
-/// Many chat templates want user and assistant to alternate, so words to the model in a row become one message.
+/// Many chat templates want user and assistant to alternate, so words to the model in a row become one
+/// message.
 fn push_user<'a>(messages: &mut Vec<Indexed<Message<'a>>>, since: usize, text: &'a str) {
     match messages.last_mut() {
         Some(Indexed { message: Message::Plain { role: "user", content }, .. }) => {

@@ -54,7 +54,8 @@ impl<'a> Item<'a> {
         Self::Plain(Plain::FunctionCallOutput { call_id, output: replay::result_text(text) })
     }
 
-    /// The items of an earlier reply. `native`: it came from the same API and model; `same_api`: the API knows the ids of its calls.
+    /// The items of an earlier reply. `native`: it came from the same API and model; `same_api`: the API
+    /// knows the ids of its calls.
     pub(super) fn of_reply(reply: &'a Reply, native: bool, same_api: bool) -> Vec<Self> {
         let mut items = Vec::new();
         // The API rejects a reasoning item without the item that it led to.

@@ -1,4 +1,5 @@
-//! The body of a request. Input items come last and in order, so that a longer conversation begins with the bytes of a shorter one.
+//! The body of a request. Input items come last and in order, so that a longer conversation begins with the
+//! bytes of a shorter one.
 
 use super::item::Item;
 use crate::{

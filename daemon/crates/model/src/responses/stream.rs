@@ -41,7 +41,8 @@ struct Item {
     section: u64,
 }
 
-/// What events call an item. Some servers give no index, some give all items the same one, and some change the id.
+/// What events call an item. Some servers give no index, some give all items the same one, and some change
+/// the id.
 #[derive(Clone, Default)]
 struct Name {
     index: Option<u64>,
@@ -258,7 +259,8 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Whether an item of this name has ended with the same bytes: a call that is repeated must not run again.
+    /// Whether an item of this name has ended with the same bytes: a call that is repeated must not run
+    /// again.
     fn has_ended(&self, name: &Name, kind: Kind, raw: &RawValue) -> bool {
         let mut ended =
             self.items.iter().filter(|item| item.kind == kind && item.is_done && name.fits(&item.name));
@@ -356,7 +358,8 @@ impl Decode for Decoder<'_> {
         let blocks = self.reply.finish(stop_reason);
         overflow::check(self.reason.as_deref(), &blocks)?;
         Ok(Reply {
-            // The API rejects some items without their neighbours, so of a partial reply only the text goes back.
+            // The API rejects some items without their neighbours, so of a partial reply only the text goes
+            // back.
             blocks: if is_whole { blocks } else { replay::plain(blocks) },
             api: Api::OpenaiResponses.name().to_owned(),
             model: model.to_owned(),

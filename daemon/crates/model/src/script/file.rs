@@ -22,8 +22,9 @@ impl Script {
     }
 }
 
-/// One reply. Texts and the strings in `json` and in arguments may hold `{{answer}}` (of the last question), `{{result}}` (of the last call),
-/// `{{result:TOOL}}` (of that tool's last call), `{{ends}}` (what sub-tasks have reported, a line each) and `{{user}}`, each with `|default`, used if there is none.
+/// One reply. Texts and the strings in `json` and in arguments may hold `{{answer}}` (of the last question),
+/// `{{result}}` (of the last call), `{{result:TOOL}}` (of that tool's last call), `{{ends}}` (what sub-tasks
+/// have reported, a line each) and `{{user}}`, each with `|default`, used if there is none.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ScriptedReply {
@@ -61,7 +62,8 @@ pub(super) struct When {
     pub(super) says: Option<String>,
     /// A note to the model contains this, at any time.
     pub(super) noted: Option<String>,
-    /// The task is in this phase: the newest note of a phase that begins with `Phase: `, as the built-in ones do, names it.
+    /// The task is in this phase: the newest note of a phase that begins with `Phase: `, as the built-in ones
+    /// do, names it.
     pub(super) phase: Option<String>,
 }
 

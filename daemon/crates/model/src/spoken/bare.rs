@@ -11,7 +11,8 @@ use abide_protocol::{spelling, transcript::ToolSpec};
 /// So many bytes at the end of a text are looked at for calls.
 const MAX_LOOK: usize = 8 * 1024;
 
-/// JSON or Python calls as a whole text. JSON in the form of a call that names no tool of the request may be an answer.
+/// JSON or Python calls as a whole text. JSON in the form of a call that names no tool of the request may be
+/// an answer.
 pub(super) fn read(text: &str, tools: &[ToolSpec]) -> Option<Vec<Spoken>> {
     let is_known = |call: &Spoken| spelling::tool(tools, &call.name).is_some();
     if let Some(objects) = objects(text) {

@@ -50,8 +50,8 @@ impl<'a> Cursor<'a> {
         Some(before)
     }
 
-    /// A value between tags: it ends where `close` comes and then one of `next`, so that it may hold `close` itself. One newline at
-    /// each end belongs to the tags.
+    /// A value between tags: it ends where `close` comes and then one of `next`, so that it may hold `close`
+    /// itself. One newline at each end belongs to the tags.
     pub(super) fn value(&mut self, close: &str, next: &[&str]) -> Option<&'a str> {
         let ends = |at: usize| {
             let behind = self.rest[at + close.len()..].trim_start();

@@ -105,7 +105,8 @@ pub(super) fn read<'t>(text: &'t str, tools: &[ToolSpec]) -> Form<'t> {
     }
 }
 
-/// Whether a call begins here in the middle of a line, and the line goes on behind it: it is a part of a sentence.
+/// Whether a call begins here in the middle of a line, and the line goes on behind it: it is a part of a
+/// sentence.
 fn is_quoted(before: &str, from: &str) -> bool {
     let has_words = |line: Option<&str>| line.is_some_and(|line| !line.trim().is_empty());
     let mut at = Cursor { rest: from };
@@ -135,7 +136,8 @@ fn tagged(text: &str) -> Option<Vec<Spoken>> {
 fn unit(at: &mut Cursor<'_>) -> Option<Vec<Spoken>> {
     if let Some((open, close)) = WRAPPERS.iter().find(|(open, _)| at.eat(open)) {
         let calls = inside(at)?;
-        // The end of the text may have taken the place of the last tag. Some models write the next tag in its place.
+        // The end of the text may have taken the place of the last tag. Some models write the next tag in its
+        // place.
         let is_closed = at.eat(close) || at.is_over() || at.rest.trim_start().starts_with(open);
         return (is_closed && !calls.is_empty()).then_some(calls);
     }
@@ -169,7 +171,8 @@ fn inside(at: &mut Cursor<'_>) -> Option<Vec<Spoken>> {
     }
 }
 
-/// A name with what follows it: `name[ARGS]{…}`, `name{…}`, `name(a=1)`, or the keys and values of its arguments between tags.
+/// A name with what follows it: `name[ARGS]{…}`, `name{…}`, `name(a=1)`, or the keys and values of its
+/// arguments between tags.
 fn named(at: &mut Cursor<'_>) -> Option<Spoken> {
     let start = *at;
     let name = at.word()?.to_owned();
@@ -245,7 +248,8 @@ fn with_fields(name: String, fields: serde_json::Map<String, serde_json::Value>)
     Spoken { name, arguments: serde_json::Value::from(fields).to_string() }
 }
 
-/// A call between the tokens of its model: `begin kind sep name`, then JSON in a fence; or `begin name sep JSON`.
+/// A call between the tokens of its model: `begin kind sep name`, then JSON in a fence; or
+/// `begin name sep JSON`.
 fn between_tokens(at: &mut Cursor<'_>) -> Option<Spoken> {
     at.eat_any(CALL_BEGINS).then_some(())?;
     let first = at.until(CALL_SEPARATES)?.trim();
@@ -269,7 +273,8 @@ fn between_tokens(at: &mut Cursor<'_>) -> Option<Spoken> {
     Some(Spoken { name: name.to_owned(), arguments })
 }
 
-/// A message to a tool in a channel: `<|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>`.
+/// A message to a tool in a channel:
+/// `<|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>`.
 fn channel(at: &mut Cursor<'_>) -> Option<Spoken> {
     at.blank();
     (at.rest.starts_with("<|start|>assistant") || at.rest.starts_with("<|channel|>")).then_some(())?;

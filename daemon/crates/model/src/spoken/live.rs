@@ -1,5 +1,5 @@
-//! The text of a reply while it streams: reasoning is told apart, and the markup of calls is held back. The whole reply has what is held
-//! back too early.
+//! The text of a reply while it streams: reasoning is told apart, and the markup of calls is held back. The
+//! whole reply has what is held back too early.
 
 use super::{
     marker::{self, CodeTracker, Match},

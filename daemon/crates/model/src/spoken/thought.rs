@@ -25,7 +25,8 @@ pub(super) struct Split {
     pub(super) answer: String,
 }
 
-/// The reasoning that a text begins with, and the rest. Reasoning without an end is the whole text. `None`: there is none.
+/// The reasoning that a text begins with, and the rest. Reasoning without an end is the whole text. `None`:
+/// there is none.
 pub(super) fn split(text: &str) -> Option<Split> {
     let (mut thoughts, mut said, mut rest) = (Vec::new(), Vec::new(), text);
     loop {
@@ -67,7 +68,8 @@ fn inside<'t>(text: &'t str, tags: &[(&str, &str)]) -> Option<(&'t str, &'t str)
     Some((&inside[..at], &inside[at + length..]))
 }
 
-/// A text with an end of reasoning, the beginning of which was in the prompt. The end stands at an end of its line and not within code.
+/// A text with an end of reasoning, the beginning of which was in the prompt. The end stands at an end of its
+/// line and not within code.
 fn lone_end(text: &str) -> Option<Split> {
     let (at, (open, close)) = TAGS
         .iter()

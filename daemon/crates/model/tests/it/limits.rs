@@ -129,7 +129,8 @@ async fn the_wait_is_read_from_headers() {
             "",
             Some(2 * HOUR),
         ),
-        // `Retry-After` goes first; the longest of the others counts for a usage limit, the body's for another one.
+        // `Retry-After` goes first; the longest of the others counts for a usage limit, the body's for
+        // another one.
         (&[("retry-after", "7"), ("x-ratelimit-reset-tokens", "6m0s")], usage, Some(7_000)),
         (&[("x-ratelimit-reset-tokens", "6m0s")], usage, Some(360_000)),
         (&[("x-ratelimit-reset-tokens", "6m0s")], r#"{"error":"try again in 2s"}"#, Some(2_000)),

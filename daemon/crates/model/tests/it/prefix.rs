@@ -83,8 +83,8 @@ async fn each_request_begins_with_the_one_before() {
     }
 }
 
-/// The cached beginning changes no byte of the next request: not if an entry adds a message, not if it extends one, and not if
-/// earlier entries are rewritten.
+/// The cached beginning changes no byte of the next request: not if an entry adds a message, not if it
+/// extends one, and not if earlier entries are rewritten.
 #[tokio::test]
 async fn the_cached_beginning_changes_no_request() {
     for api in [Api::OpenaiChat, Api::OpenaiResponses, Api::Anthropic] {
@@ -161,7 +161,8 @@ async fn the_end_of_the_last_request_stays_marked() {
     assert_eq!(marked(&sent(Api::Anthropic, after(Api::Anthropic, 2)).await.json()), [2, 4]);
 }
 
-/// Many servers refuse calls and results in a request that declares no tool: a question after an agent's work, for example.
+/// Many servers refuse calls and results in a request that declares no tool: a question after an agent's
+/// work, for example.
 #[tokio::test]
 async fn without_tools_no_call_is_sent() {
     for api in [Api::OpenaiChat, Api::OpenaiResponses, Api::Anthropic] {
@@ -179,7 +180,8 @@ async fn without_tools_no_call_is_sent() {
     }
 }
 
-/// Some servers count the calls of each reply from 0. Call and result are sent with Abide's own id from the second time on.
+/// Some servers count the calls of each reply from 0. Call and result are sent with Abide's own id from the
+/// second time on.
 #[tokio::test]
 async fn ids_that_repeat_are_made_unique_without_changing_what_was_sent() {
     let repeats = |api, steps| {

@@ -146,7 +146,8 @@ async fn reasoning_text_calls_and_usage() {
     assert_eq!(reply.usage, expected);
 }
 
-/// Items are sent back to the same model byte for byte and in order, and to another one as plain text without reasoning.
+/// Items are sent back to the same model byte for byte and in order, and to another one as plain text without
+/// reasoning.
 #[tokio::test]
 async fn items_go_back_verbatim_to_the_same_model_only() {
     let server = Server::start(vec![
@@ -176,7 +177,8 @@ async fn items_go_back_verbatim_to_the_same_model_only() {
     assert!(!seen[2].text().contains("gAAA"), "{}", seen[2].text());
 }
 
-/// OpenAI rejects a reasoning item without the item that it led to, so of a partial reply only the text goes back.
+/// OpenAI rejects a reasoning item without the item that it led to, so of a partial reply only the text goes
+/// back.
 #[tokio::test]
 async fn a_partial_reply_keeps_its_text_and_drops_calls_and_items() {
     let half = r#"{"type":"function_call","id":"fc_1","status":"in_progress","name":"read","call_id":"call_1","arguments":"{\"path"}"#;
@@ -283,7 +285,8 @@ async fn servers_that_imitate_the_api_loosely_are_understood() {
     assert_eq!(reply_of(&events).await.reasoning(), "hm");
 }
 
-/// Reasoning goes back only if the provider can read it (nothing is stored there), and only with the item that it led to.
+/// Reasoning goes back only if the provider can read it (nothing is stored there), and only with the item
+/// that it led to.
 #[tokio::test]
 async fn some_reasoning_does_not_go_back() {
     let bare = r#"{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":null}"#;
@@ -327,7 +330,8 @@ async fn the_end_of_an_item_counts() {
     assert_eq!(ask_once(API, answer(&events)).await.error().kind, Kind::Malformed);
 }
 
-/// What a model may write and a server may not accept is replaced within its item: a name, arguments, an id that came before.
+/// What a model may write and a server may not accept is replaced within its item: a name, arguments, an id
+/// that came before.
 #[tokio::test]
 async fn a_call_goes_back_in_a_form_that_every_server_accepts() {
     let call = |name: &str, arguments: &str| {
@@ -411,7 +415,8 @@ fn refusal(message: &str) -> Answer {
     Answer::Whole { status: 400, headers, body: body.to_string().into_bytes() }
 }
 
-/// OpenAI's own models without reasoning refuse the request for it: they are asked without it, in the same attempt.
+/// OpenAI's own models without reasoning refuse the request for it: they are asked without it, in the same
+/// attempt.
 #[tokio::test]
 async fn a_model_without_reasoning_is_not_asked_for_it() {
     let said = || answer(&[done(0, MESSAGE), completed()]);
@@ -429,7 +434,8 @@ async fn a_model_without_reasoning_is_not_asked_for_it() {
     assert_eq!(ask(&models, other).await.error().kind, Kind::BadRequest, "another fault");
 }
 
-/// Encrypted reasoning is bound to the account that got it. After another key the same attempt goes on without it.
+/// Encrypted reasoning is bound to the account that got it. After another key the same attempt goes on
+/// without it.
 #[tokio::test]
 async fn reasoning_that_the_provider_cannot_read_any_more_is_left_out() {
     let unreadable = || {

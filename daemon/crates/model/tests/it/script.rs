@@ -42,8 +42,8 @@ impl Run {
     }
 }
 
-/// Plays the demo as the engine does: a request, its calls, their results, the next request. Each request goes to a new `Models`,
-/// as after a restart of the daemon.
+/// Plays the demo as the engine does: a request, its calls, their results, the next request. Each request
+/// goes to a new `Models`, as after a restart of the daemon.
 async fn run_demo(mut answer: impl FnMut(&CallBlock) -> (bool, &'static str)) -> Run {
     let mut entries = vec![Entry::User("show me".to_owned())];
     let begin = Instant::now();

@@ -224,8 +224,8 @@ async fn read_request(connection: usize, stream: &mut TcpStream) -> Option<Seen>
     Some(Seen { connection, path, headers, body })
 }
 
-/// Starts a server with a self-signed certificate; returns its port. It serves until the test's process ends, one client at a
-/// time.
+/// Starts a server with a self-signed certificate; returns its port. It serves until the test's process ends,
+/// one client at a time.
 pub(crate) fn self_signed() -> u16 {
     use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
     let certificate = CertificateDer::from(&include_bytes!("certificate/localhost.der")[..]);

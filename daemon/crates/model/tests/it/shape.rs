@@ -29,7 +29,8 @@ fn shaped(shape: RequestShape) -> ModelRequest {
     ModelRequest { tools: Arc::new([tool("read")]), shape, ..request(vec![Entry::User("hi".to_owned())]) }
 }
 
-/// Whether calls are allowed differs from phase to phase: it follows the messages, and nothing before them changes.
+/// Whether calls are allowed differs from phase to phase: it follows the messages, and nothing before them
+/// changes.
 #[tokio::test]
 async fn whether_calls_are_allowed_is_written_after_the_messages() {
     for (api, tail) in [
@@ -48,7 +49,8 @@ async fn whether_calls_are_allowed_is_written_after_the_messages() {
     }
 }
 
-/// The schema of the replies is the same in all of a task's requests: it precedes the messages, with what else they share.
+/// The schema of the replies is the same in all of a task's requests: it precedes the messages, with what
+/// else they share.
 #[tokio::test]
 async fn the_schema_is_written_before_the_messages() {
     let schema = r#""response_format":{"type":"json_schema","json_schema":{"name":"plan","schema":{"type":"object", "required":["z","a"]},"strict":false}}"#;

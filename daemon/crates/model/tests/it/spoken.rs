@@ -292,7 +292,8 @@ async fn a_reply_that_says_it_has_calls_and_has_none_has_lost_them() {
     }
 }
 
-/// Without tools, where calls are forbidden, where the text has a form of its own, and beside calls of the API.
+/// Without tools, where calls are forbidden, where the text has a form of its own, and beside calls of the
+/// API.
 #[tokio::test]
 async fn a_text_is_read_only_where_calls_may_be_in_it() {
     let text = format!("<tool_call>{READ}</tool_call>");
@@ -387,7 +388,8 @@ async fn reasoning_and_markup_are_told_apart_while_they_stream() {
     assert_eq!((reply.text().as_str(), reply.reasoning().as_str()), ("I read it.", "Hm."));
 }
 
-/// The server gets back a call with its result, and no markup; the longer request begins with the bytes of the shorter one.
+/// The server gets back a call with its result, and no markup; the longer request begins with the bytes of
+/// the shorter one.
 #[tokio::test]
 async fn a_call_from_a_text_goes_back_as_a_call() {
     let server = Server::start(vec![said(&format!("I look.\n<tool_call>{READ}</tool_call>"))]).await;

@@ -28,7 +28,8 @@ fn text(api: Api, json: &str) -> String {
     }
 }
 
-/// The event with the stop reason and this usage, in the API's own field names: `INPUT` and `OUTPUT` stand for their values.
+/// The event with the stop reason and this usage, in the API's own field names: `INPUT` and `OUTPUT` stand
+/// for their values.
 fn stop(api: Api, input: &str, output: &str) -> String {
     match api.name() {
         "anthropic" => format!(
@@ -89,7 +90,8 @@ async fn only_content_resets_the_stall_timeout() {
     }
 }
 
-/// A server on this machine reads a prompt for as long as it must, before its headers and after them, but not for ever.
+/// A server on this machine reads a prompt for as long as it must, before its headers and after them, but not
+/// for ever.
 #[tokio::test]
 async fn a_reply_from_near_may_take_long_to_begin() {
     for api in APIS {
@@ -269,7 +271,8 @@ async fn a_document_is_whole_by_itself() {
     }
 }
 
-/// Some servers send a stop reason with each piece: a reply may go on for longer than the wait after the last.
+/// Some servers send a stop reason with each piece: a reply may go on for longer than the wait after the
+/// last.
 #[tokio::test]
 async fn content_after_a_stop_reason_is_waited_for() {
     let piece = |text: &str| {

@@ -1,4 +1,5 @@
-//! Parts of a stream that make no sense are left out and kept as traces; an attempt fails only if its reply cannot be completed.
+//! Parts of a stream that make no sense are left out and kept as traces; an attempt fails only if its reply
+//! cannot be completed.
 
 use crate::{
     ask::{KEY, Outcome, ask, ask_once, config, delta, finish, hello, models, stream},
@@ -100,7 +101,8 @@ async fn malformed_events_are_left_out_over_openai_responses() {
     assert_eq!((traces(&outcome).len(), outcome.reply().text().as_str()), (1, "Hello"));
 }
 
-/// The end of an item repeats its deltas; without it a call does not run, and a text goes back without the item.
+/// The end of an item repeats its deltas; without it a call does not run, and a text goes back without the
+/// item.
 #[tokio::test]
 async fn over_openai_responses_the_end_of_an_item_makes_up_for_a_lost_piece() {
     let call = |arguments: &str| {

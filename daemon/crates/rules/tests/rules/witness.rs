@@ -1,4 +1,5 @@
-//! The system as a witness: a command that a rule allows executes the program that it names, and no other one.
+//! The system as a witness: a command that a rule allows executes the program that it names, and no other
+//! one.
 
 #![expect(clippy::disallowed_methods, reason = "the test itself starts what it witnesses")]
 

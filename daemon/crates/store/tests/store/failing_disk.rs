@@ -1,4 +1,5 @@
-//! Disks that are full, and disks that fail. Each test runs in a process of its own, under limits that apply to it alone.
+//! Disks that are full, and disks that fail. Each test runs in a process of its own, under limits that apply
+//! to it alone.
 
 use super::support::*;
 use abide_protocol::{RecordId, Seq, Timestamp, record::RecordBody};

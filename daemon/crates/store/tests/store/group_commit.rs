@@ -17,8 +17,8 @@ fn poll_once<F: Future>(future: &mut Pin<Box<F>>) {
     assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
 }
 
-/// A store with conversations 1 and 2 whose writer has committed a third one and is blocked in the sink. Each message sent lets it
-/// publish one append, the third conversation's first.
+/// A store with conversations 1 and 2 whose writer has committed a third one and is blocked in the sink. Each
+/// message sent lets it publish one append, the third conversation's first.
 async fn standing_still(home: &Home) -> (Store, Sender<()>) {
     let (go, wait) = channel::<()>();
     let sink = move |_: &Committed| wait.recv().unwrap();

@@ -5,7 +5,8 @@ use rusqlite::Connection;
 
 const FORM: u32 = 3;
 
-/// A conversation with two tasks, whose records have the ids 1 to 6; task 3 begins the first, task 5 the second.
+/// A conversation with two tasks, whose records have the ids 1 to 6; task 3 begins the first, task 5 the
+/// second.
 async fn two_tasks(store: &Store) -> ConversationId {
     let id = begin(store, 1, 1).await;
     store.append(append(id, vec![record(2, None, notice("before"))])).await.unwrap();

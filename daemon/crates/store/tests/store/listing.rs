@@ -80,7 +80,8 @@ async fn records_change_the_conversations_row() {
     );
 }
 
-/// Else each archived conversation would be the newest, and one that is brought back would be above all others.
+/// Else each archived conversation would be the newest, and one that is brought back would be above all
+/// others.
 #[tokio::test]
 async fn an_archived_conversation_keeps_its_place_in_lists() {
     let home = Home::new();

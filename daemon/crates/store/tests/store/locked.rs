@@ -16,7 +16,8 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// The writer waits for a lock for 5 seconds. Then work is held and tried again, and the disk is not taken for a broken one.
+/// The writer waits for a lock for 5 seconds. Then work is held and tried again, and the disk is not taken
+/// for a broken one.
 #[tokio::test]
 async fn all_work_waits_while_another_process_holds_the_database() {
     let home = Home::new();

@@ -425,7 +425,8 @@ async fn a_database_is_examined_and_copied_while_it_is_used() {
     assert!(error.contains("not a database of Abide"), "{error}");
 }
 
-/// Each release with a new schema has a database here, written by `write_fixture` before it: the first is that of 0.1.0.
+/// Each release with a new schema has a database here, written by `write_fixture` before it: the first is
+/// that of 0.1.0.
 #[tokio::test]
 async fn databases_of_every_schema_open() {
     let home = Home::new();
@@ -470,7 +471,8 @@ fn fixture(schema: i64) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/schema{schema}.db"))
 }
 
-/// With statistics of a database that had one conversation, SQLite reads the records of all conversations for each of them.
+/// With statistics of a database that had one conversation, SQLite reads the records of all conversations for
+/// each of them.
 #[tokio::test]
 async fn no_statistics_mislead_the_choice_of_an_index() {
     let home = Home::new();

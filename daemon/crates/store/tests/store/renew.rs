@@ -1,4 +1,5 @@
-//! Damaged pages: what is derived from the records, and every index, is made anew; of a database that is cut off the rest is salvaged.
+//! Damaged pages: what is derived from the records, and every index, is made anew; of a database that is cut
+//! off the rest is salvaged.
 
 use super::{rebuild::story, support::*};
 use abide_protocol::{

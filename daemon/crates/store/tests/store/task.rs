@@ -185,7 +185,8 @@ async fn a_tree_with_more_tasks_than_are_read_has_its_root() {
     assert!(agents.iter().any(|agent| agent.task.id == task_id(1)));
 }
 
-/// An append may change only what people have to answer, or only a task's status: lists and the inbox show it all the same.
+/// An append may change only what people have to answer, or only a task's status: lists and the inbox show it
+/// all the same.
 #[tokio::test]
 async fn every_change_that_people_see_is_published() {
     let home = Home::new();

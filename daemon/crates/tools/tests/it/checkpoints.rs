@@ -891,8 +891,8 @@ fn where_no_checkpoint_can_be_made_it_is_said_why() {
     site.ground.tools.checkpoints().can(&site.place).unwrap();
 }
 
-/// Of a file that is too large, of one that cannot be read, and of a repository within the work tree no checkpoint has the content. The
-/// rest is shown and taken back.
+/// Of a file that is too large, of one that cannot be read, and of a repository within the work tree no
+/// checkpoint has the content. The rest is shown and taken back.
 #[test]
 fn what_cannot_be_kept_is_named_and_the_rest_is_taken_back() {
     let mut site = Site::repository();

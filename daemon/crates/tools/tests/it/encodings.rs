@@ -1,4 +1,5 @@
-//! Files that are not plain UTF-8 with LF: what is read is their text, and an edit changes only what it names.
+//! Files that are not plain UTF-8 with LF: what is read is their text, and an edit changes only what it
+//! names.
 
 use crate::ground::{Ground, data};
 use abide_protocol::{inbox::Changed, record::Permission};

@@ -28,7 +28,8 @@ use std::{
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// The program of `tests/process`; `ABIDE_TEST_PROCESS` names a copy, for a user who cannot reach the original.
+/// The program of `tests/process`; `ABIDE_TEST_PROCESS` names a copy, for a user who cannot reach the
+/// original.
 pub(crate) fn process() -> OsString {
     env::var_os("ABIDE_TEST_PROCESS").unwrap_or_else(|| env!("CARGO_BIN_EXE_abide-tools-test-process").into())
 }
@@ -48,7 +49,8 @@ pub(crate) struct Ground {
     pub(crate) without: Vec<&'static str>,
 }
 
-/// A home that is not beneath `/tmp`, where the sandbox hides everything anyway. `ABIDE_TEST_PLACE` names a folder for it.
+/// A home that is not beneath `/tmp`, where the sandbox hides everything anyway. `ABIDE_TEST_PLACE` names a
+/// folder for it.
 pub(crate) fn home_of_its_own() -> TempDir {
     let place = env::var_os("ABIDE_TEST_PLACE").unwrap_or_else(|| "/opt".into());
     tempfile::Builder::new().prefix("home").tempdir_in(place).unwrap()

@@ -12,7 +12,8 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// A work tree with a commit, and a program that leaves a mark when it runs. `{root}` in a command is the work tree.
+/// A work tree with a commit, and a program that leaves a mark when it runs. `{root}` in a command is the
+/// work tree.
 struct Site(Ground);
 
 impl Site {

@@ -280,7 +280,8 @@ async fn a_socket_is_found_by_a_relative_name_too() {
     all_refused(&ground, &[&connect(&folder.join("sub/relative.sock"))]).await;
 }
 
-/// The helpers that wait for the next command do not know of it. (The table of sockets is not read again at once.)
+/// The helpers that wait for the next command do not know of it. (The table of sockets is not read again at
+/// once.)
 #[tokio::test(flavor = "multi_thread")]
 async fn a_socket_made_since_the_last_command_is_soon_found() {
     let home = home_of_its_own();

@@ -68,7 +68,8 @@ async fn a_command_that_uses_too_much_memory_is_ended() {
     let mut ground = Ground::new();
     ground.sandbox.limits.memory = 200 * MIB;
     let eat = |size: u64, rest: &str| format!("import os, time\neaten = b'a' * ({size} << 20)\n{rest}");
-    // Together the second one's processes have more than the limit, but they share it. Within a second they are looked at.
+    // Together the second one's processes have more than the limit, but they share it. Within a second they
+    // are looked at.
     let (eat, share) = (eat(220, "time.sleep(60)"), eat(150, "os.fork()\nos.fork()\ntime.sleep(1.2)"));
     let (eaten, shared) = tokio::join!(python(&ground, &eat), python(&ground, &share));
     assert_ended(&eaten, "max_memory");

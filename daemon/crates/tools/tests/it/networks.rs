@@ -1,4 +1,5 @@
-//! Which namespaces commands have, and that networks which are used again show nothing of whoever had them before.
+//! Which namespaces commands have, and that networks which are used again show nothing of whoever had them
+//! before.
 
 use crate::ground::{Ground, data, wait_until};
 use abide_protocol::task::Approvals;
@@ -66,7 +67,8 @@ fn lines(text: &str) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_network_that_is_used_again_keeps_nothing() {
     let ground = Ground::new();
-    // The port of a server that closes a connection first stays in use for a while, unless the server says that it does not mind.
+    // The port of a server that closes a connection first stays in use for a while, unless the server says
+    // that it does not mind.
     let serve = "readlink /proc/self/ns/net; python3 -c '
 import socket
 print(len(open(\"/proc/net/tcp\").readlines()) - 1, len(open(\"/proc/net/unix\").readlines()) - 1)

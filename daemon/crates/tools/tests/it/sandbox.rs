@@ -468,7 +468,8 @@ async fn git_works_in_a_work_tree_a_linked_one_and_a_submodule() {
     }
 }
 
-/// Makes a work tree of the ground's workspace; its git folder, if hooks and configuration of that are to be protected.
+/// Makes a work tree of the ground's workspace; its git folder, if hooks and configuration of that are to be
+/// protected.
 type Shape = fn(&Ground) -> PathBuf;
 
 /// With a commit, and a name for the next ones.
@@ -596,7 +597,8 @@ async fn a_git_folder_to_which_a_command_leads_cannot_be_written() {
         assert_ne!(run(&ground, &attack).await.0, Some(0), "{lead}");
         assert_eq!(git(&victim, &["log", "--format=%s"]), "first\n");
     }
-    // By what is on the way of a link that a person has made. The folder cannot be moved, so the link is made in it.
+    // By what is on the way of a link that a person has made. The folder cannot be moved, so the link is made
+    // in it.
     let home = home_of_its_own();
     let ground = Ground::beneath_home(home.path(), "work", &[]);
     let victim = ground.root().join("victim");

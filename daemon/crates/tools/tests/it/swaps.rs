@@ -1,4 +1,5 @@
-//! A folder of the workspace that becomes a link out of it and back, all the time, while calls go through it (R36).
+//! A folder of the workspace that becomes a link out of it and back, all the time, while calls go through it
+//! (R36).
 
 use crate::ground::{Ground, data};
 use abide_protocol::message::CallOutcome;

@@ -78,7 +78,8 @@ async fn a_stopped_command_may_clean_up() {
     assert_eq!(ground.text("cleaned"), "clean\n");
 }
 
-/// Outside of the sandbox it may be in the middle of an installation. What it does meanwhile is done when the call ends.
+/// Outside of the sandbox it may be in the middle of an installation. What it does meanwhile is done when the
+/// call ends.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_command_outside_of_the_sandbox_has_time_to_clean_up() {
     let ends = async |stop: &str| {

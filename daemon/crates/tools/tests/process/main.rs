@@ -1,4 +1,5 @@
-//! Processes for the tests: `helper` is the tool helper, also on machines with less; `daemon` plays the daemon and can be killed.
+//! Processes for the tests: `helper` is the tool helper, also on machines with less; `daemon` plays the
+//! daemon and can be killed.
 
 mod less;
 

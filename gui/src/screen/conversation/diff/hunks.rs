@@ -1,7 +1,7 @@
 //! The hunks of one file in a diff of several.
 
-/// The hunks of the file with this path, each from its `@@` on; none if the diff does not show them. A line of a hunk has a sign before
-/// it; one that begins with `#` stands between files.
+/// The hunks of the file with this path, each from its `@@` on; none if the diff does not show them. A line
+/// of a hunk has a sign before it; one that begins with `#` stands between files.
 pub fn hunks<'a>(diff: &'a str, path: &str) -> Vec<&'a str> {
     let is_its_name = |line: &str| {
         let name = line.strip_prefix("+++ b/").or_else(|| line.strip_prefix("--- a/"));

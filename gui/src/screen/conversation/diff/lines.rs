@@ -7,7 +7,8 @@ use abide_client::protocol::inbox::Preview;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DiffLine<'a> {
     pub(super) kind: Kind,
-    /// Counts from 1: a removed line's number in the old file, else the number in the new file. Unknown after a cut.
+    /// Counts from 1: a removed line's number in the old file, else the number in the new file. Unknown after
+    /// a cut.
     pub(super) number: Option<usize>,
     pub(super) text: &'a str,
 }

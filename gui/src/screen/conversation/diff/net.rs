@@ -7,8 +7,8 @@ use std::collections::HashMap;
 /// Files with more pairs of lines than this are not compared.
 const MAX_PAIRS: usize = 4_000_000;
 
-/// Lines added and removed by all of these diffs of one file, each made after the one before. `None` if they do not tell: one was
-/// cut, or the file was changed by something else between two of them.
+/// Lines added and removed by all of these diffs of one file, each made after the one before. `None` if they
+/// do not tell: one was cut, or the file was changed by something else between two of them.
 #[must_use]
 pub fn net<'a>(diffs: impl IntoIterator<Item = &'a Preview>) -> Option<Counts> {
     let mut file =

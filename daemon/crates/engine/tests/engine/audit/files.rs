@@ -1,4 +1,5 @@
-//! Checkpoints: one comes before the first change, none is missing among them, and nothing changes during an undo.
+//! Checkpoints: one comes before the first change, none is missing among them, and nothing changes during an
+//! undo.
 
 use abide_protocol::{
     CallId, RecordId,

@@ -5,9 +5,9 @@ use abide_protocol::task::Status::{
     WaitingChildren, WaitingUser,
 };
 
-/// A person may end a task from every live status, also as failed, and every task may be paused, end at a limit, or wait for an answer or
-/// an approval. (The approvals of a reply open together, before any of its calls starts, but for a call that turns out not to be
-/// undoable.) Only changes from an end are illegal.
+/// A person may end a task from every live status, also as failed, and every task may be paused, end at a
+/// limit, or wait for an answer or an approval. (The approvals of a reply open together, before any of its
+/// calls starts, but for a call that turns out not to be undoable.) Only changes from an end are illegal.
 #[rustfmt::skip]
 const LEGAL: [(Status, &[Status]); 7] = [
     (Running, &[Thinking, ToolExecuting, WaitingChildren, WaitingUser, WaitingApproval, Paused, Completed, Cancelled, Error]),

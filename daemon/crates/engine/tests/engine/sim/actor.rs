@@ -1,4 +1,5 @@
-//! The simulated host of the conversation's driver: carries out its orders on the simulated disk, model and tools, and checks them.
+//! The simulated host of the conversation's driver: carries out its orders on the simulated disk, model and
+//! tools, and checks them.
 
 use super::{
     disk::AppendError,
@@ -109,7 +110,8 @@ impl Actor {
         self.knows_drain || (self.knows_hold && !self.is_recovering)
     }
 
-    /// The tasks' next actions are in the append that is made now. An append that was withdrawn is the beginning of the next one.
+    /// The tasks' next actions are in the append that is made now. An append that was withdrawn is the
+    /// beginning of the next one.
     pub(super) fn takes_acts(&mut self) -> bool {
         !self.knows_hold && !std::mem::take(&mut self.withdrew_held)
     }
@@ -148,7 +150,8 @@ impl Life {
                 continue;
             }
             let Some(event) = self.next_event() else { return };
-            // As the daemon's actor does. (An outcome may be that of an earlier start of the same work on files.)
+            // As the daemon's actor does. (An outcome may be that of an earlier start of the same work on
+            // files.)
             if let driver::Event::Message(Message::Outcome { effect, .. }) = &event
                 && !effect.ends_with_its_task()
             {
@@ -158,7 +161,8 @@ impl Life {
         }
     }
 
-    /// Ends an actor that has left and whose mailbox is empty; the messages that it passed on start the next one.
+    /// Ends an actor that has left and whose mailbox is empty; the messages that it passed on start the next
+    /// one.
     fn replace_left_actor(&mut self) -> bool {
         let is_done = |actor: &Actor| {
             let waits = matches!(actor.driver.wants(), Wants::Message { .. });
@@ -352,7 +356,8 @@ impl Life {
         }
     }
 
-    /// Checks that a task's attempts were killed before its end is recorded, and that nothing begins while the daemon drains or holds.
+    /// Checks that a task's attempts were killed before its end is recorded, and that nothing begins while
+    /// the daemon drains or holds.
     fn check_append(&mut self, records: &[NewRecord]) {
         for record in records {
             if let RecordBody::TaskEnded(_) = record.body {
@@ -378,7 +383,8 @@ impl Life {
         }
     }
 
-    /// In a hold a task acts if running code has started it, or one above it. The code may have ended in the append that is made now.
+    /// In a hold a task acts if running code has started it, or one above it. The code may have ended in the
+    /// append that is made now.
     fn may_act_in_hold(&self, task: TaskId) -> bool {
         let actor = self.daemon.as_ref().and_then(|daemon| daemon.actor.as_ref());
         let held = actor.filter(|actor| !actor.knows_drain);

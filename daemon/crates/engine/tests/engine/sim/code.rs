@@ -1,5 +1,5 @@
-//! The code of unsafe calls, as far as it speaks with the daemon: it asks for sub-tasks, repeats its requests, and speaks after its end.
-//! Each reply is checked against the disk.
+//! The code of unsafe calls, as far as it speaks with the daemon: it asks for sub-tasks, repeats its
+//! requests, and speaks after its end. Each reply is checked against the disk.
 
 use super::{
     life::Life,

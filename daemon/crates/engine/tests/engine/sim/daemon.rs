@@ -74,7 +74,8 @@ impl Life {
         self.after(5000, Event::Start);
     }
 
-    /// Afterwards the daemon drains if all tasks are at a boundary, and goes on otherwise, as it does when a new program is there.
+    /// Afterwards the daemon drains if all tasks are at a boundary, and goes on otherwise, as it does when a
+    /// new program is there.
     pub(super) fn hold(&mut self) {
         if let Some(daemon) = self.daemon.as_mut().filter(|daemon| !daemon.holding) {
             daemon.holding = true;
@@ -160,8 +161,8 @@ impl Life {
         self.running_actor().put(message);
     }
 
-    /// Checks the cause of an interruption. Only a daemon's first load finds another daemon's work; after a failed append the work is
-    /// its own.
+    /// Checks the cause of an interruption. Only a daemon's first load finds another daemon's work; after a
+    /// failed append the work is its own.
     pub(super) fn check_causes(&mut self, records: &[NewRecord]) {
         let found = records.iter().filter_map(|record| match &record.body {
             RecordBody::Restarted(restarted) => Some(restarted.cause),

@@ -1,4 +1,5 @@
-//! The simulated store: committed appends survive every daemon, others are lost with theirs. On a full disk only urgent appends commit.
+//! The simulated store: committed appends survive every daemon, others are lost with theirs. On a full disk
+//! only urgent appends commit.
 
 use super::{
     actor::CONVERSATION,
@@ -208,7 +209,8 @@ impl Life {
             self.in_this_daemon(500, Event::Crash);
         } else {
             self.store(append);
-            // The writer answers later. If the daemon dies in between, the append is committed and the client has no reply.
+            // The writer answers later. If the daemon dies in between, the append is committed and the client
+            // has no reply.
             self.in_this_daemon(20, Event::Answer(append));
         }
     }

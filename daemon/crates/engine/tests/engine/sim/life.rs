@@ -1,4 +1,5 @@
-//! One life: a queue of events, in an order that depends on the seed alone, never on a clock, a thread or the order of a hash map.
+//! One life: a queue of events, in an order that depends on the seed alone, never on a clock, a thread or the
+//! order of a hash map.
 
 use super::{actor::Message, daemon::Daemon, disk::Disk, nature::Nature, outside::Outside, people::People};
 use crate::{audit::Audit, world::DAWN};

@@ -1,5 +1,5 @@
-//! The parameters of a life, drawn from its seed: how often each fault occurs (once in this many; 0: never), and how people and
-//! models behave.
+//! The parameters of a life, drawn from its seed: how often each fault occurs (once in this many; 0: never),
+//! and how people and models behave.
 
 use abide_engine::Mint;
 

@@ -34,7 +34,8 @@ const TOKENS: u64 = 30;
 pub(super) struct Outside {
     jobs: BTreeMap<u64, Job>,
     last: u64,
-    /// The newest committed request of each transcript. The root tasks share one (`None`); each sub-task has its own.
+    /// The newest committed request of each transcript. The root tasks share one (`None`); each sub-task has
+    /// its own.
     sent: BTreeMap<Option<TaskId>, (TaskId, Vec<Entry>)>,
     /// The attempts in which each call had its effect. Survives every daemon.
     acted: BTreeMap<CallId, Vec<u32>>,
@@ -186,8 +187,8 @@ impl Life {
         }
     }
 
-    /// Checks that the shown text of a reply that was cut off is recorded: by a stop or the time limit, also while the next attempt is
-    /// awaited, or by the failure of the last attempt.
+    /// Checks that the shown text of a reply that was cut off is recorded: by a stop or the time limit, also
+    /// while the next attempt is awaited, or by the failure of the last attempt.
     pub(super) fn check_stops(&mut self, records: &[NewRecord]) {
         for record in records {
             if let RecordBody::Intervened(Intervened { withdraws: Some(item), .. }) = &record.body {
@@ -229,7 +230,8 @@ impl Life {
 
     // Tools.
 
-    /// Prepares a call whose start may not be committed yet: it gets a helper, which is noted on disk, and does nothing else.
+    /// Prepares a call whose start may not be committed yet: it gets a helper, which is noted on disk, and
+    /// does nothing else.
     pub(super) fn prepare_tool(&mut self, effect: Effect, history: &History) -> Option<u64> {
         let Effect::Tool { task, call: id, attempt } = effect else { return None };
         let plan = history.task(task)?.call(id)?.assessed.clone()?;
@@ -270,7 +272,8 @@ impl Life {
         self.outside.notes.retain(|(call, _)| !calls.contains(call));
     }
 
-    /// Drops the helper notes of calls that have a result or whose start was never committed, as a new daemon does.
+    /// Drops the helper notes of calls that have a result or whose start was never committed, as a new daemon
+    /// does.
     pub(super) fn drop_settled_notes(&mut self) {
         let open: BTreeSet<CallId> = self
             .disk
@@ -510,7 +513,8 @@ impl Outside {
         *self = Self { last: self.last, ..Self::default() };
     }
 
-    /// Checks that each request extends the one before; only outputs may be elided, and old steps be replaced by lines.
+    /// Checks that each request extends the one before; only outputs may be elided, and old steps be replaced
+    /// by lines.
     fn check_extends_previous(&self, task: &Task, entries: &[Entry]) {
         let own = transcript_of(task);
         if own.is_some() {
@@ -586,7 +590,8 @@ impl Outside {
                 answered.insert(result.call_id);
             }
         }
-        // A sub-task's transcript is dropped at its end, and shortened steps have no results in it: those are looked up in the records.
+        // A sub-task's transcript is dropped at its end, and shortened steps have no results in it: those are
+        // looked up in the records.
         let is_shortened = |task: TaskId| {
             disk.records.iter().any(|record| {
                 record.task_id == Some(task)

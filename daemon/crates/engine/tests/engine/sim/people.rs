@@ -1,5 +1,5 @@
-//! Two people with a client each: they start, answer and decide (also at the same time), stop, pause and resume, and repeat requests
-//! that got no reply. Each reply is checked against the disk.
+//! Two people with a client each: they start, answer and decide (also at the same time), stop, pause and
+//! resume, and repeat requests that got no reply. Each reply is checked against the disk.
 
 use super::{
     actor::Message,

@@ -1,4 +1,5 @@
-//! The model's replies, drawn from the seed: text, calls of every kind, bad arguments, cut replies, refusals, failures.
+//! The model's replies, drawn from the seed: text, calls of every kind, bad arguments, cut replies, refusals,
+//! failures.
 
 use super::life::Life;
 use crate::plan::{Plan, ask, complete, fork, read, shell, tell, update, wait, write};
@@ -23,8 +24,8 @@ pub(super) enum End {
 const MIN_OVERFLOW: usize = 6;
 
 impl Life {
-    /// Draws how a model call ends; `entries` is the length of the transcript that it was sent, `children` are the
-    /// handles of its sub-tasks.
+    /// Draws how a model call ends; `entries` is the length of the transcript that it was sent, `children`
+    /// are the handles of its sub-tasks.
     pub(super) fn model_decides(&mut self, turn: Turn, entries: usize, children: &[String]) -> End {
         if self.one_in(self.nature.model_failures) {
             return End::Failed(self.failure(entries));

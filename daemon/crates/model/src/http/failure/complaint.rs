@@ -61,7 +61,8 @@ pub(super) struct Complaint {
 }
 
 impl Complaint {
-    /// Reads the usual shapes: `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, a list of one, plain text, a web page.
+    /// Reads the usual shapes: `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, a list of one, plain
+    /// text, a web page.
     pub(super) fn read(peer: &Peer<'_>, body: &str) -> Self {
         let Ok(mut value) = serde_json::from_str::<Value>(body) else {
             let is_page = body.trim_start().starts_with('<');

@@ -1,6 +1,7 @@
 //! The title of a web page that came instead of an answer.
 
-/// The words that a page begins with: its title, else its first heading. A status number in front of them is left out.
+/// The words that a page begins with: its title, else its first heading. A status number in front of them is
+/// left out.
 pub(super) fn title(page: &str) -> Option<String> {
     let words = ["title", "h1"].iter().find_map(|name| element(page, name))?;
     let words = words.trim_start_matches(|c: char| c.is_ascii_digit() || c.is_whitespace() || c == '|');

@@ -102,7 +102,8 @@ impl Wait {
         self.said.is_some()
     }
 
-    /// How long to wait, in ms. `for_usage`: all that was used up must be filled up again, so the longest counts.
+    /// How long to wait, in ms. `for_usage`: all that was used up must be filled up again, so the longest
+    /// counts.
     pub(super) fn ms(self, for_usage: bool) -> Option<u64> {
         let known = if for_usage { self.said.max(self.reset) } else { self.said.or(self.reset) };
         self.asked.or(known).map(|ms| ms.min(MAX))

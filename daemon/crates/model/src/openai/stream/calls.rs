@@ -1,5 +1,6 @@
-//! Assigns the stream's deltas to the calls of a reply. By the API a delta's `index` names its call, but some servers leave it out or
-//! always send 0, or count deltas instead of calls. Then the id or, in a new call's first delta, the name decides.
+//! Assigns the stream's deltas to the calls of a reply. By the API a delta's `index` names its call, but some
+//! servers leave it out or always send 0, or count deltas instead of calls. Then the id or, in a new call's
+//! first delta, the name decides.
 
 use crate::{
     assembly::{Assembly, Fault, Part},
@@ -46,8 +47,8 @@ impl Calls {
 
         let part = match self.find(reply, index, &id, &name, &arguments) {
             Some(part) => part,
-            // A call's first delta has its name, and it may have been in an event that could not be read. If all events were read, the
-            // call has no name, and the model gets an error as its result.
+            // A call's first delta has its name, and it may have been in an event that could not be read. If
+            // all events were read, the call has no name, and the model gets an error as its result.
             None if name.is_empty() && reply.has_gap() => {
                 return Err(Fault::Broken("a piece of a call whose beginning cannot be read".into()));
             }
@@ -81,8 +82,8 @@ impl Calls {
             },
             None => self.0.last()?,
         };
-        // A name begins a new call if the delta has no index; or if it has an index and another id; or if it has an index, no id, and
-        // arguments although those of the call at that index are complete.
+        // A name begins a new call if the delta has no index; or if it has an index and another id; or if it
+        // has an index, no id, and arguments although those of the call at that index are complete.
         let begins = !name.is_empty()
             && match (index, id) {
                 (None, _) => true,
@@ -94,7 +95,8 @@ impl Calls {
         (!begins).then_some(slot.part)
     }
 
-    /// The last call, which a delta with another index continues if nothing in it begins a call, and if the last one lacks arguments.
+    /// The last call, which a delta with another index continues if nothing in it begins a call, and if the
+    /// last one lacks arguments.
     fn unfinished(&self, reply: &Assembly<'_>, id: &str, name: &str) -> Option<Part> {
         let last = self.0.last().filter(|_| id.is_empty() && name.is_empty() && !reply.has_gap())?;
         replay::object(reply.arguments(last.part)).is_none().then_some(last.part)

@@ -1,7 +1,8 @@
 //! The digest of a request to start a task. It identifies a repeated request.
 //!
-//! Digests are stored, so every later build must compute the same: a digest covers exactly the fields listed here. A field added later
-//! must be skipped while it has its default value, because earlier versions did not have it.
+//! Digests are stored, so every later build must compute the same: a digest covers exactly the fields listed
+//! here. A field added later must be skipped while it has its default value, because earlier versions did not
+//! have it.
 
 use abide_protocol::{
     ConversationId, JsonText,
@@ -140,7 +141,8 @@ mod tests {
         }
     }
 
-    /// Digests stored by version 0.1.0. If this fails, a request repeated across an upgrade becomes a conflict.
+    /// Digests stored by version 0.1.0. If this fails, a request repeated across an upgrade becomes a
+    /// conflict.
     #[test]
     fn a_digest_never_changes() {
         let minimal = StartTaskParams { message: "paint it".to_owned(), ..StartTaskParams::default() };

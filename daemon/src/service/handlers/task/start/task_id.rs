@@ -1,4 +1,5 @@
-//! The id that a client gives a new task: the task's own, if it is a `UUIDv7`, else an external one beside it.
+//! The id that a client gives a new task: the task's own, if it is a `UUIDv7`, else an external one beside
+//! it.
 
 use abide_protocol::{Error, ErrorKind, TaskId, limits::MAX_EXTERNAL_ID, task::TaskAge};
 use abide_store::{ReadError, Store};
