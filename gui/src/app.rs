@@ -415,15 +415,7 @@ impl App {
             Message::Thread(conversation::Message::Card(pending::Message::ReadOnPressed(id)))
             | Message::Inbox(inbox::Message::Card(pending::Message::ReadOnPressed(id))) => self.read_on(id),
             Message::Thread(conversation::Message::Card(message))
-            | Message::Inbox(inbox::Message::Card(message)) => {
-                if self.arms(&message) {
-                    return Task::none();
-                }
-                let lasting = message.begins_lasting();
-                let effects = self.cards.update(message);
-                let performed = self.perform_deed(deed, effects);
-                Task::batch([performed, lasting.map_or_else(Task::none, |id| self.begin_lasting(id))])
-            }
+            | Message::Inbox(inbox::Message::Card(message)) => self.in_card(deed, message),
             Message::Thread(conversation::Message::EndPressed(end)) if self.arms_end(end) => Task::none(),
             Message::Thread(message) => {
                 let effects = self.open.as_mut().map(|open| open.update(message)).unwrap_or_default();
@@ -488,6 +480,16 @@ impl App {
             Message::OverClosed => self.close_dialog(),
             Message::CloseConfirmed => self.close_knowing(),
         }
+    }
+
+    fn in_card(&mut self, deed: Option<Deed>, message: pending::Message) -> Task<Message> {
+        if self.arms(&message) {
+            return Task::none();
+        }
+        let lasting = message.begins_lasting();
+        let effects = self.cards.update(message);
+        let performed = self.perform_deed(deed, effects);
+        Task::batch([performed, lasting.map_or_else(Task::none, |id| self.begin_lasting(id))])
     }
 
     /// Performs a screen's effects; a deed that cannot be undone makes keys and clicks wait.

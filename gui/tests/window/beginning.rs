@@ -192,7 +192,7 @@ fn a_new_conversation_is_set_up_like_the_last_one_also_after_a_restart() {
         app
     };
     let tell = |app: &mut App, message| {
-        drop(app.update(Message::NewConversation(new_conversation::Message::Composer(message))))
+        drop(app.update(Message::NewConversation(new_conversation::Message::Composer(message))));
     };
     let mut app = open();
     for chosen in [
