@@ -92,8 +92,8 @@ impl Daemon {
         Ok(())
     }
 
-    /// Sends a request. After a cut connection the effect of one that acts is unknown, so only one that reads
-    /// is sent again.
+    /// Sends a request. When the connection is cut, a request that reads is sent again. A request that acts is
+    /// not: nobody knows whether it had its effect.
     pub(crate) async fn call<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError> {
         match M::ACCESS {
             Access::Read => self.call_again::<M>(params).await,
@@ -101,8 +101,8 @@ impl Daemon {
         }
     }
 
-    /// Sends a request once, also one that reads: for a command that follows the daemon, and starts one
-    /// itself if it was not told to stop.
+    /// Sends a request once, even if the request only reads. Commands that follow the daemon use this: they
+    /// start a daemon by themselves, unless the daemon was told to stop.
     pub(crate) async fn call_once<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError> {
         self.connect_again().await?;
         Ok(self.client.call::<M>(params).await?)

@@ -192,8 +192,7 @@ impl<'d> Follow<'d> {
         self.follow(terminal).await
     }
 
-    /// Waits for what the person types or does. What comes meanwhile is folded, and printed when this goes
-    /// on.
+    /// Waits for the person's input. Updates that come meanwhile are folded, and printed after the input.
     pub(crate) async fn during<T>(&mut self, typed: impl Future<Output = T>) -> Result<T, CommandError> {
         self.screen.prompt("")?;
         tokio::pin!(typed);

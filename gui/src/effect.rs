@@ -124,10 +124,10 @@ pub mod field {
     pub const INBOX: &str = "inbox";
     pub const SETTINGS: &str = "settings";
     /// The page of a new conversation.
-    pub const FRESH: &str = "fresh";
+    pub const NEW_CONVERSATION: &str = "new-conversation";
     /// The pages of fields. Tab reaches all of their fields, and the page scrolls to the one that gets the
     /// keyboard.
-    pub const FORMS: [&str; 2] = [FRESH, SETTINGS];
+    pub const FORMS: [&str; 2] = [NEW_CONVERSATION, SETTINGS];
     /// The list of keys.
     pub const KEYS: &str = "keys";
     /// The list of conversations.

@@ -29,14 +29,6 @@ pub enum DecodeError {
     Trailing(usize),
 }
 
-/// The size of a value in binary form, in bytes.
-///
-/// # Errors
-/// Not representable.
-pub fn encoded_len<T: serde::Serialize>(value: &T) -> Result<usize, EncodeError> {
-    binary::encoded_len(value)
-}
-
 /// What a client sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Incoming {

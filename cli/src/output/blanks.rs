@@ -1,5 +1,4 @@
-//! Runs of blanks and of empty lines, with their number in their place: what comes after them is not out of
-//! sight.
+//! Folds runs of blanks and of empty lines into their number, so that the text after a long run stays in sight.
 
 use crate::output::measure::counted;
 use std::fmt::Write as _;

@@ -40,8 +40,7 @@ pub(crate) fn all(found: &TaskChangesReply) -> String {
     out + &files(found)
 }
 
-/// The files: those that the task has changed, then those that it perhaps has, then what else an undo leaves
-/// as it is.
+/// Lists three groups of files: changed by the task, perhaps changed by the task, and left alone by an undo.
 pub(crate) fn files(found: &TaskChangesReply) -> String {
     let mut out = String::new();
     let (perhaps, certain): (Vec<_>, Vec<_>) = found.files.iter().partition(|file| file.perhaps_yours);

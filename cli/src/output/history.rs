@@ -50,8 +50,8 @@ pub(crate) fn history(
     entries.into_iter().fold(cut, |all, (_, _, entry)| all + &entry)
 }
 
-/// The place of a call that has not started, as one that waits for an approval: right after what came before
-/// its assessment.
+/// The time at which a call that has not started is listed: that of the newest entry before its assessment. (A
+/// call that waits for an approval has no start.)
 fn newest_before(entries: &[(Timestamp, Seq, String)], seq: Seq, began: Timestamp) -> Timestamp {
     entries.iter().filter(|(_, other, _)| *other < seq).map(|(at, ..)| *at).max().unwrap_or(began)
 }

@@ -1,7 +1,7 @@
 //! The approximate size of a record in memory: a queue bounded by count alone could hold gigabytes of long
 //! records.
 
-use abide_protocol::{codec::encoded_len, limits::MAX_QUEUED_BYTES, record::Record};
+use abide_protocol::{codec::binary::encoded_len, limits::MAX_QUEUED_BYTES, record::Record};
 
 /// What a record takes in memory beside its bytes.
 const LEAST: usize = 512;

@@ -155,7 +155,7 @@ impl App {
         if self.page == Page::NewConversation && self.new_conversation.completes_folder() && !is_back {
             return operate(focusable::is_focused(Id::new(field::FOLDER))).map(Message::TabPressed);
         }
-        step(is_back)
+        move_keyboard_on(is_back)
     }
 
     /// Tab was pressed, in the field of the folder or elsewhere.
@@ -163,10 +163,11 @@ impl App {
         if is_in_folder {
             return self.handle(Message::NewConversation(new_conversation::Message::FolderCompleted));
         }
-        step(false)
+        move_keyboard_on(false)
     }
 }
 
-fn step(is_back: bool) -> Task<Message> {
+/// Moves the keyboard to the next field or button, and scrolls a page of fields to it.
+fn move_keyboard_on(is_back: bool) -> Task<Message> {
     operate(move_keyboard(is_back, field::PAGE)).chain(operate(reveal_focused()))
 }

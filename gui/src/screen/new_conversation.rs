@@ -245,7 +245,7 @@ impl Screen {
             let least = gap().width(0.01).height(look.half - look.margin() - space::XL);
             column![row![words, least].align_y(Bottom), gap().height(space::XL), composer, folders]
         };
-        let page = scrolls(centred(page, 0.0)).id(field::FRESH);
+        let page = scrolls(centred(page, 0.0)).id(field::NEW_CONVERSATION);
         let page = if look.is_low || is_set_up { page } else { page.anchor_bottom() };
         container(page).height(Fill).padding(look.margin()).into()
     }

@@ -37,7 +37,11 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, EncodeError> {
     Ok(bincode::serde::encode_to_vec(value, CONFIG)?)
 }
 
-pub(super) fn encoded_len<T: Serialize>(value: &T) -> Result<usize, EncodeError> {
+/// The size of a value in binary form, in bytes.
+///
+/// # Errors
+/// Not representable.
+pub fn encoded_len<T: Serialize>(value: &T) -> Result<usize, EncodeError> {
     let mut counted = SizeWriter::default();
     bincode::serde::encode_into_writer(value, &mut counted, CONFIG)?;
     Ok(counted.bytes_written)

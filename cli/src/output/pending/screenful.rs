@@ -1,5 +1,5 @@
-//! What an approval shows on a terminal: at most a screen. It says how much is left out, and never leaves out
-//! where the call runs.
+//! Shortens an approval to one screen of the terminal. A line says how much is left out. Where the call runs
+//! is never left out.
 
 use super::{Room, after, before, facts, header, remembering};
 use crate::output::{
