@@ -9,7 +9,7 @@ use crate::{
     output::{pending, ps, rule, text},
 };
 use abide_client::{
-    Client, Home, Options,
+    Client, Options,
     protocol::{
         conversation::Conversation,
         inbox::{InboxItem, Pending},
@@ -26,6 +26,7 @@ use abide_client::{
         provider::{KNOWN, KnownProvider},
     },
 };
+use abide_host::Home;
 use clap::CommandFactory as _;
 use clap_complete::{
     CompleteEnv,

@@ -5,9 +5,8 @@ use crate::{
     output::{screen, status},
 };
 use abide_client::{
-    AtHome, CallError, Client, ConnectError, Home, Live, LiveOptions, Options, Update,
+    AtHome, CallError, Client, ConnectError, Live, LiveOptions, Options, Update,
     autostart::{self, Start},
-    home,
     protocol::{
         method::{
             Access, ListModels, Method, Status,
@@ -19,6 +18,7 @@ use abide_client::{
     },
     view::{Connection, OverviewView},
 };
+use abide_host::{Home, home, program};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -49,8 +49,8 @@ impl Daemon {
             // Where systemd holds the socket, clients of a daemon that cannot start wait in vain. The program
             // says why it cannot.
             Err(waited @ ConnectError::Timeout(_)) => {
-                let refused = autostart::check(&home, &Start::default()).await.err();
-                Err(refused.map_or(waited, ConnectError::Start).into())
+                let refused = program::check(&home, None).await.err();
+                Err(refused.map_or(waited, |refused| ConnectError::Start(refused.into())).into())
             }
             Err(error) => Err(error.into()),
         }

@@ -13,10 +13,9 @@ use crate::{
 };
 use abide_client::{
     CallError, ConnectError, LiveError,
-    home::HomeError,
-    login::LoginError,
     protocol::{self, Candidate, ErrorKind},
 };
+use abide_host::{home::HomeError, login::LoginError, program::NotFound};
 use serde_json::json;
 use std::{fmt, io, process::ExitCode};
 
@@ -237,6 +236,12 @@ impl From<HomeError> for CommandError {
 
 impl From<LoginError> for CommandError {
     fn from(error: LoginError) -> Self {
+        Self::of(Kind::Failed, error, None)
+    }
+}
+
+impl From<NotFound> for CommandError {
+    fn from(error: NotFound) -> Self {
         Self::of(Kind::Failed, error, None)
     }
 }

@@ -2,7 +2,7 @@
 //! program's.
 
 use crate::{error::CommandError, exit::Exit};
-use abide_client::program;
+use abide_host::program;
 use std::{
     ffi::OsStr,
     path::Path,
@@ -11,12 +11,7 @@ use std::{
 
 /// Runs the daemon's program in place of this one.
 pub(crate) fn become_daemon(arguments: &[&OsStr]) -> Result<Exit, CommandError> {
-    let Some(program) = program::daemon() else {
-        let words =
-            "cannot find the daemon's program `abided`: it is neither beside this program nor in PATH";
-        return Err(CommandError::failed(words).hinted("set ABIDE_DAEMON to its path"));
-    };
-    replace(&program, arguments)
+    replace(&program::daemon()?, arguments)
 }
 
 /// Runs that program in place of this one.

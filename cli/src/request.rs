@@ -10,7 +10,6 @@ use crate::{
     pages,
 };
 use abide_client::{
-    environment::for_tasks,
     protocol::{
         ConversationId,
         limits::MAX_PROMPT,
@@ -22,6 +21,7 @@ use abide_client::{
     },
     request_id,
 };
+use abide_host::environment::for_tasks;
 use std::path::Path;
 
 /// Starts a task. Each request has its own id, so that sending it again after a cut connection starts nothing

@@ -2,7 +2,7 @@
 //! program knows systemd's commands.
 
 use crate::{error::CommandError, output::text};
-use abide_client::login::{SERVICE, SOCKET};
+use abide_host::login::{SERVICE, SOCKET};
 use std::{io, process::Stdio, time::Duration};
 use tokio::{process::Command, time::timeout};
 

@@ -20,8 +20,8 @@ use crate::{
     supervisor::{Ending, Supervisor},
     update::Updater,
 };
-use abide_client::home::{Home, HomeError};
 use abide_engine::driver::Predecessor;
+use abide_host::home::{Home, HomeError};
 use abide_protocol::{
     ErrorKind,
     method::daemon::{CutOff, CutWork, ShutdownReply},

@@ -10,6 +10,7 @@ mod examine;
 mod models;
 mod prompts;
 mod rebuild;
+mod running;
 mod salvage;
 
 pub use accept_loss::{LossError, TruncatedDatabase};
@@ -19,7 +20,7 @@ pub(crate) use rebuild::projected;
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
 pub use salvage::{SalvageError, salvage};
 
-use abide_client::home::Home;
+use abide_host::home::Home;
 use serde::Serialize;
 
 /// Whether no daemon has ever stored anything in this home.

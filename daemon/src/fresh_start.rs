@@ -1,12 +1,12 @@
 //! What the daemon does not keep of the process that starts it, however it is started. A client leaves more
-//! behind ([`abide_client::fresh`]); a unit's umask and nice value are meant.
+//! behind ([`abide_host::fresh`]); a unit's umask and nice value are meant.
 
 use abide_protocol::limits::MAX_CONNECTIONS;
 
 /// Relative paths of the environment must have been read before.
 #[cfg(unix)]
 pub(crate) fn begin() {
-    abide_client::fresh::restore();
+    abide_host::fresh::restore();
     // A folder that is somebody's working folder cannot be unmounted.
     let _ = std::env::set_current_dir("/");
 }
@@ -17,7 +17,7 @@ pub(crate) fn warn() {
     use rustix::process::{Resource, getpriority_process, getrlimit};
 
     let is_by_client =
-        std::env::var(abide_client::login::STARTED_BY).as_deref() == Ok(abide_client::login::BY_CLIENT);
+        std::env::var(abide_host::login::STARTED_BY).as_deref() == Ok(abide_host::login::BY_CLIENT);
     let nice = getpriority_process(None).unwrap_or(0);
     if is_by_client && nice > 0 {
         tracing::warn!(

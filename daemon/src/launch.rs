@@ -20,8 +20,8 @@ use crate::{
     persona::{Persona, Personas},
     settings::Settings,
 };
-use abide_client::{environment::for_tasks, home::Home};
 use abide_engine::{control_tools, has_tools, prompt};
+use abide_host::{environment::for_tasks, home::Home};
 use abide_protocol::{
     conversation::Conversation,
     environment::Environment,

@@ -5,7 +5,6 @@ mod failure;
 mod fresh_start;
 mod signals;
 
-use abide_client::home::Home;
 use abide_daemon::{
     allocator,
     daemon::{self, HandOver, Options},
@@ -14,6 +13,7 @@ use abide_daemon::{
     logging,
 };
 use abide_fail_point::{Point, pass};
+use abide_host::home::Home;
 use anyhow::Context as _;
 use std::{ffi::OsString, io::Write as _, path::Path, process::ExitCode, sync::Arc, time::Duration};
 use tokio::{runtime::Runtime, sync::watch};

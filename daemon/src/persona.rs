@@ -9,7 +9,7 @@ use crate::{
     config::Config,
     text_file::{self, Unusable},
 };
-use abide_client::home::Home;
+use abide_host::home::Home;
 use abide_protocol::task::Mode;
 use front_matter::Value;
 use serde::Deserialize;

@@ -22,7 +22,7 @@ use crate::{
     supervisor::{Ending, Supervisor},
     update::Updates,
 };
-use abide_client::home::Home;
+use abide_host::home::Home;
 use abide_protocol::{Error, Timestamp, method::daemon::ShutdownReply, start::StartedBy};
 use abide_store::Store;
 use abide_tools::Tools;

@@ -12,7 +12,7 @@ use crate::{
     config::{self, Config, ConfigError, Problem},
     keys::KeyStore,
 };
-use abide_client::replace_file;
+use abide_host::replace_file;
 use abide_protocol::{
     Timestamp,
     method::{

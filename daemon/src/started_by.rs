@@ -1,6 +1,6 @@
 //! Who started this process, as far as it can see.
 
-use abide_client::login::{BY_AUTOSTART, BY_CLIENT, STARTED_BY};
+use abide_host::login::{BY_AUTOSTART, BY_CLIENT, STARTED_BY};
 use abide_protocol::start::{StartedBy, SystemdStart};
 use std::{
     fs,

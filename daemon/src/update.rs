@@ -19,9 +19,9 @@ use crate::{
     settings::Settings,
     supervisor::{Ending, Supervisor},
 };
-use abide_client::{
-    autostart::{self, Checked, Start, StartError},
+use abide_host::{
     home::Home,
+    program::{CheckError, Checked, check},
 };
 use abide_protocol::{
     Timestamp,
@@ -261,11 +261,10 @@ impl Watch {
 
     /// Its version, or why it cannot take over.
     async fn ask_program(&self) -> Result<String, String> {
-        let start = Start { program: Some(self.program.path().to_path_buf()), ..Start::default() };
-        match autostart::check(&self.updater.home, &start).await {
+        match check(&self.updater.home, Some(self.program.path().to_path_buf())).await {
             Ok(Checked { version: Some(version) }) => Ok(version),
             Ok(Checked { version: None }) => Err(TOO_OLD.to_owned()),
-            Err(StartError::Refused { said }) => Err(said),
+            Err(CheckError::Refused { said }) => Err(said),
             Err(error) => Err(error.to_string()),
         }
     }

@@ -8,7 +8,7 @@ use crate::{
     theme::{Tokens, radius, style},
     widget::passage::{self, Passage, Span},
 };
-use abide_client::text::visible;
+use abide_host::text::visible;
 use iced::{Background, Border, Color, border::rounded};
 
 /// The most styled parts of one text; the rest has no style.

@@ -44,7 +44,7 @@ use crate::{
     words,
 };
 use abide_client::{
-    Home, Update,
+    Update,
     protocol::{
         ConversationId, ErrorKind, TaskId, Timestamp,
         method::{
@@ -56,6 +56,7 @@ use abide_client::{
     },
     view::{Connection, OverviewChange, OverviewView},
 };
+use abide_host::Home;
 use feedback::Feedback;
 use iced::{Size, Subscription, Task, Theme, event, time, window::Id};
 use overlay::{Dialog, Overlay};

@@ -1,5 +1,5 @@
 //! One window for each session and home. The window owns a name on the session bus
-//! (`abide_client::application::bus_name`); a second start finds the name taken, hands over what it was asked
+//! (`abide_host::application::bus_name`); a second start finds the name taken, hands over what it was asked
 //! to show, and ends. Without a session bus each start opens a window.
 
 pub(crate) mod application;
@@ -8,7 +8,7 @@ mod owner;
 pub(crate) use owner::{has_owner, owned};
 
 use crate::arguments::ShowRequest;
-use abide_client::{Home, application as names};
+use abide_host::{Home, application as names};
 use application::Application;
 use futures_util::{Stream, stream};
 use std::{hash::Hash, time::Duration};

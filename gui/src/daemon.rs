@@ -4,7 +4,7 @@
 //! within a frame are batched, so that live output redraws the window at most 25 times a second.
 
 use abide_client::{
-    AtHome, CallError, Client, ConnectError, Connector, Home, Live, LiveOptions, Options, Update,
+    AtHome, CallError, Client, ConnectError, Connector, Live, LiveOptions, Options, Update,
     autostart::Start,
     protocol::{
         ConversationId, ErrorKind, TaskId,
@@ -12,6 +12,7 @@ use abide_client::{
         notification::DaemonUpdate,
     },
 };
+use abide_host::Home;
 use futures_util::{Stream, stream};
 use iced::{Subscription, widget::Id};
 use std::{

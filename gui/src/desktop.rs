@@ -1,6 +1,6 @@
 //! Opens a text in the person's editor: the one in `$VISUAL`, else the desktop's.
 
-use abide_client::home::create_private_dir;
+use abide_host::home::create_private_dir;
 use std::{
     fs, io,
     path::{Path, PathBuf},

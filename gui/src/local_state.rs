@@ -5,7 +5,8 @@ pub mod drafts;
 
 use crate::screen::composer::Choices;
 use crate::theme::space;
-use abide_client::{Home, home::create_private_dir, protocol::ConversationId};
+use abide_client::protocol::ConversationId;
+use abide_host::{Home, home::create_private_dir};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeSet,

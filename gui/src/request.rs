@@ -6,7 +6,6 @@ mod asker;
 pub use abide_client::protocol::method::{Reply, Request};
 use abide_client::{
     as_comment, comment,
-    environment::for_tasks,
     protocol::{
         ApprovalId, ConversationId, QuestionId, Seq, TaskId,
         checkpoint::UndoFrom,
@@ -24,6 +23,7 @@ use abide_client::{
         },
     },
 };
+use abide_host::environment::for_tasks;
 pub use asker::Asker;
 
 /// Messages in a page.

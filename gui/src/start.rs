@@ -9,7 +9,7 @@ use crate::{
     theme,
     widget::Element,
 };
-use abide_client::Home;
+use abide_host::Home;
 use iced::{Executor, Settings, Size, Task, window};
 use std::{
     borrow::Cow,
@@ -97,7 +97,7 @@ fn window(home: Home, wanted: ShowRequest, is_new: bool, is_service: bool) -> Re
             check_display()?;
             let _entered = runtime.enter();
             // It may take a while, and is there then for the first task.
-            drop(runtime.spawn_blocking(abide_client::environment::for_tasks));
+            drop(runtime.spawn_blocking(abide_host::environment::for_tasks));
             run(home, wanted, bus).map_err(|error| error.to_string())
         }
     }

@@ -21,7 +21,8 @@ use crate::{
     bus::{self, application},
     daemon::Daemon,
 };
-use abide_client::{Home, application as names, autostart, view::OverviewView};
+use abide_client::view::OverviewView;
+use abide_host::{Home, application as names, program::open_window};
 use futures_util::StreamExt as _;
 use item::Item;
 use menu::Menu;
@@ -128,7 +129,7 @@ fn start(home: &Home, wanted: &ShowRequest, token: Option<&str>) {
     };
     let variables =
         token.into_iter().flat_map(|token| application::VARIABLES.map(|name| (name, OsStr::new(token))));
-    if let Err(error) = autostart::window(home, &arguments, variables) {
+    if let Err(error) = open_window(home, &arguments, variables) {
         tracing::warn!("the window cannot be opened: {error}");
     }
 }

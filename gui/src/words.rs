@@ -1,21 +1,18 @@
 //! Durations, counts, money, paths and states in words.
 
 use crate::{emoji::drawable, widget::Look};
+use abide_client::protocol::{
+    Timestamp,
+    conversation::LatestTask,
+    measure,
+    task::{AgentTask, PauseReason, Phase, Retry, Status},
+    transcript::Usage,
+};
 pub use abide_client::protocol::{
     measure::{counted, duration, money, took},
     message::summary_without_tool as what,
 };
-use abide_client::{
-    parked,
-    protocol::{
-        Timestamp,
-        conversation::LatestTask,
-        measure,
-        task::{AgentTask, PauseReason, Phase, Retry, Status},
-        transcript::Usage,
-    },
-    text::visible_line,
-};
+use abide_host::{parked, text::visible_line};
 use std::{borrow::Cow, sync::LazyLock};
 
 /// The most characters of a message that is shown whole: what to do about it comes last.

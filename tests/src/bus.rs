@@ -16,7 +16,7 @@ pub use portal::{Portal, Scheme};
 pub use tray::{Entry, Icon, Look, Pixmap, Tray};
 
 use crate::{process, wait};
-use abide_client::Home;
+use abide_host::Home;
 use notifications::{Server, Told};
 use std::{
     path::Path,

@@ -10,13 +10,14 @@ pub(crate) use script::result;
 
 use crate::{daemon::TestDaemon, model_server::ModelServer, seed::Seed, tap::connected, witness::Witness};
 use abide_client::{
-    CallError, Client, Home,
+    CallError, Client,
     protocol::{
         ApprovalId, QuestionId, TaskId,
         inbox::Decision,
         method::{Method, task::StartTaskReply},
     },
 };
+use abide_host::Home;
 use std::{
     collections::BTreeMap,
     path::PathBuf,

@@ -12,7 +12,8 @@ use crate::{
     process::{self, Found},
     wait,
 };
-use abide_client::{Client, Home, Options};
+use abide_client::{Client, Options};
+use abide_host::Home;
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     collections::BTreeMap,

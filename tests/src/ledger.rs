@@ -1,9 +1,7 @@
 //! The content of the database, read from outside: never through the daemon, and also while it does not run.
 
-use abide_client::{
-    Home,
-    protocol::{ConversationId, RecordId, Seq, TaskId, record::RecordBody},
-};
+use abide_client::protocol::{ConversationId, RecordId, Seq, TaskId, record::RecordBody};
+use abide_host::Home;
 use rusqlite::{Connection, OpenFlags};
 use std::{
     collections::BTreeSet,

@@ -4,7 +4,7 @@
 
 use crate::{ledger, wait};
 use abide_client::{
-    Client, Home, Options,
+    Client, Options,
     protocol::{
         RecordId, Seq,
         method::{
@@ -14,6 +14,7 @@ use abide_client::{
         notification::Notification,
     },
 };
+use abide_host::Home;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinSet;
 

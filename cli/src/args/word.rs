@@ -1,6 +1,6 @@
 //! Parses names and ids; refuses those that cannot name anything.
 
-use abide_client::text::visible;
+use abide_host::text::visible;
 
 /// The longest id, title or model name accepted, in bytes: far above any in use.
 const MAX: usize = 4096;

@@ -13,18 +13,14 @@ use crate::{
     output::{json, measure, screen, status},
     systemd::UserManager,
 };
-use abide_client::{
-    Home,
-    autostart::{self, Start},
-    home, login,
-    protocol::{
-        method::{
-            Shutdown, Status,
-            daemon::{ShutdownParams, ShutdownReply, StatusParams},
-        },
-        start::{AtLogin, StartedBy},
+use abide_client::protocol::{
+    method::{
+        Shutdown, Status,
+        daemon::{ShutdownParams, ShutdownReply, StatusParams},
     },
+    start::{AtLogin, StartedBy},
 };
+use abide_host::{Home, home, login, program};
 use inherited::Inherited;
 use std::time::Duration;
 use tokio::time::{Instant, interval};
@@ -68,7 +64,7 @@ pub(crate) async fn daemon(command: DaemonCommand, json: bool) -> Result<Exit, C
             let home = Home::from_env()?;
             // A person restarts the daemon for a change of the configuration: it is not stopped for one that
             // would not apply.
-            if let Err(error) = autostart::check(&home, &Start::default()).await {
+            if let Err(error) = program::check(&home, None).await {
                 let error = CommandError::failed(error.to_string());
                 let is_running = home::is_held(&home);
                 return Err(if is_running {

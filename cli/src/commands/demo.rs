@@ -7,13 +7,13 @@ use crate::{
     request,
 };
 use abide_client::{
-    environment::for_tasks,
     protocol::{
         method::{subscription::Scope, task::StartTaskParams},
         task::Mode,
     },
     request_id,
 };
+use abide_host::environment::for_tasks;
 
 /// The built-in model, which plays a script.
 const MODEL: &str = "demo/demo";

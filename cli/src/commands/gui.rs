@@ -1,5 +1,5 @@
 use crate::{args::GuiArgs, connection::Daemon, error::CommandError, exit::Exit, kind, replace::replace};
-use abide_client::program;
+use abide_host::program;
 use std::ffi::OsStr;
 
 pub(crate) async fn gui(args: GuiArgs) -> Result<Exit, CommandError> {

@@ -6,7 +6,8 @@ use crate::{
     exit::Exit,
     output::{json, screen, text},
 };
-use abide_client::{ConnectError, Home};
+use abide_client::ConnectError;
+use abide_host::Home;
 use serde::Serialize;
 use std::{
     fs::{self, File},

@@ -6,16 +6,14 @@ use crate::{
     exit::Exit,
     output::{json, screen, status},
 };
-use abide_client::{
-    home,
-    protocol::{
-        method::{
-            Status, UpdateDaemon,
-            daemon::{StatusParams, StatusReply, UpdateDaemonParams, UpdateDaemonReply},
-        },
-        update::{UpdateStage, UpdateStatus},
+use abide_client::protocol::{
+    method::{
+        Status, UpdateDaemon,
+        daemon::{StatusParams, StatusReply, UpdateDaemonParams, UpdateDaemonReply},
     },
+    update::{UpdateStage, UpdateStatus},
 };
+use abide_host::home;
 
 pub(crate) async fn update(patience_secs: u64, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::running().await?;

@@ -12,13 +12,14 @@ use crate::output::{
     text,
 };
 use abide_client::{
-    condition, confined, is_made_by_daemon, is_quoted, parked,
+    condition, confined, is_made_by_daemon, is_quoted,
     protocol::{
         Timestamp,
         inbox::{Approval, InboxItem, Pending, PendingId, Preview, Question, QuestionKind},
         transcript::Risk,
     },
 };
+use abide_host::parked;
 use std::fmt::Write as _;
 
 /// The short id of a question or an approval.

@@ -5,14 +5,12 @@ use crate::output::{
     style::{BAD, BUSY, FAINT, GOOD, NEEDS_YOU, PLAIN, STRONG},
     table::{cell, table},
 };
-use abide_client::{
-    parked,
-    protocol::{
-        ConversationId, Timestamp,
-        inbox::Pending,
-        task::{AgentTask, CallState, EndReason, PauseReason, Status, Tree},
-    },
+use abide_client::protocol::{
+    ConversationId, Timestamp,
+    inbox::Pending,
+    task::{AgentTask, CallState, EndReason, PauseReason, Status, Tree},
 };
+use abide_host::parked;
 use anstyle::Style;
 use std::collections::HashMap;
 

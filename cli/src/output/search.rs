@@ -5,14 +5,12 @@ use crate::output::{
     style::{FAINT, NEEDS_YOU, STRONG, paint},
     text,
 };
-use abide_client::{
-    protocol::{
-        ConversationId, Timestamp,
-        message::Role,
-        method::search::{Excerpt, MessageHit, SearchReply},
-    },
-    text::visible_line,
+use abide_client::protocol::{
+    ConversationId, Timestamp,
+    message::Role,
+    method::search::{Excerpt, MessageHit, SearchReply},
 };
+use abide_host::text::visible_line;
 
 pub(crate) fn found(reply: &SearchReply, now: Timestamp) -> String {
     if reply.titles.is_empty() && reply.messages.is_empty() {

@@ -1,6 +1,6 @@
 //! Makes foreign text safe for the terminal: no control character passes. Measures display widths.
 
-use abide_client::text::{visible, visible_line};
+use abide_host::text::{visible, visible_line};
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 

@@ -1,6 +1,6 @@
 //! Completes the paths of files, named as `@src/main.rs`.
 
-use abide_client::text::visible_line;
+use abide_host::text::visible_line;
 use rustyline::completion::Pair;
 use std::{fs, path::Path};
 

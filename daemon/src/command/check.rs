@@ -2,7 +2,7 @@
 
 use super::config;
 use crate::{complain, say};
-use abide_client::home::Home;
+use abide_host::home::Home;
 use abide_store::Store;
 use std::process::ExitCode;
 

@@ -4,11 +4,11 @@
 mod edit;
 
 use crate::{failure, say, usage};
-use abide_client::home::Home;
 use abide_daemon::{
     config::{self, Config},
     keys::KeyStore,
 };
+use abide_host::home::Home;
 use serde_json::json;
 use std::{path::PathBuf, process::ExitCode};
 

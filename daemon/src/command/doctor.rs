@@ -1,8 +1,8 @@
 //! `abided doctor`: its arguments and output.
 
 use crate::{failure, runtime, say, usage};
-use abide_client::{home::Home, text::visible_line};
 use abide_daemon::doctor::{self, Diagnosis, Health, TruncatedDatabase};
+use abide_host::{home::Home, text::visible_line};
 use abide_store::{Existing, Loss, Salvaged};
 use serde_json::json;
 use std::{

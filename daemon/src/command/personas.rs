@@ -2,8 +2,8 @@
 
 use super::prompts::written_files;
 use crate::{failure, say, usage};
-use abide_client::home::Home;
 use abide_daemon::persona;
+use abide_host::home::Home;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {

@@ -1,9 +1,9 @@
 //! `abided prompts`: which file is in force for each note; `--write` writes the built-in templates to edit.
 
 use crate::{failure, say, usage};
-use abide_client::{home::Home, text::visible_line};
 use abide_daemon::config::{Config, PromptsConfig, prompts};
 use abide_engine::prompt::{self, Note};
+use abide_host::{home::Home, text::visible_line};
 use serde_json::{Value, json};
 use std::{
     io,

@@ -1,5 +1,5 @@
 use crate::instance::{Instance, InstanceError};
-use abide_client::home::Home;
+use abide_host::home::Home;
 use abide_store::{Loss, OpenError, Store};
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! Copies the database to a place chosen by the user.
 
-use abide_client::home::Home;
+use abide_host::home::Home;
 use abide_store::{CopyError, Existing, Store};
 use std::{
     fs, io,

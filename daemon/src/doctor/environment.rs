@@ -1,7 +1,7 @@
 //! The diagnosis of the environments that tasks get.
 
 use super::Diagnosis;
-use abide_client::environment::{LoginShell, LoginShellError, login_shell, own};
+use abide_host::environment::{LoginShell, LoginShellError, login_shell, own};
 use abide_protocol::{environment::Environment, measure::counted};
 use std::collections::BTreeSet;
 

@@ -1,22 +1,24 @@
-use super::Diagnosis;
+use super::{
+    Diagnosis,
+    running::{AskError, RunningDaemon},
+};
 use crate::{
     catalog::Catalog,
     config::{Config, ConfigError},
     keys::KeyStore,
     notify::SystemDesktop,
 };
-use abide_client::{
-    Client, ConnectError,
+use abide_host::{
     home::{self, Home},
     login,
-    protocol::{
-        method::{
-            ListModels, Status,
-            daemon::{ListModelsParams, StatusParams, StatusReply},
-        },
-        sandbox::SandboxLevel,
-        start::{AtLogin, StartedBy, SystemdStart},
+};
+use abide_protocol::{
+    method::{
+        ListModels, Status,
+        daemon::{ListModelsParams, StatusParams, StatusReply},
     },
+    sandbox::SandboxLevel,
+    start::{AtLogin, StartedBy, SystemdStart},
 };
 use abide_store::{Integrity, Store};
 use futures_util::future::LocalBoxFuture;
@@ -35,7 +37,7 @@ pub fn examine(home: &Home, helper: Vec<OsString>) -> LocalBoxFuture<'_, Vec<Dia
 
 async fn look(home: &Home, helper: Vec<OsString>) -> Vec<Diagnosis> {
     let mut diagnoses: Vec<Diagnosis> = folders(home);
-    let daemon = Daemon::of(home).await;
+    let mut daemon = Daemon::of(home).await;
     diagnoses.push(daemon.diagnosis());
     diagnoses.push(start(home, &daemon));
     diagnoses.extend(socket(home));
@@ -45,7 +47,7 @@ async fn look(home: &Home, helper: Vec<OsString>) -> Vec<Diagnosis> {
     diagnoses.push(configuration(home, &config, &daemon));
     diagnoses.extend(config.as_ref().ok().map(|config| super::prompts::diagnosis(home, config)));
     let wants_notifications = config.as_ref().map_or(true, |config| config.notify.enabled);
-    diagnoses.extend(models(home, config, &daemon).await);
+    diagnoses.extend(models(home, config, &mut daemon).await);
     diagnoses.push(notifications(wants_notifications).await);
     diagnoses.extend(programs());
     diagnoses.push(super::environment::diagnosis().await);
@@ -127,7 +129,7 @@ fn folder_trouble(folder: &Path) -> Option<Diagnosis> {
 /// The state of this home's daemon.
 enum Daemon {
     /// It answers; its own status.
-    Answers(Client, Box<StatusReply>),
+    Answers(RunningDaemon, Box<StatusReply>),
     /// It holds its lock but does not listen.
     NotListening,
     NotRunning,
@@ -140,13 +142,14 @@ impl Daemon {
         if !home::is_held(home) {
             return Self::NotRunning;
         }
-        let client = match Client::connect(home, abide_client::Options::new("abided-doctor", VERSION)).await {
-            Ok(client) => client,
-            Err(ConnectError::NotRunning { .. }) => return Self::NotListening,
-            Err(error) => return Self::Failing(error.to_string()),
+        let asked = async {
+            let mut daemon = RunningDaemon::connect(home).await?;
+            let status = daemon.call::<Status>(StatusParams::default()).await?;
+            Ok((daemon, status))
         };
-        match client.call::<Status>(StatusParams::default()).await {
-            Ok(status) => Self::Answers(client, Box::new(status)),
+        match asked.await {
+            Ok((daemon, status)) => Self::Answers(daemon, Box::new(status)),
+            Err(AskError::NotListening) => Self::NotListening,
             Err(error) => Self::Failing(format!("it runs but does not answer: {error}")),
         }
     }
@@ -322,9 +325,9 @@ fn configuration(home: &Home, config: &Result<Config, ConfigError>, daemon: &Dae
 }
 
 /// Each provider's models, as seen by the daemon if it runs: its environment and keys are not this shell's.
-async fn models(home: &Home, config: Result<Config, ConfigError>, daemon: &Daemon) -> Vec<Diagnosis> {
-    if let Daemon::Answers(client, _) = daemon {
-        return match client.call::<ListModels>(ListModelsParams::default()).await {
+async fn models(home: &Home, config: Result<Config, ConfigError>, daemon: &mut Daemon) -> Vec<Diagnosis> {
+    if let Daemon::Answers(running, _) = daemon {
+        return match running.call::<ListModels>(ListModelsParams::default()).await {
             Ok(listed) => super::models::diagnoses(&listed),
             Err(error) => {
                 vec![Diagnosis::bad("provider", format!("the daemon cannot list its models: {error}"))]

@@ -2,8 +2,8 @@
 
 use super::Diagnosis;
 use crate::config::{Config, prompts};
-use abide_client::home::Home;
 use abide_engine::prompt;
+use abide_host::home::Home;
 
 const ABOUT: &str = "prompts";
 

@@ -1,6 +1,6 @@
 use crate::instance::{Instance, InstanceError};
-use abide_client::home::Home;
 use abide_engine::{History, Projection, project};
+use abide_host::home::Home;
 use abide_protocol::{
     ConversationId,
     record::{Record, RecordBody},

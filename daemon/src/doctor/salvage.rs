@@ -3,7 +3,7 @@ use super::{
     rebuild::projected,
 };
 use crate::instance::{Instance, InstanceError};
-use abide_client::home::Home;
+use abide_host::home::Home;
 use abide_store::{Existing, RenewError, Salvaged, Store};
 use std::path::Path;
 

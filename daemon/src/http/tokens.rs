@@ -1,7 +1,7 @@
 //! The tokens of devices. Their texts are shown once and kept nowhere: the file has the SHA-256 of each.
 
 use crate::{clock, private_file};
-use abide_client::replace_file;
+use abide_host::replace_file;
 use abide_protocol::{
     Error, ErrorKind, Timestamp,
     limits::MAX_CLIENT_NAME,

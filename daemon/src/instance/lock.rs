@@ -1,7 +1,7 @@
 //! The lock file. It is never removed: a lock on a removed file would exclude no other process.
 
 use super::InstanceError;
-use abide_client::home::Running;
+use abide_host::home::Running;
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{self, Read as _, Seek as _, Write as _},

@@ -6,8 +6,8 @@ use crate::{
     events::Outbox,
     service::{Caller, Line, Service},
 };
-use abide_client::framing::Framing;
 use abide_fail_point::{Point, pass};
+use abide_host::framing::Framing;
 use abide_protocol::{
     Error, ErrorKind,
     codec::{Codec, Incoming, Outgoing, RequestId, json},

@@ -1,7 +1,7 @@
 //! Refuses JSON-RPC libraries that frame messages with `Content-Length` headers, in a frame that they can
 //! read.
 
-use abide_client::framing::Framing;
+use abide_host::framing::Framing;
 use abide_protocol::{
     codec::{EncodeError, RequestId, json},
     hello::MAX_HELLO,

@@ -2,7 +2,7 @@
 
 use super::KeyError;
 use crate::private_file::{self, Fault};
-use abide_client::replace_file;
+use abide_host::replace_file;
 use serde::Deserialize;
 use std::{
     collections::{BTreeMap, BTreeSet},

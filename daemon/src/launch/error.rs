@@ -1,5 +1,5 @@
 use crate::{config::prompts::PromptError, persona::PersonaError};
-use abide_client::home::HomeError;
+use abide_host::home::HomeError;
 use abide_protocol::limits::MAX_PROMPT;
 use abide_tools::{NoWorktree, UnusablePath};
 use std::{fmt, io};

@@ -1,7 +1,7 @@
 //! A conversation's workspace folder.
 
 use super::{LaunchError, Launcher};
-use abide_client::home::create_private_dir;
+use abide_host::home::create_private_dir;
 use abide_protocol::ConversationId;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! What a notification can be about.
 
 use super::words::{CHOICE, TEXT, short};
-use abide_client::parked;
+use abide_host::parked;
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::{Approval, InboxItem, Pending, PendingId, Question},

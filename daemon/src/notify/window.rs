@@ -1,9 +1,9 @@
 //! Brings the window to a place in it.
 
 use super::WindowPage;
-use abide_client::{
+use abide_host::{
     Home,
-    autostart::{self, WindowError},
+    program::{self, WindowError},
 };
 use std::{ffi::OsStr, time::Duration};
 
@@ -41,7 +41,7 @@ pub(super) async fn open(home: &Home, place: WindowPage, token: Option<&str>) ->
         None => (vec!["--inbox"], "abide inbox"),
     };
     let variables = token.into_iter().flat_map(|token| VARIABLES.map(|name| (name, OsStr::new(token))));
-    let started = autostart::window(home, &arguments, variables).map_err(|error| match error {
+    let started = program::open_window(home, &arguments, variables).map_err(|error| match error {
         WindowError::NotFound => OpenError::NotInstalled { command: command.to_owned() },
         error @ WindowError::Spawn { .. } => OpenError::Start(error),
     })?;
@@ -55,7 +55,7 @@ pub(super) async fn open(home: &Home, place: WindowPage, token: Option<&str>) ->
 #[cfg(target_os = "linux")]
 mod session {
     use super::{OpenError, WindowPage};
-    use abide_client::{
+    use abide_host::{
         Home,
         application::{INBOX, PATH, SHOW, bus_name},
     };

@@ -4,7 +4,7 @@ use super::{
     board::Entry,
     item::{Asks, Decide, End, Item},
 };
-use abide_client::text::visible_line;
+use abide_host::text::visible_line;
 use abide_protocol::task::{EndReason, Incomplete};
 
 /// The longest summary, in characters.

@@ -12,8 +12,8 @@ use crate::{
     supervisor::Supervisor,
     update::Updater,
 };
-use abide_client::home::Home;
 use abide_engine::{Command, History, Mint, Refusal, Shown, Start, advance, handle, view};
+use abide_host::home::Home;
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
     record::{ConversationCreated, NewRecord, Record, RecordBody, TaskStarted},

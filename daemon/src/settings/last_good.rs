@@ -2,7 +2,7 @@
 //! broken file at its start goes on with it: a machine that restarts must not leave tasks dead because of a
 //! typo.
 
-use abide_client::replace_file;
+use abide_host::replace_file;
 use std::{fs, path::PathBuf};
 
 #[derive(Debug)]

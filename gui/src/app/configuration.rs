@@ -11,7 +11,7 @@ use crate::{
     request::{self, Reply, Request},
     widget::{Element, word},
 };
-use abide_client::text::visible_line;
+use abide_host::text::visible_line;
 use iced::Task;
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! The interface `org.freedesktop.Application`, as the window has it, and calls of it.
 
 use crate::arguments::ShowRequest;
-use abide_client::application as names;
+use abide_host::application as names;
 use std::{collections::HashMap, env};
 use tokio::sync::watch;
 use zbus::{Connection, OwnedVariant, Variant, fdo, interface};

@@ -1,7 +1,7 @@
 //! Without a session bus, as on systems other than Linux, each start opens a window.
 
 use crate::arguments::ShowRequest;
-use abide_client::Home;
+use abide_host::Home;
 use futures_util::{Stream, stream};
 
 /// There is none.

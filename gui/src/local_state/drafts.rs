@@ -4,11 +4,8 @@
 
 use super::{keep, read};
 use crate::screen::pending::Written;
-use abide_client::{
-    Home,
-    home::create_private_dir,
-    protocol::{ConversationId, TaskId},
-};
+use abide_client::protocol::{ConversationId, TaskId};
+use abide_host::{Home, home::create_private_dir};
 use std::{
     fs::{self, File, TryLockError},
     io,

@@ -22,18 +22,16 @@ use crate::{
     undo::Undo,
     words::{expanded, home},
 };
-use abide_client::{
-    environment::for_tasks,
-    protocol::{
-        ConversationId, QuestionId, TaskId,
-        inbox::Question,
-        method::{
-            task::{OwnWorktree, StartTaskParams},
-            workspace::WorkspaceReply,
-        },
-        task::{AgentTask, Approvals, LimitsRequest, Mode},
+use abide_client::protocol::{
+    ConversationId, QuestionId, TaskId,
+    inbox::Question,
+    method::{
+        task::{OwnWorktree, StartTaskParams},
+        workspace::WorkspaceReply,
     },
+    task::{AgentTask, Approvals, LimitsRequest, Mode},
 };
+use abide_host::environment::for_tasks;
 use attached::{Attached, MAX_FILES};
 use iced::widget::text_editor::{self, Action, Edit};
 use pasted::{Pasted, plain};

@@ -20,16 +20,13 @@ use crate::{
     },
     words,
 };
-use abide_client::{
-    environment::for_tasks,
-    protocol::{
-        conversation::Conversation,
-        method::{daemon::ListModelsReply, task::StartTaskParams},
-        provider::KeyState,
-        task::Mode,
-    },
-    text::visible_line,
+use abide_client::protocol::{
+    conversation::Conversation,
+    method::{daemon::ListModelsReply, task::StartTaskParams},
+    provider::KeyState,
+    task::Mode,
 };
+use abide_host::{environment::for_tasks, text::visible_line};
 use iced::{
     Bottom, Center, Fill,
     widget::{Column, Row, column, container, row, space as gap, text},

@@ -22,12 +22,15 @@ use crate::{
     words,
 };
 use abide_client::{
-    condition, confined, is_made_by_daemon, parked,
+    condition, confined, is_made_by_daemon,
     protocol::{
         ApprovalId, ConversationId, QuestionId, TaskId, Timestamp,
         inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind},
         transcript::Risk,
     },
+};
+use abide_host::{
+    parked,
     text::{visible, visible_line},
 };
 use call::exactly;

@@ -14,7 +14,7 @@ use crate::{
     },
     words,
 };
-use abide_client::text::{visible, visible_line};
+use abide_host::text::{visible, visible_line};
 use find::{Hit, Mark, Marks, hits};
 use iced::{
     Center, Fill, Theme,

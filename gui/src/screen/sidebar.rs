@@ -24,7 +24,6 @@ use crate::{
     words,
 };
 use abide_client::{
-    parked,
     protocol::{
         ConversationId, Seq, TaskId, Timestamp,
         conversation::Conversation,
@@ -32,9 +31,9 @@ use abide_client::{
         method::{conversation::ListConversationsReply, search::SearchReply},
         task::{AgentTask, Status},
     },
-    text::visible_line,
     view::OverviewView,
 };
+use abide_host::{parked, text::visible_line};
 use archive::Archive;
 use days::Day;
 use iced::{

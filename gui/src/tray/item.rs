@@ -6,7 +6,7 @@ use super::{
     state::{Mood, Shown},
 };
 use crate::arguments::ShowRequest;
-use abide_client::application as names;
+use abide_host::application as names;
 use tokio::sync::watch;
 use zbus::{Connection, ObjectPath, interface};
 

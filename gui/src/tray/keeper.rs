@@ -3,7 +3,7 @@
 
 use super::{bus_name, host, menu};
 use crate::bus::{Bus, has_owner, owned};
-use abide_client::{Home, autostart};
+use abide_host::{Home, program::open_window};
 use futures_util::{Stream, StreamExt as _};
 
 /// Emits each time the desktop has a tray: at once if it has one now.
@@ -14,7 +14,7 @@ pub fn trays(bus: &Bus) -> impl Stream<Item = ()> + use<> {
 /// Starts the icon's process, unless it runs.
 pub async fn start(bus: Bus, home: Home) {
     if !has_owner(bus.connection(), &bus_name(&home)).await.unwrap_or(false)
-        && let Err(error) = autostart::window(&home, &["--tray"], [])
+        && let Err(error) = open_window(&home, &["--tray"], [])
     {
         tracing::warn!("the icon in the tray cannot be shown: {error}");
     }

@@ -9,9 +9,9 @@ use abide_client::{
         measure::counted,
         task::{AgentTask, PauseReason, Status},
     },
-    text::visible_line,
     view::{Connection, OverviewView},
 };
+use abide_host::text::visible_line;
 use uuid::Uuid;
 
 /// How many waiting items the menu has.

@@ -6,7 +6,7 @@ use crate::{
     preset::{self, Window},
 };
 use abide_client::{
-    Home, Update,
+    Update,
     protocol::{
         method::{
             daemon::{ListModelsReply, ModeSteps},
@@ -27,6 +27,7 @@ use abide_gui::{
     },
     settings,
 };
+use abide_host::Home;
 use iced::widget::text_editor;
 use iced_test::{
     Simulator,

@@ -4,7 +4,7 @@
 
 use crate::preset::{self, CONVERSATION, NOW, TASK};
 use abide_client::{
-    Home, Update,
+    Update,
     protocol::{
         ConversationId, Timestamp,
         inbox::Pending,
@@ -20,6 +20,7 @@ use abide_gui::{
     screen::sidebar,
     theme::size,
 };
+use abide_host::Home;
 use iced_test::{
     core::{
         Event, Pixels, Point, Rectangle, Size, clipboard as desk,

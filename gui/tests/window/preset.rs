@@ -1,7 +1,7 @@
 //! Named states of the window, built from snapshots, records and deltas as a daemon would send them.
 
 use abide_client::{
-    Home, Update,
+    Update,
     protocol::{
         ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, Seq, SubscriptionId, TaskId,
         Timestamp,
@@ -19,6 +19,7 @@ use abide_client::{
     },
 };
 use abide_gui::{App, Message, screen::sidebar};
+use abide_host::Home;
 use uuid::Uuid;
 
 /// The time at which the tests begin: noon of a day.

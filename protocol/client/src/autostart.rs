@@ -1,13 +1,12 @@
-//! Starts the daemon when it is not running, and the window. No other part of a client starts a process.
+//! Starts the daemon when it is not running.
 
 mod spawn;
-mod window;
 
-#[cfg(unix)]
-pub(crate) use spawn::new_session;
-pub use window::{Started, WindowError, window};
-
-use crate::{Client, ConnectError, Home, Options, home};
+use crate::{Client, ConnectError, Options};
+use abide_host::{
+    home::{self, Home},
+    program::{CheckError, NotFound},
+};
 use spawn::{Child, Log};
 use std::{io, path::PathBuf, process::ExitStatus, time::Duration};
 use tokio::time::Instant;
@@ -16,9 +15,6 @@ use tokio::time::Instant;
 const FIRST_WAIT: Duration = Duration::from_millis(5);
 /// The longest wait between two attempts.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
-
-/// How long a program may take to say whether it could start.
-const CHECK_TIME: Duration = Duration::from_secs(10);
 
 /// How to start the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,20 +34,16 @@ impl Default for Start {
 /// Why the daemon could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error(
-        "cannot find the daemon's program `abided`: it is neither beside this program nor in PATH; set ABIDE_DAEMON to its path"
-    )]
-    NotFound,
+    #[error(transparent)]
+    NotFound(#[from] NotFound),
     #[error("cannot start {program}: {source}", program = program.display())]
     Spawn { program: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Check(#[from] CheckError),
     #[error("cannot write the start log {path}: {source}", path = path.display())]
     Log { path: PathBuf, source: io::Error },
     #[error("the daemon ended while starting ({status}); its log is {log}{said}", log = log.display(), said = said(last_lines))]
     Exited { status: ExitStatus, log: PathBuf, last_lines: String },
-    #[error("a new daemon would refuse this: {said}")]
-    Refused { said: String },
-    #[error("{program} did not say within {} s whether it could start; try it: {program} check", CHECK_TIME.as_secs(), program = program.display())]
-    Silent { program: PathBuf },
     #[error("the daemon did not answer within {} ms ({last}); its log is {log}", waited.as_millis(), log = log.display())]
     Deadline { waited: Duration, last: String, log: PathBuf },
 }
@@ -74,23 +66,6 @@ pub async fn connect_or_start(home: &Home, options: Options) -> Result<Client, C
 /// See [`ConnectError`].
 pub async fn start(home: &Home, options: Options, start: &Start) -> Result<(), ConnectError> {
     connect_with(home, options, start).await.map(drop)
-}
-
-/// A program that could start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
-    /// `None`: it is too old to be asked.
-    pub version: Option<String>,
-}
-
-/// Runs the daemon's program only to read configuration, keys and the database's schema as a start does; a
-/// daemon may run meanwhile.
-///
-/// # Errors
-/// There is no program, it cannot be run, the configuration or the keys are invalid, or the database is newer
-/// than the program.
-pub async fn check(home: &Home, start: &Start) -> Result<Checked, StartError> {
-    spawn::check(home, start).await
 }
 
 /// [`connect_or_start`] with options for the start.

@@ -6,7 +6,7 @@ pub use call::CallError;
 pub use reader::Notifications;
 pub use shared::Disconnect;
 
-use crate::framing::Framing;
+use abide_host::framing::Framing;
 use abide_protocol::{codec::Codec, hello::HelloReply};
 use futures_util::{SinkExt as _, StreamExt as _, stream::SplitSink};
 use shared::Shared;

@@ -1,7 +1,5 @@
-use crate::{
-    Options,
-    autostart::StartError,
-    client::Client,
+use crate::{Options, autostart::StartError, client::Client};
+use abide_host::{
     framing::Framing,
     home::{self, Home, HomeError},
 };

@@ -1,7 +1,8 @@
 use crate::{
-    Client, ConnectError, Home, Options,
+    Client, ConnectError, Options,
     autostart::{self, Start},
 };
+use abide_host::Home;
 use abide_protocol::notification::DaemonUpdate;
 
 /// Makes a connection each time one is needed. A closure is one.

@@ -1,5 +1,5 @@
 use crate::wait;
-use abide_client::{Home, application};
+use abide_host::{Home, application};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},

@@ -1,4 +1,4 @@
-use abide_client::{Home, application};
+use abide_host::{Home, application};
 use std::collections::HashMap;
 use zbus::{Connection, Variant, connection::Builder, fdo};
 

@@ -1,7 +1,8 @@
 //! "Open" of a notification brings the window to the conversation: the running one, or a new one.
 
 use super::notifications::{start_with, world_with};
-use abide_client::{application, protocol::task::Status};
+use abide_client::protocol::task::Status;
+use abide_host::application;
 use abide_tests::{
     bus::{ABLE, Bus},
     daemon::{Config, Program, TestDaemon},

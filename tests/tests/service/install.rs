@@ -1,9 +1,7 @@
 //! `abide daemon install` with played programs of systemd, which note what they are asked and can fail.
 
-use abide_client::{
-    login::{SERVICE, SOCKET},
-    protocol::task::Status,
-};
+use abide_client::protocol::task::Status;
+use abide_host::login::{SERVICE, SOCKET};
 use abide_tests::{
     daemon::{Config, TestDaemon},
     model_server::{Gate, Turn},
@@ -90,7 +88,7 @@ async fn a_unit_that_was_edited_is_kept() {
     let edited = fs::read_to_string(&service).unwrap().replace("TimeoutStopSec=15", "TimeoutStopSec=60");
     fs::write(&service, &edited).unwrap();
     // One of an older version, say: as it was written, but not what is written now.
-    fs::write(&socket, abide_client::login::marked("[Socket]\nListenStream=/old\n")).unwrap();
+    fs::write(&socket, abide_host::login::marked("[Socket]\nListenStream=/old\n")).unwrap();
     let again = cli.run(&["daemon", "install"]).await;
     assert_eq!(again.code, Some(0), "{again:?}");
     assert!(again.stderr.contains(&format!("kept {}", service.display())), "{again:?}");
@@ -172,7 +170,7 @@ async fn units_of_a_package_are_used_if_they_run_the_same_program() {
     let packaged = share.join("systemd/user");
     fs::create_dir_all(&packaged).unwrap();
     let home = daemon.home();
-    let units_of = |program: &str| abide_client::login::units(program.as_ref(), &home).unwrap();
+    let units_of = |program: &str| abide_host::login::units(program.as_ref(), &home).unwrap();
     let write = |program: &str| {
         fs::write(packaged.join(SERVICE), units_of(program).service).unwrap();
         fs::write(packaged.join(SOCKET), units_of(program).socket).unwrap();

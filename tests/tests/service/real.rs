@@ -1,6 +1,6 @@
 //! The whole life of an installation with a real user manager of systemd.
 
-use abide_client::login::{SERVICE, SOCKET};
+use abide_host::login::{SERVICE, SOCKET};
 use abide_tests::{skip::skip, systemd::UserManager, wait};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! `abide daemon uninstall` takes back what install did, and nothing else.
 
-use abide_client::login::SERVICE;
+use abide_host::login::SERVICE;
 use abide_tests::{
     daemon::{Config, TestDaemon},
     systemd::Played,

@@ -1,6 +1,6 @@
 //! The units, as systemd reads them.
 
-use abide_client::{
+use abide_host::{
     Home,
     login::{SERVICE, SOCKET, units},
 };

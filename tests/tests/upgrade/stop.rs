@@ -1,17 +1,15 @@
 //! A stop that is asked for while the daemon goes over to another program happens.
 
 use super::hand_over::{seen, works, world};
-use abide_client::{
-    home,
-    protocol::{
-        method::{
-            self,
-            daemon::{StatusParams, UpdateDaemonParams},
-        },
-        update::UpdateStage,
+use abide_client::protocol::{
+    method::{
+        self,
+        daemon::{StatusParams, UpdateDaemonParams},
     },
+    update::UpdateStage,
 };
 use abide_fail_point::{Point, SLOW_VARIABLE};
+use abide_host::home;
 use abide_tests::{
     daemon::{CliRun, Config, Program, TestDaemon},
     model_server::ModelServer,

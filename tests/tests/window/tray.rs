@@ -1,7 +1,8 @@
 //! The icon in the tray, also while no window is open.
 
 use super::desk::Desk;
-use abide_client::{application, protocol::task::Status};
+use abide_client::protocol::task::Status;
+use abide_host::application;
 use abide_tests::{
     bus::{Bus, Entry, Icon, Look, Tray},
     model_server::{Gate, Turn},

@@ -2,7 +2,7 @@
 
 use super::report::{Action, Report};
 use crate::error::CommandError;
-use abide_client::{
+use abide_host::{
     login::{Found, marked},
     replace_file,
 };

@@ -10,16 +10,14 @@ use crate::{
     args::InstallArgs, connection::Daemon, error::CommandError, exit::Exit, output::measure,
     systemd::UserManager,
 };
-use abide_client::{
-    Home,
-    autostart::{self, Start},
-    create_private_dir, home,
+use abide_client::protocol::{
+    method::{Status, daemon::StatusParams},
+    start::{StartedBy, SystemdStart},
+};
+use abide_host::{
+    Home, create_private_dir, home,
     login::{self, Places, SERVICE, SOCKET, Units},
     program,
-    protocol::{
-        method::{Status, daemon::StatusParams},
-        start::{StartedBy, SystemdStart},
-    },
 };
 use std::{
     env, fs,
@@ -38,7 +36,7 @@ pub(super) async fn install(args: InstallArgs, json: bool) -> Result<Exit, Comma
             .hinted("one home is started at login: `abide daemon uninstall` with the variables of that home (ABIDE_HOME) takes it back"));
     }
     // What cannot start is not installed: at login nobody would see why.
-    if let Err(error) = autostart::check(&home, &Start::default()).await {
+    if let Err(error) = program::check(&home, None).await {
         return Err(CommandError::failed(error.to_string()).hinted("nothing was installed"));
     }
     let mut report = Report::new(json);
@@ -97,12 +95,7 @@ pub(super) fn places() -> Result<Places, CommandError> {
 }
 
 fn own_program() -> Result<PathBuf, CommandError> {
-    let Some(program) = program::daemon() else {
-        let words =
-            "cannot find the daemon's program `abided`: it is neither beside this program nor in PATH";
-        return Err(CommandError::failed(words).hinted("set ABIDE_DAEMON to its path"));
-    };
-    let program = std::path::absolute(&program)?;
+    let program = std::path::absolute(program::daemon()?)?;
     if !program.is_file() {
         return Err(CommandError::failed(format!("there is no program {}", program.display())));
     }

@@ -6,7 +6,7 @@ use crate::{
     output::{measure, screen, text},
     prompt::Terminal,
 };
-use abide_client::Home;
+use abide_host::Home;
 use std::{
     ffi::OsStr,
     fs::{self, File},

@@ -11,13 +11,13 @@ use crate::{
     args::UninstallArgs, connection::Daemon, error::CommandError, exit::Exit, output::measure,
     systemd::UserManager,
 };
-use abide_client::{
+use abide_client::protocol::method::{
+    Status,
+    daemon::{StatusParams, StatusReply},
+};
+use abide_host::{
     Home, home,
     login::{self, Places, SERVICE, SOCKET},
-    protocol::method::{
-        Status,
-        daemon::{StatusParams, StatusReply},
-    },
 };
 use std::fs;
 

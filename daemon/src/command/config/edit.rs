@@ -2,8 +2,8 @@
 //! understood. The copy is removed only when nothing in it could be missed.
 
 use crate::{complain, failure, say};
-use abide_client::home::Home;
 use abide_daemon::{config::Config, instance::private_folder, settings};
+use abide_host::home::Home;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use std::{

@@ -4,7 +4,7 @@
 
 use super::{Desktop, Heard, Screen, Server};
 use crate::notify::{Abilities, Popup, within};
-use abide_client::application::ID;
+use abide_host::application::ID;
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture};
 use serde::de::DeserializeOwned;
 use std::{collections::HashMap, pin::pin, sync::Arc};

@@ -4,7 +4,7 @@ use crate::{
     service::{Drained, Service},
     supervisor::Ending,
 };
-use abide_client::login;
+use abide_host::login;
 use abide_protocol::{
     Error, ErrorKind,
     method::daemon::{

@@ -1,7 +1,7 @@
 //! Files attached to a prompt: each is a named block of its text.
 
 use crate::{emoji::drawable, words};
-use abide_client::text::visible_line;
+use abide_host::text::visible_line;
 use std::{io::Read as _, path::Path};
 
 /// The most of one file, in bytes; the rest is left out, with a note.

@@ -1,9 +1,7 @@
 //! How freely the next task works, and what that means in its folder.
 
-use abide_client::{
-    protocol::{method::workspace::WorkspaceReply, task::Approvals},
-    text::visible_line,
-};
+use abide_client::protocol::{method::workspace::WorkspaceReply, task::Approvals};
+use abide_host::text::visible_line;
 use std::fmt;
 
 /// What a task may do without asking.

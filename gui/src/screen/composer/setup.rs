@@ -3,13 +3,11 @@
 
 use super::ModeChoice;
 use crate::{catalog::Presets, words::counted};
-use abide_client::{
-    protocol::{
-        method::catalog::{PersonaInfo, TemplateInfo},
-        task::Mode,
-    },
-    text::visible_line,
+use abide_client::protocol::{
+    method::catalog::{PersonaInfo, TemplateInfo},
+    task::Mode,
 };
+use abide_host::text::visible_line;
 use serde::{Deserialize, Serialize};
 
 /// The most characters of a name on the button.

@@ -20,7 +20,7 @@ use crate::{
     },
     words::{self, counted},
 };
-use abide_client::text::visible_line;
+use abide_host::text::visible_line;
 use iced::{
     Bottom, Center, Fill, Shrink, Theme, Top,
     widget::{

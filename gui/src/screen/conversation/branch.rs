@@ -18,7 +18,6 @@ use crate::{
     words,
 };
 use abide_client::{
-    environment::for_tasks,
     protocol::{
         Seq, TaskId,
         message::{self, MessageKind, Role},
@@ -26,6 +25,7 @@ use abide_client::{
     },
     view::Entry,
 };
+use abide_host::environment::for_tasks;
 use iced::{
     Fill, Shrink,
     widget::{column, container, row, text::Wrapping, text_editor},

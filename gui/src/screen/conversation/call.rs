@@ -13,15 +13,13 @@ use crate::{
     widget::{Element, Look, elide::elided, passage::code, press::press, scrolls, secondary, word, working},
     words,
 };
-use abide_client::{
-    protocol::{
-        message::{CallOutcome, CallView},
-        record::Permission,
-        task::CallState,
-        transcript::ToolResult,
-    },
-    text::{visible, visible_line},
+use abide_client::protocol::{
+    message::{CallOutcome, CallView},
+    record::Permission,
+    task::CallState,
+    transcript::ToolResult,
 };
+use abide_host::text::{visible, visible_line};
 use iced::{
     Center, Fill,
     widget::{Row, column, container, rule},

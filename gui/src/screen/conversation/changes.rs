@@ -17,9 +17,9 @@ use abide_client::{
         message::{CallOutcome, CallView},
         method::task::TaskChangesReply,
     },
-    text::visible_line,
     view::{ConversationView, Entry},
 };
+use abide_host::text::visible_line;
 use diff::Counts;
 use iced::{
     Center, Fill,

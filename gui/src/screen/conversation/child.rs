@@ -10,9 +10,9 @@ use crate::{
 };
 use abide_client::{
     protocol::{CallId, TaskId, message::CallView, task::AgentTask},
-    text::visible_line,
     view::{ConversationView, Entry},
 };
+use abide_host::text::visible_line;
 use iced::{
     Fill, FillPortion,
     widget::{container, row},

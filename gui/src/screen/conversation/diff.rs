@@ -18,7 +18,8 @@ use crate::{
     },
     words,
 };
-use abide_client::{protocol::inbox::Preview, text::visible_line};
+use abide_client::protocol::inbox::Preview;
+use abide_host::text::visible_line;
 use iced::{
     Center, Fill,
     widget::{Column, Row, container, row},

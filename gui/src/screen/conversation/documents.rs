@@ -15,9 +15,9 @@ use abide_client::{
         notification::{DeltaItem, DeltaKind},
         task::AgentTask,
     },
-    text::visible,
     view::{Change, ConversationView, Entry, Stream},
 };
+use abide_host::text::visible;
 use iced::widget::markdown::Content;
 use std::collections::{HashMap, HashSet};
 

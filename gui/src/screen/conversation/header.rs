@@ -16,14 +16,12 @@ use crate::{
     },
     words,
 };
-use abide_client::{
-    protocol::{
-        Timestamp,
-        conversation::Conversation as Known,
-        task::{AgentTask, Status},
-    },
-    text::visible_line,
+use abide_client::protocol::{
+    Timestamp,
+    conversation::Conversation as Known,
+    task::{AgentTask, Status},
 };
+use abide_host::text::visible_line;
 use iced::{
     Center, Fill,
     widget::{Column, Row, column, container, row, rule, text},

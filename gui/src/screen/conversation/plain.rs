@@ -13,9 +13,9 @@ use abide_client::{
         notification::DeltaKind,
         task::AgentTask,
     },
-    text::{visible, visible_line},
     view::{Entry, Stream},
 };
+use abide_host::text::{visible, visible_line};
 
 impl Conversation {
     /// All loaded rows as text, with all steps.

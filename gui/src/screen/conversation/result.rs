@@ -1,14 +1,12 @@
 //! A call's result, as its card shows it.
 
 use crate::words;
-use abide_client::{
-    protocol::{
-        JsonText,
-        message::{CallOutcome, CallView},
-        transcript::ToolResult,
-    },
-    text::visible_line,
+use abide_client::protocol::{
+    JsonText,
+    message::{CallOutcome, CallView},
+    transcript::ToolResult,
 };
+use abide_host::text::visible_line;
 use serde_json::{Map, Value};
 
 /// A program's output, then its stderr; of other tools the text that the model reads. Before a program's

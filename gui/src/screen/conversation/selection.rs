@@ -11,9 +11,9 @@ use crate::{
 };
 use abide_client::{
     protocol::message::{CallView, MessageKind, Role},
-    text::visible,
     view::Entry,
 };
+use abide_host::text::visible;
 use std::{collections::HashMap, ops::Range};
 
 /// The two ends in the order of the timeline.

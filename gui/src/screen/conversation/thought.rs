@@ -15,9 +15,9 @@ use abide_client::{
         message::{self, MessageKind, Role},
         task::{AgentTask, Phase},
     },
-    text::visible,
     view::{ConversationView, Entry},
 };
+use abide_host::text::visible;
 use iced::{
     Fill,
     widget::{container, row},

@@ -38,9 +38,9 @@ use abide_client::{
         notification::{DeltaItem, DeltaKind},
         task::{AgentTask, Status},
     },
-    text::{visible, visible_line},
     view::{Entry, Stream},
 };
+use abide_host::text::{visible, visible_line};
 use iced::{
     Center, Fill,
     widget::{Column, column, container, hover, markdown::Content, row, rule, space as gap, text},

@@ -9,14 +9,12 @@ use crate::{
     widget::{Element, Look, action, beside, key, press::Press, secondary, word},
     words,
 };
-use abide_client::{
-    protocol::{
-        TaskId,
-        checkpoint::{ChangedFile, UndoFrom},
-        method::task::TaskChangesReply,
-    },
-    text::visible_line,
+use abide_client::protocol::{
+    TaskId,
+    checkpoint::{ChangedFile, UndoFrom},
+    method::task::TaskChangesReply,
 };
+use abide_host::text::visible_line;
 use iced::{
     Center, Fill,
     widget::{column, row},

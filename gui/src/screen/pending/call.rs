@@ -9,8 +9,8 @@ use crate::{
 use abide_client::{
     is_made_by_daemon, is_quoted,
     protocol::{inbox::Approval, transcript::Risk},
-    text::{visible, visible_line},
 };
+use abide_host::text::{visible, visible_line};
 use iced::{
     Fill,
     widget::{Column, row},

@@ -8,13 +8,11 @@ use crate::{
     widget::{Element, action, beside, field::field, press::press, prose, secondary, word},
     words,
 };
-use abide_client::{
-    protocol::{
-        method::daemon::ListModelsReply,
-        provider::{APIS, KNOWN, KnownProvider},
-    },
-    text::visible_line,
+use abide_client::protocol::{
+    method::daemon::ListModelsReply,
+    provider::{APIS, KNOWN, KnownProvider},
 };
+use abide_host::text::visible_line;
 use iced::{
     Center, Fill,
     widget::{Column, Row, column, row, text},

@@ -13,18 +13,16 @@ use crate::{
     },
     words,
 };
-use abide_client::{
-    protocol::{
-        inbox::{RuleEffect, TextRule},
-        method::{
-            daemon::{ListModelsReply, SandboxStatus},
-            rule::RememberedRule,
-        },
-        provider::{KeyState, ProviderInfo},
-        sandbox::SandboxLevel,
+use abide_client::protocol::{
+    inbox::{RuleEffect, TextRule},
+    method::{
+        daemon::{ListModelsReply, SandboxStatus},
+        rule::RememberedRule,
     },
-    text::visible_line,
+    provider::{KeyState, ProviderInfo},
+    sandbox::SandboxLevel,
 };
+use abide_host::text::visible_line;
 use iced::{
     Center, Fill,
     widget::{Column, Row, column, container, pick_list, row, rule, scrollable, space as gap, text},

@@ -16,9 +16,9 @@ use abide_client::{
         ConversationId,
         method::search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
     },
-    text::visible_line,
     view::OverviewView,
 };
+use abide_host::text::visible_line;
 use iced::{
     Center, Fill,
     widget::{Column, column, container, row},

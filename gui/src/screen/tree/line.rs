@@ -1,13 +1,11 @@
 //! What a line about a task shows: in the tree, and in the timeline of the task above it.
 
 use crate::{theme::Tokens, words};
-use abide_client::{
-    protocol::{
-        conversation::LatestTask,
-        task::{AgentTask, Status},
-    },
-    text::visible_line,
+use abide_client::protocol::{
+    conversation::LatestTask,
+    task::{AgentTask, Status},
 };
+use abide_host::text::visible_line;
 use iced::Color;
 
 /// The longest activity, in characters; the panel shows less.

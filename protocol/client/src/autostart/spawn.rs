@@ -1,12 +1,11 @@
-use super::{CHECK_TIME, Checked, Start, StartError};
-#[cfg(unix)]
-use crate::fresh;
-use crate::{ConnectError, Home, login, program, run_within::run_within, text};
+use super::{Start, StartError};
+use crate::ConnectError;
+use abide_host::{Home, program, text};
 use std::{
     fs::File,
-    io::{self, Read, Seek as _, SeekFrom},
-    path::{Path, PathBuf},
-    process::{Command, ExitStatus, Output, Stdio},
+    io::{self, Read as _, Seek as _, SeekFrom},
+    path::PathBuf,
+    process::ExitStatus,
     thread,
 };
 use tokio::sync::oneshot;
@@ -16,32 +15,6 @@ const MAX_LOG: u64 = 256 * 1024;
 /// How much of its end an error shows: bytes, and lines.
 const SHOWN_BYTES: u64 = 4096;
 const SHOWN_LINES: usize = 20;
-
-/// The exit code of a program that does not know the argument for a check.
-const USAGE: i32 = 2;
-
-pub(super) async fn check(home: &Home, start: &Start) -> Result<Checked, StartError> {
-    let program = start.program.clone().or_else(program::daemon).ok_or(StartError::NotFound)?;
-    let mut command = command(&program, home, Stdio::piped());
-    command.arg("check").stdout(Stdio::piped());
-    let run = tokio::task::spawn_blocking(move || run_within(command, CHECK_TIME, SHOWN_BYTES));
-    let run = run.await.map_err(io::Error::other).and_then(|run| run);
-    let Output { status, stdout, stderr } = match run {
-        Ok(Some(output)) => output,
-        Ok(None) => return Err(StartError::Silent { program }),
-        Err(source) => return Err(StartError::Spawn { program, source }),
-    };
-    if status.code() == Some(USAGE) {
-        return Ok(Checked { version: None });
-    }
-    let said = |bytes: &[u8]| text::visible(String::from_utf8_lossy(bytes).trim()).into_owned();
-    if status.success() {
-        return Ok(Checked { version: said(&stdout).strip_prefix("abided ").map(str::to_owned) });
-    }
-    let why = said(&stderr);
-    let why = why.strip_prefix("error: ").unwrap_or(&why);
-    Err(StartError::Refused { said: if why.is_empty() { status.to_string() } else { why.to_owned() } })
-}
 
 /// A daemon that was started and may not answer yet.
 pub(super) struct Child {
@@ -53,11 +26,11 @@ pub(super) struct Child {
 
 impl Child {
     pub(super) fn spawn(home: &Home, start: &Start) -> Result<Self, ConnectError> {
-        let program = start.program.clone().or_else(program::daemon).ok_or(StartError::NotFound)?;
+        let program = start.program.clone().map_or_else(program::daemon, Ok).map_err(StartError::from)?;
         home.create()?;
         let (log, stderr) = Log::open(home)?;
         let failed = |source| StartError::Spawn { program: program.clone(), source };
-        let mut child = command(&program, home, stderr).spawn().map_err(failed)?;
+        let mut child = program::detached(&program, home, stderr).spawn().map_err(failed)?;
         let (sender, end) = oneshot::channel();
         thread::Builder::new()
             .name("abided-wait".to_owned())
@@ -81,43 +54,6 @@ impl Child {
 
     pub(super) fn failed(&self, status: ExitStatus) -> StartError {
         StartError::Exited { status, log: self.log.path.clone(), last_lines: self.log.last_lines() }
-    }
-}
-
-/// Detached: a session of its own, no terminal, a working folder that keeps no other folder in use, and
-/// nothing of this process but its environment.
-#[expect(clippy::disallowed_methods, reason = "daemon and window are the processes that a client starts")]
-pub(super) fn command(program: &Path, home: &Home, stderr: impl Into<Stdio>) -> Command {
-    let mut command = Command::new(program);
-    command.env(login::STARTED_BY, login::BY_CLIENT);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).current_dir("/");
-    match home.root() {
-        Some(root) => command.env("ABIDE_HOME", root),
-        None => command.env_remove("ABIDE_HOME"),
-    };
-    #[cfg(unix)]
-    new_session(&mut command);
-    #[cfg(windows)]
-    {
-        use std::os::windows::process::CommandExt as _;
-        /// `DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP`.
-        const DETACHED: u32 = 0x0000_0008 | 0x0000_0200;
-        command.creation_flags(DETACHED);
-    }
-    command
-}
-
-#[cfg(unix)]
-#[expect(unsafe_code, reason = "std has no other way to a new session; setsid(2) is async-signal-safe")]
-pub(crate) fn new_session(command: &mut Command) {
-    use std::os::unix::process::CommandExt as _;
-    // SAFETY: between fork and exec there are only system calls: no allocation, no lock, nothing of this
-    // process is touched.
-    unsafe {
-        command.pre_exec(|| {
-            fresh::restore_all();
-            rustix::process::setsid().map(drop).map_err(io::Error::from)
-        });
     }
 }
 

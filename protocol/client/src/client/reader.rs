@@ -1,5 +1,5 @@
 use super::shared::{Disconnect, Shared};
-use crate::framing::Framing;
+use abide_host::framing::Framing;
 use abide_protocol::{
     codec::{Codec, Received},
     notification::Notification,

@@ -1,5 +1,5 @@
 use super::Client;
-use crate::framing::Framing;
+use abide_host::framing::Framing;
 use abide_protocol::{
     codec::Codec,
     hello::{HelloReply, PeerInfo},

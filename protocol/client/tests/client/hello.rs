@@ -1,13 +1,13 @@
 use crate::peer::{self, CODECS, options, pair};
 use abide_client::{
     Client, ConnectError, Options,
-    framing::Framing,
     protocol::{
         Error, ErrorKind,
         codec::{Codec, RequestId, json},
         hello::{BINCODE, HelloReply, JSON, MAX_HELLO},
     },
 };
+use abide_host::framing::Framing;
 use futures_util::{SinkExt as _, StreamExt as _};
 use tokio_util::codec::Framed;
 

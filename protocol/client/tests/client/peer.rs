@@ -2,7 +2,6 @@
 
 use abide_client::{
     Client, ConnectError, Options,
-    framing::Framing,
     protocol::{
         Error, SubscriptionId,
         codec::{Codec, Outgoing, RequestId, json},
@@ -11,6 +10,7 @@ use abide_client::{
         notification::{Notification, Snapshot},
     },
 };
+use abide_host::framing::Framing;
 use futures_util::{SinkExt as _, StreamExt as _};
 use tokio::{
     io::{AsyncRead, AsyncWrite, DuplexStream},

@@ -1,8 +1,8 @@
 use crate::peer::{Peer, options};
-use abide_client::{
-    Client, ConnectError, Home,
+use abide_client::{Client, ConnectError, protocol::codec::Codec};
+use abide_host::{
+    Home,
     home::{HomeError, Running},
-    protocol::codec::Codec,
 };
 use interprocess::local_socket::{
     GenericFilePath, ListenerOptions,

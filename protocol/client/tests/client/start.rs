@@ -2,11 +2,11 @@
 
 use crate::peer::{Peer, options};
 use abide_client::{
-    ConnectError, Home,
+    ConnectError,
     autostart::{self, Start, StartError},
-    home,
     protocol::codec::Codec,
 };
+use abide_host::{Home, home};
 use interprocess::local_socket::{
     GenericFilePath, ListenerOptions,
     tokio::{Listener, prelude::*},

@@ -10,16 +10,14 @@ use crate::{
         percentile,
     },
 };
-use abide_client::{
-    Home,
-    protocol::{
-        method::{
-            self,
-            conversation::{CreateConversationParams, UpdateConversationParams},
-        },
-        record::{NewRecord, RecordBody},
+use abide_client::protocol::{
+    method::{
+        self,
+        conversation::{CreateConversationParams, UpdateConversationParams},
     },
+    record::{NewRecord, RecordBody},
 };
+use abide_host::Home;
 use abide_store::{Append, Store, TaskProjection, TaskQuery};
 use rusqlite::{Connection, OpenFlags, params, types::Value as Column};
 use std::{

@@ -1,6 +1,6 @@
 //! Starts the window's program, for those who want a person to see something.
 
-use super::spawn;
+use super::detached;
 use crate::{Home, program};
 use std::{
     ffi::OsStr,
@@ -41,13 +41,13 @@ impl Started {
 ///
 /// # Errors
 /// See [`WindowError`].
-pub fn window<'a>(
+pub fn open_window<'a>(
     home: &Home,
     arguments: &[&str],
     variables: impl IntoIterator<Item = (&'a str, &'a OsStr)>,
 ) -> Result<Started, WindowError> {
     let program = program::window().ok_or(WindowError::NotFound)?;
-    let mut command = spawn::command(&program, home, Stdio::null());
+    let mut command = detached(&program, home, Stdio::null());
     // What a launcher gave to this process is not meant for that one.
     command.env_remove("XDG_ACTIVATION_TOKEN").env_remove("DESKTOP_STARTUP_ID");
     command.args(arguments).envs(variables);

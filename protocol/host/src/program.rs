@@ -1,14 +1,31 @@
-//! Finds the other programs of Abide.
+//! Finds the other programs of Abide, asks them whether they could start, and starts them.
+
+mod check;
+mod detached;
+mod window;
+
+pub use check::{CheckError, Checked, check};
+pub use detached::detached;
+pub use window::{Started, WindowError, open_window};
 
 use std::{
     env, fs,
     path::{Path, PathBuf},
 };
 
+/// There is no program of the daemon.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "cannot find the daemon's program `abided`: it is neither beside this program nor in PATH; set ABIDE_DAEMON to its path"
+)]
+pub struct NotFound;
+
 /// The daemon's program.
-#[must_use]
-pub fn daemon() -> Option<PathBuf> {
-    find("abided", "ABIDE_DAEMON")
+///
+/// # Errors
+/// See [`NotFound`].
+pub fn daemon() -> Result<PathBuf, NotFound> {
+    find("abided", "ABIDE_DAEMON").ok_or(NotFound)
 }
 
 /// The window's program.

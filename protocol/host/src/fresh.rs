@@ -4,7 +4,7 @@
 //! All of it may run between fork and exec: system calls only, no allocation, no lock.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::{mem::MaybeUninit, ptr};
+use std::{io, mem::MaybeUninit, process::Command, ptr};
 
 /// How many files may be open, if the hard limit allows it: each connection is one, and each window opens
 /// some.
@@ -37,7 +37,7 @@ fn unblock() {
 /// [`restore`], and what others than a client may have set on purpose. No signal is ignored, the umask is
 /// 022, the nice value 0, and all descriptors but the first three are closed at exec. (Only root can lower a
 /// nice value; it stays otherwise.)
-pub(crate) fn restore_all() {
+fn restore_all() {
     restore();
     (1..SIGNALS).for_each(unignore);
     let _ = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
@@ -65,5 +65,19 @@ fn close_at_exec() {
     for descriptor in FIRST..end.unwrap_or(i32::MAX).min(65_536) {
         // SAFETY: as above. One that is not open is an error, which changes nothing.
         unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
+    }
+}
+
+/// The program begins a session of its own, and keeps nothing else of this process: see [`restore_all`].
+#[expect(unsafe_code, reason = "std has no other way to a new session; setsid(2) is async-signal-safe")]
+pub(crate) fn new_session(command: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+    // SAFETY: between fork and exec there are only system calls: no allocation, no lock, nothing of this
+    // process is touched.
+    unsafe {
+        command.pre_exec(|| {
+            restore_all();
+            rustix::process::setsid().map(drop).map_err(io::Error::from)
+        });
     }
 }

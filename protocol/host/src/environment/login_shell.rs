@@ -83,7 +83,7 @@ fn read(program: PathBuf, environment: &BTreeMap<String, String>) -> Result<Logi
         command.current_dir(home);
     }
     #[cfg(unix)]
-    crate::autostart::new_session(&mut command);
+    crate::fresh::new_session(&mut command);
     let output = match run_within(command, TIME, MOST) {
         Ok(Some(output)) => output,
         Ok(None) => return Err(LoginShellError::Slow { program }),
