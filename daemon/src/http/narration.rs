@@ -7,22 +7,14 @@
 
 use super::cursor::{Cursor, Part};
 use abide_protocol::{
-    CallId, RecordId, Seq,
+    CallId, RecordId, Seq, TaskId,
     notification::{DeltaItem, DeltaKind, Partial, TaskDelta},
     record::{Record, RecordBody},
-    transcript::{Block, StopReason, Usage},
+    transcript::{Block, CallBlock, StopReason, Usage},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::{
-    collections::{HashMap, VecDeque},
-    fmt::Write as _,
-};
-
-/// How many replies are remembered as recorded: live output of one may come after it, but not after so many.
-const MAX_RECORDED: usize = 1024;
-/// How many calls' tools are remembered.
-const MAX_CALLS: usize = 4096;
+use std::fmt::Write as _;
 
 /// What a record does not say itself.
 #[derive(Debug, Clone, Default)]
@@ -39,8 +31,22 @@ pub(super) struct Beside {
 #[derive(Debug)]
 pub(super) struct Narration {
     cursor: Cursor,
-    recorded: VecDeque<RecordId>,
-    tools: HashMap<CallId, String>,
+    live: Live,
+    /// What the client was told of the reply's text before its record, as far as that is known.
+    told: String,
+    /// The newest reply's calls.
+    calls: Vec<CallBlock>,
+}
+
+/// Which live output is told. Output that waited while the store was read comes after its record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Live {
+    /// That of the attempt that was under way when the stream began.
+    Begun,
+    /// That of this attempt of the reply.
+    Of(RecordId, u32),
+    /// None: no attempt is under way.
+    Over,
 }
 
 /// An event: its type, and what is beside the type in its data.
@@ -48,53 +54,73 @@ type Event = (&'static str, Value);
 
 impl Narration {
     /// After this id.
-    pub(super) fn after(cursor: Cursor) -> Self {
-        Self { cursor, recorded: VecDeque::new(), tools: HashMap::new() }
+    pub(super) const fn after(cursor: Cursor) -> Self {
+        Self { cursor, live: Live::Begun, told: String::new(), calls: Vec::new() }
     }
 
     pub(super) const fn cursor(&self) -> Cursor {
         self.cursor
     }
 
-    /// The tool of a call in a reply that was told.
+    /// The tool of a call in the newest reply that was told.
     pub(super) fn tool(&self, call: CallId) -> Option<&String> {
-        self.tools.get(&call)
+        self.calls.iter().find(|block| block.id == call).map(|block| &block.tool)
     }
 
     /// The text of a root task that has come live.
     pub(super) fn delta(&mut self, delta: &TaskDelta) -> String {
-        let TaskDelta { item, attempt, kind, offset, text, .. } = delta;
-        self.live(*item, *attempt, *kind, *offset, text)
+        let TaskDelta { task_id, item, attempt, kind, offset, text, .. } = delta;
+        self.live(*task_id, (*item, *attempt), *kind, *offset, text)
     }
 
     /// The text of a root task that had come live before the stream began.
     pub(super) fn partial(&mut self, partial: &Partial) -> String {
-        let Partial { item, attempt, kind, offset, text, .. } = partial;
-        self.live(*item, *attempt, *kind, *offset, text)
+        let Partial { task_id, item, attempt, kind, offset, text, .. } = partial;
+        self.live(*task_id, (*item, *attempt), *kind, *offset, text)
     }
 
-    fn live(&mut self, item: DeltaItem, attempt: u32, kind: DeltaKind, offset: u64, text: &str) -> String {
+    fn live(
+        &mut self,
+        task: TaskId,
+        (item, attempt): (DeltaItem, u32),
+        kind: DeltaKind,
+        offset: u64,
+        text: &str,
+    ) -> String {
         let (DeltaItem::Reply(item), DeltaKind::Text) = (item, kind) else { return String::new() };
-        if self.recorded.contains(&item) {
-            return String::new();
+        match self.live {
+            Live::Begun => {}
+            Live::Of(own, number) if (own, number) == (item, attempt) => {}
+            Live::Of(..) | Live::Over => return String::new(),
         }
         let had = self.had(item, attempt).map_or(0, |part| part.bytes);
         // After a gap the record brings the rest.
-        let Some(new) =
-            had.checked_sub(usize::try_from(offset).unwrap_or(usize::MAX)).and_then(|at| text.get(at..))
-        else {
-            return String::new();
-        };
+        let at = had.checked_sub(usize::try_from(offset).unwrap_or(usize::MAX));
+        let Some((old, new)) = at.and_then(|at| text.split_at_checked(at)) else { return String::new() };
         if new.is_empty() {
             return String::new();
         }
+        if offset == 0 {
+            old.clone_into(&mut self.told);
+        }
+        self.told.push_str(new);
         self.cursor.part = Some(Part { item, attempt, bytes: had + new.len(), events: 0 });
-        self.event(("text_delta", json!({ "text": new })))
+        self.event(("text_delta", json!({ "text": new, "taskId": task })))
     }
 
     /// What the client has of this item.
     fn had(&self, item: RecordId, attempt: u32) -> Option<Part> {
         self.cursor.part.filter(|part| (part.item, part.attempt) == (item, attempt))
+    }
+
+    /// How much of the whole text the client has. What it was told live is the beginning of it, but for the
+    /// reply of a server that leaves reasoning or markup in it: then all from where they differ is told.
+    fn shared(&self, text: &str, had: usize) -> usize {
+        if self.told.len() != had || text.starts_with(&self.told) {
+            return text.floor_char_boundary(had);
+        }
+        let same = self.told.char_indices().zip(text.chars()).take_while(|((_, told), c)| told == c);
+        same.map(|((at, c), _)| at + c.len_utf8()).last().unwrap_or(0)
     }
 
     /// A record, with what the client has not had of it.
@@ -103,28 +129,26 @@ impl Narration {
         if record.seq <= self.cursor.seq {
             return out;
         }
-        let (attempt, text) = match &record.body {
-            _ if beside.is_sub_task => (0, None),
-            RecordBody::Reply(reply) => (reply.attempt, Some(reply.shown())),
-            RecordBody::PartialReply(partial) => (0, Some(partial.text.clone())),
-            _ => (0, None),
-        };
-        let mut part = match (&record.body, self.cursor.part) {
-            // What was cut off was live output of another id.
-            (RecordBody::PartialReply(_), Some(part)) if text.is_some() => {
-                Part { item: record.id, attempt, bytes: part.bytes, events: 0 }
-            }
-            _ => {
-                self.had(record.id, attempt).unwrap_or(Part { item: record.id, attempt, bytes: 0, events: 0 })
-            }
+        let text = match &record.body {
+            _ if beside.is_sub_task => None,
+            RecordBody::Reply(reply) => Some(reply.shown()),
+            RecordBody::PartialReply(partial) => Some(partial.text.clone()),
+            _ => None,
         };
         let before = self.cursor.part;
+        // Text of another attempt is withdrawn by a record in between. What was cut off does not say of which
+        // attempt it is.
+        let mut part = match (&record.body, before) {
+            (RecordBody::Reply(reply), _) => self.had(record.id, reply.attempt),
+            (_, before) => before.filter(|part| part.item == record.id),
+        }
+        .unwrap_or(Part { item: record.id, attempt: attempt(record), bytes: 0, events: 0 });
         if let Some(text) = &text {
-            let rest = &text[text.floor_char_boundary(part.bytes)..];
+            let rest = &text[self.shared(text, part.bytes)..];
             if !rest.is_empty() {
                 part.bytes = text.len();
                 self.cursor.part = Some(part);
-                out.push_str(&self.event(("text_delta", json!({ "text": rest }))));
+                out.push_str(&self.event(("text_delta", json!({ "text": rest, "taskId": record.task_id }))));
             }
         }
         let events = self.events(record, beside);
@@ -137,17 +161,27 @@ impl Narration {
             };
             out.push_str(&self.event(event));
         }
-        if let RecordBody::Reply(_) = &record.body {
-            self.recorded.push_back(record.id);
-            if self.recorded.len() > MAX_RECORDED {
-                self.recorded.pop_front();
+        if let RecordBody::Reply(reply) = &record.body
+            && !beside.is_sub_task
+        {
+            self.calls = reply.calls().cloned().collect();
+        }
+        match &record.body {
+            RecordBody::ModelRequested(asked) if !beside.is_sub_task => {
+                self.live = Live::Of(asked.item, asked.attempt);
+                self.told.clear();
             }
+            _ if ends_output(record, beside) => {
+                self.live = Live::Over;
+                self.told.clear();
+            }
+            _ => {}
         }
         out
     }
 
     /// The events of a record besides its text; at least one.
-    fn events(&mut self, record: &Record, beside: &Beside) -> Vec<Event> {
+    fn events(&self, record: &Record, beside: &Beside) -> Vec<Event> {
         let task = record.task_id;
         let mut events = match &record.body {
             RecordBody::ApprovalRequested(a) => vec![(
@@ -181,9 +215,6 @@ impl Narration {
             RecordBody::Reply(reply) => {
                 let mut events = Vec::new();
                 for call in reply.calls() {
-                    if self.tools.len() < MAX_CALLS {
-                        self.tools.insert(call.id, call.tool.clone());
-                    }
                     let data = json!({ "callId": call.id, "tool": call.tool, "argsJson": call.arguments });
                     events.push(("tool_call", data));
                 }
@@ -191,16 +222,13 @@ impl Narration {
                 events.push(("completed", json!({ "stopReason": reason, "final": false, "step": step })));
                 events
             }
-            RecordBody::CallFinished(finished) => {
-                let known = self.tools.remove(&finished.call_id);
-                vec![(
-                    "tool_result",
-                    json!({
-                        "callId": finished.call_id, "tool": known.or_else(|| beside.tool.clone()),
-                        "result": finished.result, "outcome": finished.outcome,
-                    }),
-                )]
-            }
+            RecordBody::CallFinished(finished) => vec![(
+                "tool_result",
+                json!({
+                    "callId": finished.call_id, "tool": self.tool(finished.call_id).or(beside.tool.as_ref()),
+                    "result": finished.result, "outcome": finished.outcome,
+                }),
+            )],
             RecordBody::Paused(paused) => {
                 vec![("state", json!({ "status": "paused", "reason": paused.reason }))]
             }
@@ -239,17 +267,25 @@ impl Narration {
     }
 }
 
-/// Whether the live output of the root task is over with this record.
-fn ends_output(record: &Record, beside: &Beside) -> bool {
-    let ends = matches!(
-        record.body,
+/// Whether the live output of the root task is over with this record: it is recorded, cut off or withdrawn.
+const fn ends_output(record: &Record, beside: &Beside) -> bool {
+    let ends = match &record.body {
         RecordBody::Reply(_)
-            | RecordBody::PartialReply(_)
-            | RecordBody::ModelFailed(_)
-            | RecordBody::TaskEnded(_)
-            | RecordBody::ModelRequested(_)
-    );
+        | RecordBody::PartialReply(_)
+        | RecordBody::ModelFailed(_)
+        | RecordBody::ModelRequested(_)
+        | RecordBody::TaskEnded(_) => true,
+        RecordBody::Intervened(intervened) => intervened.withdraws.is_some(),
+        _ => false,
+    };
     ends && !beside.is_sub_task
+}
+
+const fn attempt(record: &Record) -> u32 {
+    match &record.body {
+        RecordBody::Reply(reply) => reply.attempt,
+        _ => 0,
+    }
 }
 
 fn trace(record: &Record) -> Event {

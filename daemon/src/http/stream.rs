@@ -24,6 +24,7 @@ use futures_util::stream;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::{HeaderMap, Response, StatusCode, body::Frame};
 use std::{collections::HashMap, convert::Infallible, time::Duration};
+use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
 
 /// The header with the id of the last event that a client has.
@@ -119,7 +120,7 @@ impl Streaming {
                 continue;
             }
             let (item, attempt) = (partial.item, partial.attempt);
-            let is_it = move |record: &Record| asks_for(record, item, attempt);
+            let is_it = move |record: &Record| begins(record, item, attempt);
             let asked = self.newest("model_requested", is_it).await?;
             if asked.is_none_or(|record| record.seq <= self.narration.cursor().seq) {
                 out.push_str(&self.narration.partial(&partial));
@@ -134,13 +135,15 @@ impl Streaming {
     async fn next(&mut self) -> Option<String> {
         let (outbox, supervisor) = (self.asker.line.outbox().clone(), self.asker.service.supervisor.clone());
         let revoked = self.asker.device.revoked.clone();
+        // What comes meanwhile may be nothing that is told.
+        let quiet = Instant::now() + QUIET;
         while !self.is_over {
             let parcels = tokio::select! {
                 biased;
                 () = revoked.cancelled() => return None,
                 () = supervisor.ending() => return None,
+                () = tokio::time::sleep_until(quiet) => return Some(":\n\n".to_owned()),
                 parcels = outbox.take() => parcels,
-                () = tokio::time::sleep(QUIET) => return Some(":\n\n".to_owned()),
             };
             let told = self.tell(parcels).await.unwrap_or_else(|e| {
                 tracing::error!("a stream ends: {e}");
@@ -181,7 +184,9 @@ impl Streaming {
         };
         let mut beside = Beside { is_sub_task, ..Beside::default() };
         match &record.body {
-            RecordBody::CallFinished(finished) if self.narration.tool(finished.call_id).is_none() => {
+            RecordBody::CallFinished(finished)
+                if !is_sub_task && self.narration.tool(finished.call_id).is_none() =>
+            {
                 let call = finished.call_id;
                 let has_it = move |record: &Record| tool_of(record, call).is_some();
                 let reply = self.newest("reply", has_it).await?;
@@ -198,7 +203,7 @@ impl Streaming {
             _ => {}
         }
         let mut out = self.narration.record(record, &beside);
-        let begun = self.partials.extract_if(.., |partial| asks_for(record, partial.item, partial.attempt));
+        let begun = self.partials.extract_if(.., |partial| begins(record, partial.item, partial.attempt));
         for partial in begun.collect::<Vec<_>>() {
             out.push_str(&self.narration.partial(&partial));
         }
@@ -225,7 +230,7 @@ impl Streaming {
 }
 
 /// Whether the record begins this attempt of the item.
-fn asks_for(record: &Record, item: DeltaItem, attempt: u32) -> bool {
+fn begins(record: &Record, item: DeltaItem, attempt: u32) -> bool {
     match &record.body {
         RecordBody::ModelRequested(asked) => (DeltaItem::Reply(asked.item), asked.attempt) == (item, attempt),
         _ => false,
