@@ -116,7 +116,7 @@ impl Http {
 
     pub(crate) fn status(&self) -> HttpStatus {
         let (urls, plain) = self.inner.doors.urls();
-        let failed: Vec<_> = self.failed().values().cloned().collect();
+        let failed: Vec<_> = self.failed().values().cloned().chain(self.inner.tokens.fault()).collect();
         HttpStatus { urls, plain, failed: (!failed.is_empty()).then(|| failed.join("; ")) }
     }
 
@@ -130,6 +130,11 @@ impl Http {
 
     pub(crate) fn revoke_token(&self, name: &str) -> Result<TokenInfo, Error> {
         self.inner.tokens.revoke(name)
+    }
+
+    /// What is wrong with the file of tokens.
+    pub(crate) fn token_fault(&self) -> Option<String> {
+        self.tokens().err().map(|error| error.message)
     }
 
     /// Notes a wrong token. `false`: there were too many.
