@@ -14,6 +14,7 @@ mod stream;
 mod tokens;
 
 pub use door::{Door, Kept};
+pub(crate) use source::is_authority;
 
 use crate::service::{Connections, Service};
 use abide_protocol::{
