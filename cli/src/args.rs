@@ -5,6 +5,7 @@ mod conversation;
 mod daemon;
 mod duration;
 mod elsewhere;
+mod http;
 mod person;
 mod provider;
 mod task;
@@ -19,6 +20,7 @@ pub(crate) use self::{
         ManArgs, ModelsArgs, PersonasArgs, PromptsArgs, RulesArgs, RulesCommand, Setting, UninstallArgs,
     },
     elsewhere::elsewhere,
+    http::{ServeArgs, TokenCommand},
     person::{AnswerArgs, DecideArgs, RejectArgs},
     provider::{AddArgs, ProviderCommand},
     task::{
@@ -176,6 +178,11 @@ pub(crate) enum Command {
     /// Store or remove a provider's API key
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Open the HTTP interface, for other programs and devices
+    Serve(ServeArgs),
+    /// Make, list or revoke the tokens of devices that use the HTTP interface
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// Start, stop and look at the daemon
     #[command(subcommand)]
     Daemon(DaemonCommand),

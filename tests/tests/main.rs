@@ -92,6 +92,14 @@ mod crash {
 mod watch {
     mod cli_watch;
 }
+mod web {
+    mod cuts;
+    mod doors;
+    mod flow;
+    mod guard;
+    mod hostile;
+    pub(crate) mod open;
+}
 mod load {
     mod waiting;
 }

@@ -154,6 +154,12 @@ impl Home {
         self.config_dir.join("keys.toml")
     }
 
+    /// The tokens of devices that may use the HTTP interface, as digests.
+    #[must_use]
+    pub fn token_file(&self) -> PathBuf {
+        self.config_dir.join("tokens.toml")
+    }
+
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.data_dir.join("abide.db")
