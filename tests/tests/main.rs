@@ -93,6 +93,7 @@ mod watch {
     mod cli_watch;
 }
 mod web {
+    mod client;
     mod cuts;
     mod doors;
     mod flow;

@@ -1,5 +1,6 @@
 //! Where the HTTP interface listens: nowhere, unless somebody says so.
 
+use super::open::free_port;
 use abide_tests::{
     daemon::{Config, Program, TestDaemon},
     http::HttpClient,
@@ -13,12 +14,6 @@ use tokio::net::TcpStream;
 
 async fn status(world: &World) -> Value {
     world.daemon.cli().json(&["daemon", "status"]).await["http"].clone()
-}
-
-/// A port that nobody listens on, on both loopback addresses.
-fn free_port() -> u16 {
-    let four = TcpListener::bind("127.0.0.1:0").unwrap();
-    four.local_addr().unwrap().port()
 }
 
 #[tokio::test]

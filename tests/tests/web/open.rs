@@ -5,6 +5,13 @@ use abide_tests::{
     world::World,
 };
 use serde_json::{Value, json};
+use std::net::TcpListener;
+
+/// A port that nobody listens on.
+pub(crate) fn free_port() -> u16 {
+    let four = TcpListener::bind("127.0.0.1:0").unwrap();
+    four.local_addr().unwrap().port()
+}
 
 /// Opens the HTTP interface at a port of the system's choice; returns the URL.
 pub(crate) async fn door(world: &World) -> String {
