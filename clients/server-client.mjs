@@ -103,7 +103,7 @@ const isTyped = process.stdin.isTTY;
 /** Without characters that would steer the terminal, or reorder or hide what a person reads. */
 function shown(text) {
     const code = (character) => `\\u{${character.codePointAt(0).toString(16)}}`;
-    return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, code);
+    return text.replace(/(?![\n\t\ufe00-\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu, code);
 }
 
 function note(text) {

@@ -100,6 +100,7 @@ mod web {
     mod guard;
     mod hostile;
     pub(crate) mod open;
+    mod page;
 }
 mod load {
     mod waiting;

@@ -1,6 +1,7 @@
 //! One request: who asks, whether that is allowed, and the answer.
 
 use super::{
+    page,
     refusal::Refusal,
     route::{self, Endpoint},
     session, source,
@@ -76,6 +77,9 @@ async fn try_answer(
         }
     };
     Ok(match endpoint {
+        Endpoint::Home if page::is_wanted(&head.headers) => page::page(),
+        Endpoint::PageStyle => page::style(),
+        Endpoint::PageScript => page::script(),
         Endpoint::Home => json(StatusCode::OK, &json!({ "name": "abide", "status": "ok" })),
         _ => json(StatusCode::OK, &json!({ "status": "ok" })),
     })
