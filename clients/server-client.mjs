@@ -140,15 +140,20 @@ function withdrawReply(why) {
     reply = "";
 }
 
+/** Tools whose calls come as other events, too. */
+const CONTROL = ["ask_user", "request_input", "send_update", "task_complete"];
+
 /** How an event is shown, by its type. */
 const tell = {
     text_delta({ text }) {
         reply += text;
         if (isLive) process.stdout.write(shown(text));
     },
-    tool_call: ({ tool, argsJson }) => note(`· ${tool} ${argsJson}`),
+    tool_call({ tool, argsJson }) {
+        if (!CONTROL.includes(tool)) note(`· ${tool} ${argsJson}`);
+    },
     tool_result({ tool, result }) {
-        note(`· ${tool}: ${result.message || (result.ok ? "done" : "failed")}`);
+        if (!CONTROL.includes(tool)) note(`· ${tool}: ${result.message || (result.ok ? "done" : "failed")}`);
     },
     approval_required(approval) {
         const { callId, tool, risk, summary, argsJson, reason, preview, onlyOnce } = approval;
