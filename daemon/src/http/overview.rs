@@ -94,7 +94,7 @@ impl Overview {
     }
 
     fn tell(&mut self, parcel: Parcel) -> Option<String> {
-        let (name, data) = match parcel.into_outgoing() {
+        let (name, mut data) = match parcel.into_outgoing() {
             Some(Outgoing::Notification(Notification::InboxUpdate(update))) => {
                 ("inbox_update", json!(update))
             }
@@ -107,7 +107,6 @@ impl Overview {
             }
             Some(_) => return None,
         };
-        let mut data = data;
         data["type"] = json!(name);
         // Without an id: these are states, and the client's id is one of its session.
         Some(format!("event: {name}\ndata: {data}\n\n"))

@@ -208,7 +208,7 @@ async fn chat(asker: &Asker, id: &str, chat: Chat) -> Result<Response<Body>, Ref
 }
 
 async fn comment(asker: &Asker, id: &str, comment: Comment) -> Result<Response<Body>, Refusal> {
-    let task = unended(get(asker, id).await?)?.id;
+    let task = unended(&get(asker, id).await?)?.id;
     let task = ask!(asker, Intervene, as_request(task, comment.comment)).task;
     Ok(json(StatusCode::OK, &json!({ "taskId": task.id, "status": task.status })))
 }
@@ -261,13 +261,13 @@ async fn respond(asker: &Asker, id: &str, question: &str, answer: Answer) -> Res
 }
 
 async fn stop(asker: &Asker, id: &str) -> Result<Response<Body>, Refusal> {
-    let task = unended(get(asker, id).await?)?.id;
+    let task = unended(&get(asker, id).await?)?.id;
     let task = ask!(asker, StopTask, TaskParams { task_id: task.to_string() }).task;
     Ok(json(StatusCode::OK, &json!({ "stopped": true, "taskId": task.id, "status": task.status })))
 }
 
 /// The task of the conversation that has not ended.
-fn unended(conversation: Conversation) -> Result<LatestTask, Error> {
+fn unended(conversation: &Conversation) -> Result<LatestTask, Error> {
     let words = "no task of this session is at work or waits";
     let none = || Error::new(ErrorKind::IllegalState, words).about(conversation.id);
     conversation.task.filter(|task| task.end_reason.is_none()).ok_or_else(none)
