@@ -15,3 +15,18 @@ pub(crate) fn code(text: &str) -> Option<String> {
     let lines = code.render::<Dense1x2>().build();
     Some(lines.lines().map(|line| format!("{}\n", paint(PAPER, line))).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::code;
+    use unicode_width::UnicodeWidthStr as _;
+
+    #[test]
+    fn the_address_of_a_page_with_a_token_fits_a_terminal() {
+        let url = format!("https://abide.tail1234.ts.net/#token={}", "5f".repeat(32));
+        let drawn = anstream::adapter::strip_str(&code(&url).unwrap()).to_string();
+        let widths: Vec<_> = drawn.lines().map(str::width).collect();
+        assert_eq!(widths, [45; 23], "{drawn}");
+        assert_eq!(code(&"x".repeat(3000)), None);
+    }
+}

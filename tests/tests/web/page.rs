@@ -32,6 +32,13 @@ async fn a_browser_gets_the_page_without_a_token_and_under_a_strict_policy() {
         assert!(!policy.contains("unsafe") && policy.contains("frame-ancestors 'none'"), "{policy}");
     }
     assert_eq!(get("/", "*/*").await.json(), json!({ "name": "abide", "status": "ok" }));
+
+    // The code is a picture of the last line.
+    let printed = world.daemon.cli().ok(&["token", "add", "phone", "--page", "https://a.ts.net/"]).await;
+    let (code, url) = printed.trim_end().rsplit_once('\n').unwrap();
+    let token = url.strip_prefix("https://a.ts.net/#token=").map(str::to_owned);
+    assert!(code.contains('█') && token.is_some(), "{printed}");
+    assert_eq!(HttpClient { token, ..device }.get("/api/inbox").await.json(), json!({ "items": [] }));
 }
 
 #[tokio::test]
