@@ -6,6 +6,8 @@ mod answer;
 mod cursor;
 mod door;
 mod narration;
+mod overview;
+mod page;
 mod refusal;
 mod route;
 mod session;

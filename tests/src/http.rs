@@ -107,8 +107,16 @@ impl HttpClient {
     /// # Panics
     /// It is refused.
     pub async fn stream(&self, session: &str, last_id: Option<&str>) -> EventStream {
+        self.stream_at(&format!("/api/sessions/{session}/stream"), last_id).await
+    }
+
+    /// Opens a stream after this id.
+    ///
+    /// # Panics
+    /// It is refused.
+    pub async fn stream_at(&self, path: &str, last_id: Option<&str>) -> EventStream {
         let cursor = last_id.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
-        let request = self.head("GET", &format!("/api/sessions/{session}/stream"), &cursor);
+        let request = self.head("GET", path, &cursor);
         let mut stream = TcpStream::connect(&self.authority).await.expect("the door is open");
         stream.write_all(format!("{request}\r\n").as_bytes()).await.expect("the request is sent");
         let mut opened = EventStream { lines: BufReader::new(stream), last_id: String::new() };

@@ -93,12 +93,14 @@ mod watch {
     mod cli_watch;
 }
 mod web {
+    mod client;
     mod cuts;
     mod doors;
     mod flow;
     mod guard;
     mod hostile;
     pub(crate) mod open;
+    mod page;
 }
 mod load {
     mod waiting;

@@ -5,7 +5,7 @@ use crate::{
     error::CommandError,
     exit::Exit,
     output::{
-        json, measure, screen,
+        json, measure, qr, screen,
         style::{FAINT, PLAIN, STRONG},
         table::{cell, table},
         text,
@@ -19,11 +19,16 @@ use abide_client::protocol::method::{
 pub(crate) async fn token(command: TokenCommand, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
     match command {
-        TokenCommand::Add { name, read } => {
+        TokenCommand::Add { name, read, page } => {
             let access = if read { TokenAccess::Read } else { TokenAccess::Act };
             let reply = daemon.call::<AddToken>(AddTokenParams { name, access }).await?;
             if json {
                 json::document(&reply)?;
+            } else if let Some(page) = page {
+                // A browser keeps what follows the `#` to itself.
+                let url = format!("{page}/#token={}", reply.token);
+                let code = qr::code(&url).unwrap_or_default();
+                screen::print(&format!("{code}{url}\n"))?;
             } else {
                 // Alone on its line, so that a script can take it.
                 screen::print(&format!("{}\n", reply.token))?;

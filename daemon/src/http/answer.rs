@@ -1,6 +1,7 @@
 //! One request: who asks, whether that is allowed, and the answer.
 
 use super::{
+    page,
     refusal::Refusal,
     route::{self, Endpoint},
     session, source,
@@ -51,7 +52,7 @@ pub(super) async fn answer(
     let (head, body) = request.into_parts();
     let (answered, is_known) = match enter(&service, local, &head).await {
         Ok(Entrant::Device(device)) => (answer_device(service, device, &head, body).await, true),
-        Ok(Entrant::Anybody(endpoint)) => (Ok(answer_anybody(endpoint)), false),
+        Ok(Entrant::Anybody(endpoint)) => (Ok(answer_anybody(endpoint, &head.headers)), false),
         Err(refusal) => (Err(refusal), false),
     };
     let mut response = answered.unwrap_or_else(Refusal::into_response);
@@ -79,8 +80,11 @@ async fn enter(service: &Service, local: SocketAddr, head: &Parts) -> Result<Ent
     }
 }
 
-fn answer_anybody(endpoint: Endpoint) -> Response<Body> {
+fn answer_anybody(endpoint: Endpoint, headers: &HeaderMap) -> Response<Body> {
     match endpoint {
+        Endpoint::Home if page::is_wanted(headers) => page::page(),
+        Endpoint::PageStyle => page::style(),
+        Endpoint::PageScript => page::script(),
         Endpoint::Home => json(StatusCode::OK, &json!({ "name": "abide", "status": "ok" })),
         _ => json(StatusCode::OK, &json!({ "status": "ok" })),
     }

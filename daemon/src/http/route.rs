@@ -7,11 +7,17 @@ use abide_protocol::{ErrorKind, method::Access};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Endpoint {
     Home,
+    PageStyle,
+    PageScript,
     Health,
+    Overview,
+    Inbox,
     CreateSession,
     ListSessions,
     GetSession,
+    Messages,
     Chat,
+    Comment,
     Stream,
     Approve,
     Answer,
@@ -43,11 +49,17 @@ const ACT: Option<Access> = Some(Access::Act);
 
 const ROUTES: &[Route] = &[
     route("GET", "/", None, Endpoint::Home),
+    route("GET", "/page.css", None, Endpoint::PageStyle),
+    route("GET", "/page.js", None, Endpoint::PageScript),
     route("GET", "/health", None, Endpoint::Health),
+    route("GET", "/api/stream", READ, Endpoint::Overview),
+    route("GET", "/api/inbox", READ, Endpoint::Inbox),
     route("POST", "/api/sessions", ACT, Endpoint::CreateSession),
     route("GET", "/api/sessions", READ, Endpoint::ListSessions),
     route("GET", "/api/sessions/{id}", READ, Endpoint::GetSession),
+    route("GET", "/api/sessions/{id}/messages", READ, Endpoint::Messages),
     route("POST", "/api/sessions/{id}/chat", ACT, Endpoint::Chat),
+    route("POST", "/api/sessions/{id}/comment", ACT, Endpoint::Comment),
     route("GET", "/api/sessions/{id}/stream", READ, Endpoint::Stream),
     route("POST", "/api/sessions/{id}/approvals/{callId}", ACT, Endpoint::Approve),
     route("POST", "/api/sessions/{id}/answers/{questionId}", ACT, Endpoint::Answer),
@@ -89,9 +101,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_home_page_and_the_health_are_open_without_a_token() {
+    fn only_the_page_and_the_health_are_open_without_a_token() {
         let open: Vec<_> = ROUTES.iter().filter(|route| route.access.is_none()).map(|r| r.path).collect();
-        assert_eq!(open, ["/", "/health"]);
+        assert_eq!(open, ["/", "/page.css", "/page.js", "/health"]);
         for route in ROUTES {
             assert!(route.access < Some(Access::Administer), "{}", route.path);
             assert!(route.method == "GET" || route.access == ACT, "{} changes something", route.path);

@@ -3,21 +3,24 @@
 use super::{
     answer::{Asker, Body, json, parse},
     narration::before,
+    overview,
     refusal::Refusal,
     route::Endpoint,
     stream,
 };
 use crate::launch;
 use abide_protocol::{
-    CallId, Error, ErrorKind,
-    conversation::Conversation,
+    CallId, Error, ErrorKind, Seq,
+    comment::comment as as_request,
+    conversation::{Conversation, LatestTask},
     inbox::Decision,
     method::{
         Reply, Request,
         conversation::{
-            ConversationParams, CreateConversationParams, ListConversationsParams, UpdateConversationParams,
+            ConversationParams, CreateConversationParams, ListConversationsParams, ListMessagesParams,
+            UpdateConversationParams,
         },
-        inbox::{DecideApprovalParams, UserResponseParams},
+        inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
         task::{StartTaskParams, TaskParams},
     },
     record::{Record, RecordBody},
@@ -26,7 +29,7 @@ use abide_protocol::{
 use hyper::{Response, StatusCode, Uri, http::request::Parts};
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, str::FromStr};
 
 /// Asks the service, and takes its reply to this method.
 macro_rules! ask {
@@ -62,6 +65,11 @@ struct Chat {
 }
 
 #[derive(Deserialize)]
+struct Comment {
+    comment: String,
+}
+
+#[derive(Deserialize)]
 struct Approve {
     approved: bool,
     #[serde(default)]
@@ -86,9 +94,20 @@ pub(super) async fn answer(
     let (id, item) = (named.first().copied().unwrap_or_default(), named.get(1).copied().unwrap_or_default());
     match endpoint {
         Endpoint::CreateSession => create(&asker, parse(body)?).await,
+        Endpoint::Overview => {
+            let session = query(&head.uri).find(|(name, _)| name == "session");
+            let session = match session {
+                Some((_, id)) => Some(get(&asker, &id).await?),
+                None => None,
+            };
+            overview::stream(asker, session.as_ref(), &head.headers).await
+        }
+        Endpoint::Inbox => Ok(json(StatusCode::OK, &ask!(asker, Inbox, InboxParams::default()))),
         Endpoint::ListSessions => list(&asker, &head.uri).await,
         Endpoint::GetSession => Ok(json(StatusCode::OK, &json!({ "conversation": get(&asker, id).await? }))),
+        Endpoint::Messages => messages(&asker, id, &head.uri).await,
         Endpoint::Chat => chat(&asker, id, parse(body)?).await,
+        Endpoint::Comment => comment(&asker, id, parse(body)?).await,
         Endpoint::Stream => {
             let conversation = get(&asker, id).await?;
             stream::stream(asker, &conversation, &head.headers).await
@@ -97,7 +116,9 @@ pub(super) async fn answer(
         Endpoint::Answer => respond(&asker, id, item, parse(body)?).await,
         Endpoint::Stop => stop(&asker, id).await,
         Endpoint::Resume => resume(&asker, id, parse(body)?).await,
-        Endpoint::Home | Endpoint::Health => Err(Refusal::new(ErrorKind::Internal, "this is open to all")),
+        Endpoint::Home | Endpoint::PageStyle | Endpoint::PageScript | Endpoint::Health => {
+            Err(Refusal::new(ErrorKind::Internal, "this is open to all"))
+        }
     }
 }
 
@@ -116,16 +137,40 @@ async fn create(asker: &Asker, session: Session) -> Result<Response<Body>, Refus
 
 async fn list(asker: &Asker, uri: &Uri) -> Result<Response<Body>, Refusal> {
     let mut params = ListConversationsParams::default();
-    for (name, value) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
-        let invalid = || Refusal::new(ErrorKind::InvalidParams, format!("{name}={value} has no meaning"));
+    for (name, value) in query(uri) {
         match &*name {
-            "archived" => params.archived = value.parse().map_err(|_| invalid())?,
+            "archived" => params.archived = read(&name, &value)?,
             "cursor" => params.cursor = Some(value.into_owned()),
-            "limit" => params.limit = Some(value.parse().map_err(|_| invalid())?),
+            "limit" => params.limit = Some(read(&name, &value)?),
             _ => {}
         }
     }
     Ok(json(StatusCode::OK, &ask!(asker, ListConversations, params)))
+}
+
+async fn messages(asker: &Asker, id: &str, uri: &Uri) -> Result<Response<Body>, Refusal> {
+    let conversation_id = id.to_owned();
+    let mut params =
+        ListMessagesParams { conversation_id, task_id: None, before: None, after: None, limit: None };
+    for (name, value) in query(uri) {
+        match &*name {
+            "before" => params.before = Some(Seq(read(&name, &value)?)),
+            "after" => params.after = Some(Seq(read(&name, &value)?)),
+            "limit" => params.limit = Some(read(&name, &value)?),
+            _ => {}
+        }
+    }
+    Ok(json(StatusCode::OK, &ask!(asker, ListMessages, params)))
+}
+
+/// The parameters in a request's path.
+fn query(uri: &Uri) -> form_urlencoded::Parse<'_> {
+    form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
+}
+
+fn read<T: FromStr>(name: &str, value: &str) -> Result<T, Refusal> {
+    let words = || format!("{name}={value} has no meaning");
+    value.parse().map_err(|_| Refusal::new(ErrorKind::InvalidParams, words()))
 }
 
 async fn chat(asker: &Asker, id: &str, chat: Chat) -> Result<Response<Body>, Refusal> {
@@ -151,6 +196,12 @@ async fn chat(asker: &Asker, id: &str, chat: Chat) -> Result<Response<Body>, Ref
         drop(asker.ask(Request::UpdateConversation(params)).await);
     }
     Ok(json(StatusCode::ACCEPTED, &json!({ "taskId": task, "lastEventId": last })))
+}
+
+async fn comment(asker: &Asker, id: &str, comment: Comment) -> Result<Response<Body>, Refusal> {
+    let task = unended(&get(asker, id).await?)?.id;
+    let task = ask!(asker, Intervene, as_request(task, comment.comment)).task;
+    Ok(json(StatusCode::OK, &json!({ "taskId": task.id, "status": task.status })))
 }
 
 async fn approve(asker: &Asker, id: &str, call: &str, approve: Approve) -> Result<Response<Body>, Refusal> {
@@ -199,13 +250,16 @@ async fn respond(asker: &Asker, id: &str, question: &str, answer: Answer) -> Res
 }
 
 async fn stop(asker: &Asker, id: &str) -> Result<Response<Body>, Refusal> {
-    let conversation = get(asker, id).await?;
-    let Some(task) = conversation.task.filter(|task| task.end_reason.is_none()) else {
-        let words = "no task of this session is at work or waits";
-        return Err(Error::new(ErrorKind::IllegalState, words).about(conversation.id).into());
-    };
-    let task = ask!(asker, StopTask, TaskParams { task_id: task.id.to_string() }).task;
+    let task = unended(&get(asker, id).await?)?.id;
+    let task = ask!(asker, StopTask, TaskParams { task_id: task.to_string() }).task;
     Ok(json(StatusCode::OK, &json!({ "stopped": true, "taskId": task.id, "status": task.status })))
+}
+
+/// The task of the conversation that has not ended.
+fn unended(conversation: &Conversation) -> Result<LatestTask, Error> {
+    let words = "no task of this session is at work or waits";
+    let none = || Error::new(ErrorKind::IllegalState, words).about(conversation.id);
+    conversation.task.filter(|task| task.end_reason.is_none()).ok_or_else(none)
 }
 
 async fn resume(asker: &Asker, id: &str, session: Session) -> Result<Response<Body>, Refusal> {

@@ -30,9 +30,9 @@ use tokio_util::sync::DropGuard;
 /// The header with the id of the last event that a client has.
 const LAST_EVENT_ID: &str = "last-event-id";
 /// How long a stream may say nothing.
-const QUIET: Duration = Duration::from_secs(15);
+pub(super) const QUIET: Duration = Duration::from_secs(15);
 /// How long a client waits before it connects again, in ms.
-const RETRY_MS: u32 = 2000;
+pub(super) const RETRY_MS: u32 = 2000;
 
 /// A stream under way.
 struct Streaming {

@@ -1,5 +1,6 @@
 //! Where the HTTP interface listens: nowhere, unless somebody says so.
 
+use super::open::free_port;
 use abide_tests::{
     daemon::{CliRun, Config, Program, TestDaemon},
     http::HttpClient,
@@ -8,12 +9,7 @@ use abide_tests::{
     world::World,
 };
 use serde_json::{Value, json};
-use std::{
-    collections::BTreeSet,
-    fs,
-    net::TcpListener,
-    sync::atomic::{AtomicU16, Ordering},
-};
+use std::{collections::BTreeSet, fs, net::TcpListener};
 use tokio::net::TcpStream;
 
 async fn status(world: &World) -> Value {
@@ -41,19 +37,6 @@ async fn closed(url: &str) {
 async fn served(serving: &mut CliRun) -> String {
     let reply: Value = serde_json::from_str(&serving.line().await.unwrap()).unwrap();
     reply["params"]["urls"][0].as_str().unwrap().to_owned()
-}
-
-/// A port that nobody listens on, on both loopback addresses. It is none of those that the system gives to
-/// whoever asks for any.
-fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let first = 10_000 + u16::try_from(std::process::id() % 20_000).unwrap();
-    loop {
-        let port = first + NEXT.fetch_add(1, Ordering::Relaxed);
-        if ["127.0.0.1", "::1"].iter().all(|address| TcpListener::bind((*address, port)).is_ok()) {
-            return port;
-        }
-    }
 }
 
 #[tokio::test]

@@ -5,6 +5,23 @@ use abide_tests::{
     world::World,
 };
 use serde_json::{Value, json};
+use std::{
+    net::TcpListener,
+    sync::atomic::{AtomicU16, Ordering},
+};
+
+/// A port that nobody listens on, on both loopback addresses. It is none of those that the system gives to
+/// whoever asks for any.
+pub(crate) fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = 10_000 + u16::try_from(std::process::id() % 20_000).unwrap();
+    loop {
+        let port = first + NEXT.fetch_add(1, Ordering::Relaxed);
+        if ["127.0.0.1", "::1"].iter().all(|address| TcpListener::bind((*address, port)).is_ok()) {
+            return port;
+        }
+    }
+}
 
 /// Opens the HTTP interface at a port of the system's choice; returns the URL.
 pub(crate) async fn door(world: &World) -> String {
