@@ -66,6 +66,8 @@ async function readPage(before) {
 }
 
 async function show(id) {
+  // What still comes is of the conversation before.
+  stream?.abort();
   open = { id, cursor: null, calls: new Map(), reply: null };
   $("timeline").replaceChildren();
   render();
