@@ -2,16 +2,19 @@
 //! It has no state of its own but its doors and the tokens of devices, and while nobody has opened it there
 //! is neither a listener nor a task.
 
+mod agent;
 mod answer;
 mod cursor;
 mod door;
 mod narration;
+mod outward;
 mod refusal;
 mod route;
 mod session;
 mod source;
 mod stream;
 mod tokens;
+mod voice;
 
 pub use door::{Door, Kept};
 

@@ -93,6 +93,7 @@ mod watch {
     mod cli_watch;
 }
 mod web {
+    mod agent;
     mod cuts;
     mod doors;
     mod flow;
@@ -135,7 +136,6 @@ mod upgrade {
     mod hand_over;
     mod hostile;
     mod older_home;
-    mod socket;
     mod stop;
 }
 mod packages {

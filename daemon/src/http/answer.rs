@@ -1,6 +1,7 @@
 //! One request: who asks, whether that is allowed, and the answer.
 
 use super::{
+    agent,
     refusal::Refusal,
     route::{self, Endpoint},
     session, source,
@@ -25,7 +26,7 @@ use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{sync::oneshot, time::Instant};
 
 /// The longest body of a request, in bytes.
-const MAX_BODY: usize = 2 * 1024 * 1024;
+pub(super) const MAX_BODY: usize = 2 * 1024 * 1024;
 /// How long a client may take to send a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
 /// What is read of a body that is too long, before that is answered: a client that still writes would not
@@ -35,6 +36,7 @@ const MAX_DISCARDED: usize = 64 * 1024 * 1024;
 pub(super) type Body = UnsyncBoxBody<Bytes, Infallible>;
 
 /// A device that asks for something, on a line of its own.
+#[derive(Clone)]
 pub(super) struct Asker {
     pub(super) service: Service,
     pub(super) line: Arc<Line>,
@@ -72,7 +74,14 @@ async fn try_answer(
             let body = if head.method == "POST" { read(body).await? } else { Bytes::new() };
             let caller = Caller { via: Via::Http, name: device.name.clone(), may: device.may };
             let asker = Asker { line: Line::open(service.clone(), caller), service, device };
-            return session::answer(asker, route.endpoint, &named, &head, &body).await;
+            return match route.endpoint {
+                Endpoint::AgentStream
+                | Endpoint::AgentTree
+                | Endpoint::GetAgent
+                | Endpoint::Intervene
+                | Endpoint::AnswerAgent => agent::answer(asker, route.endpoint, &named, &head, &body).await,
+                endpoint => session::answer(asker, endpoint, &named, &head, &body).await,
+            };
         }
     };
     Ok(match endpoint {
