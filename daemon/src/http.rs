@@ -11,6 +11,7 @@ mod outward;
 mod refusal;
 mod route;
 mod session;
+mod socket;
 mod source;
 mod stream;
 mod tokens;

@@ -100,6 +100,7 @@ mod web {
     mod guard;
     mod hostile;
     pub(crate) mod open;
+    mod socket;
 }
 mod load {
     mod waiting;
@@ -136,6 +137,7 @@ mod upgrade {
     mod hand_over;
     mod hostile;
     mod older_home;
+    mod socket;
     mod stop;
 }
 mod packages {

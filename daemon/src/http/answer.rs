@@ -4,7 +4,7 @@ use super::{
     agent,
     refusal::Refusal,
     route::{self, Endpoint},
-    session, source,
+    session, socket, source,
     tokens::Device,
 };
 use crate::service::{Caller, Line, Service};
@@ -57,9 +57,10 @@ async fn try_answer(
     local: SocketAddr,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Refusal> {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let hosts = service.settings.recent().await.config().http.hosts.clone();
     source::check(&head.uri, &head.headers, local, &hosts)?;
+    socket::authorize(&mut head);
     let found = route::find(head.method.as_str(), head.uri.path());
     let endpoint = match &found {
         Ok((route, _)) if route.access.is_none() => route.endpoint,
@@ -80,6 +81,7 @@ async fn try_answer(
                 | Endpoint::GetAgent
                 | Endpoint::Intervene
                 | Endpoint::AnswerAgent => agent::answer(asker, route.endpoint, &named, &head, &body).await,
+                Endpoint::Socket => socket::open(asker, &head).await,
                 endpoint => session::answer(asker, endpoint, &named, &head, &body).await,
             };
         }

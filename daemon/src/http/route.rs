@@ -22,6 +22,7 @@ pub(super) enum Endpoint {
     GetAgent,
     Intervene,
     AnswerAgent,
+    Socket,
 }
 
 /// A route. What stands in braces in its path is any one segment.
@@ -65,6 +66,8 @@ const ROUTES: &[Route] = &[
     route("GET", "/agent/{id}", READ, Endpoint::GetAgent),
     route("POST", "/agent/{id}/intervene", ACT, Endpoint::Intervene),
     route("POST", "/agent/{id}/answer", ACT, Endpoint::AnswerAgent),
+    // Each method that it is asked for has its own access.
+    route("GET", "/ws", READ, Endpoint::Socket),
 ];
 
 impl Route {
