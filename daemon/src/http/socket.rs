@@ -48,6 +48,8 @@ const PING_TIME: Duration = Duration::from_secs(15);
 const MAX_PINGS: u32 = 100;
 /// How long a client may leave what it is sent unread.
 const UNREAD_TIME: Duration = Duration::from_secs(30);
+/// The longest reason that a close frame has room for, in bytes.
+const MAX_REASON: usize = 123;
 /// How long it may take to close.
 const CLOSE_TIME: Duration = Duration::from_secs(2);
 
@@ -128,10 +130,7 @@ pub(super) async fn open(asker: Asker, head: &Parts) -> Result<Response<Body>, R
 
 async fn serve(upgraded: Upgraded, asker: Asker, stay: Stay, opening: Opening) {
     let _closing = asker.line.closing().clone().drop_guard();
-    let config = WebSocketConfig::default()
-        .max_message_size(Some(MAX_BODY))
-        .max_frame_size(Some(MAX_BODY))
-        .max_write_buffer_size(4 * MAX_BODY);
+    let config = WebSocketConfig::default().max_message_size(Some(MAX_BODY)).max_frame_size(Some(MAX_BODY));
     let stream = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
     let mut ping = tokio::time::interval(PING_TIME);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -259,7 +258,8 @@ impl Socket {
             Cut::Gone => None,
             Cut::Because(code, words) => {
                 tracing::debug!("a WebSocket is cut: {words}");
-                Some(CloseFrame { code, reason: words.into() })
+                let reason = words[..words.floor_char_boundary(MAX_REASON)].into();
+                Some(CloseFrame { code, reason })
             }
         };
         let closing = async {
