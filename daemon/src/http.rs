@@ -18,17 +18,18 @@ mod tokens;
 mod voice;
 
 pub use door::{Door, Kept};
+pub(crate) use source::is_authority;
 
 use crate::service::{Connections, Service};
 use abide_protocol::{
     Error,
     method::http::{AddTokenReply, HttpStatus, ServeHttpParams, TokenAccess, TokenInfo},
 };
-use door::Doors;
+use door::{Doors, Owner};
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 use tokens::Tokens;
@@ -51,8 +52,8 @@ struct Inner {
     connections: Connections,
     /// When wrong tokens were tried.
     guesses: Mutex<VecDeque<Instant>>,
-    /// Why the addresses of the configuration are not listened on.
-    failed: Mutex<Option<String>>,
+    /// Why it does not listen where it should, by address.
+    failed: Mutex<BTreeMap<String, String>>,
 }
 
 impl Http {
@@ -75,38 +76,53 @@ impl Http {
     /// # Errors
     /// One of them is no address, or cannot be listened on. Then none is.
     pub(crate) fn open(&self, service: &Service, params: &ServeHttpParams) -> Result<Vec<Door>, Error> {
-        self.inner.doors.open(service, params)
+        let doors = self.inner.doors.open(service, params)?;
+        self.failed().retain(|url, _| !self.inner.doors.has(url));
+        Ok(doors)
     }
 
     /// Closes all doors. Returns where they were.
     pub(crate) fn close(&self) -> Vec<String> {
-        self.inner.doors.close()
+        self.failed().clear();
+        self.inner.doors.close_all()
     }
 
-    /// The doors that do not depend on a connection, for the program that takes this one's place.
+    /// The detached doors, for the program that takes this one's place.
     pub(crate) fn kept(&self) -> Kept {
         self.inner.doors.kept()
     }
 
-    /// Listens where the configuration says, and where the program before this one did.
+    /// Listens where the configuration says, and where the program before this one was left open. Each
+    /// address is opened by itself: one that fails takes no other with it.
     pub(crate) async fn start(&self, service: &Service, kept: Kept) {
         let config = service.settings.now().await.config().http.clone();
-        let configured = ServeHttpParams { urls: config.listen, plain: config.plain, detach: true };
-        for params in [configured, kept.into_params()] {
-            match self.open(service, &params) {
-                Ok(doors) => doors.into_iter().for_each(Door::keep),
-                Err(error) => {
-                    tracing::error!("the HTTP interface is not open: {error}");
-                    *self.inner.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.message);
-                }
+        for url in config.listen {
+            self.start_at(service, url, config.plain, Owner::Configured);
+        }
+        for url in kept.0.into_iter().filter(|url| !self.inner.doors.has(url)) {
+            // It was allowed when it was opened.
+            self.start_at(service, url, true, Owner::Detached);
+        }
+    }
+
+    fn start_at(&self, service: &Service, url: String, plain: bool, owner: Owner) {
+        match self.open(service, &ServeHttpParams { urls: vec![url.clone()], plain, detach: true }) {
+            Ok(doors) => doors.into_iter().for_each(|door| door.belongs_to(owner)),
+            Err(error) => {
+                tracing::error!(url, "the HTTP interface is not open there: {error}");
+                self.failed().insert(url, error.message);
             }
         }
     }
 
+    fn failed(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.inner.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn status(&self) -> HttpStatus {
         let (urls, plain) = self.inner.doors.urls();
-        let failed = self.inner.failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        HttpStatus { urls, plain, failed }
+        let failed: Vec<_> = self.failed().values().cloned().chain(self.inner.tokens.fault()).collect();
+        HttpStatus { urls, plain, failed: (!failed.is_empty()).then(|| failed.join("; ")) }
     }
 
     pub(crate) fn add_token(&self, name: String, access: TokenAccess) -> Result<AddTokenReply, Error> {
@@ -119,6 +135,11 @@ impl Http {
 
     pub(crate) fn revoke_token(&self, name: &str) -> Result<TokenInfo, Error> {
         self.inner.tokens.revoke(name)
+    }
+
+    /// What is wrong with the file of tokens.
+    pub(crate) fn token_fault(&self) -> Option<String> {
+        self.tokens().err().map(|error| error.message)
     }
 
     /// Notes a wrong token. `false`: there were too many.

@@ -22,7 +22,7 @@ pub(crate) struct ServeArgs {
     /// the tokens
     #[arg(long)]
     pub(crate) plain: bool,
-    /// Close it at all addresses
+    /// Close it at all addresses; those of the configuration are opened again when the daemon starts
     #[arg(long, conflicts_with_all = ["url", "detach", "plain"])]
     pub(crate) stop: bool,
 }

@@ -157,7 +157,7 @@ fn http(http: &HttpStatus) -> String {
         let _ = write!(words, "; other machines reach {}, and nothing is encrypted", plain.join(", "));
     }
     if let Some(why) = failed {
-        let _ = write!(words, "; of `[http] listen`: {}", text::one_line(why));
+        let _ = write!(words, "; {}", text::one_line(why));
     }
     words
 }

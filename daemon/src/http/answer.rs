@@ -5,7 +5,7 @@ use super::{
     refusal::Refusal,
     route::{self, Endpoint},
     session, socket, source,
-    tokens::Device,
+    tokens::{Device, Faulty},
 };
 use crate::service::{Caller, Line, Service};
 use abide_protocol::{
@@ -18,7 +18,8 @@ use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
 use hyper::{
     HeaderMap, Request, Response, StatusCode,
     body::Incoming,
-    header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS},
+    header::{AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS},
+    http::request::Parts,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
@@ -49,47 +50,72 @@ pub(super) async fn answer(
     local: SocketAddr,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {
-    Ok(try_answer(service, local, request).await.unwrap_or_else(Refusal::into_response))
+    let (mut head, body) = request.into_parts();
+    socket::authorize(&mut head);
+    let (answered, is_known) = match enter(&service, local, &head).await {
+        Ok(Entrant::Device(device)) => (answer_device(service, device, &head, body).await, true),
+        Ok(Entrant::Anybody(endpoint)) => (Ok(answer_anybody(endpoint)), false),
+        Err(refusal) => (Err(refusal), false),
+    };
+    let mut response = answered.unwrap_or_else(Refusal::into_response);
+    if !is_known {
+        // Who has no token keeps no place among the connections.
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    Ok(response)
 }
 
-async fn try_answer(
-    service: Service,
-    local: SocketAddr,
-    request: Request<Incoming>,
-) -> Result<Response<Body>, Refusal> {
-    let (mut head, body) = request.into_parts();
+/// Who asks.
+enum Entrant {
+    /// It asks for what is open without a token.
+    Anybody(Endpoint),
+    Device(Device),
+}
+
+async fn enter(service: &Service, local: SocketAddr, head: &Parts) -> Result<Entrant, Refusal> {
     let hosts = service.settings.recent().await.config().http.hosts.clone();
     source::check(&head.uri, &head.headers, local, &hosts)?;
-    socket::authorize(&mut head);
-    let found = route::find(head.method.as_str(), head.uri.path());
-    let endpoint = match &found {
-        Ok((route, _)) if route.access.is_none() => route.endpoint,
-        _ => {
-            // Before anything is said about what there is.
-            let device = device(&service, &head.headers)?;
-            let (route, named) = found?;
-            if route.access > Some(device.may) {
-                let words = format!("the token {:?} may only read", device.name);
-                return Err(Refusal::new(ErrorKind::Forbidden, words));
-            }
-            let body = if head.method == "POST" { read(body).await? } else { Bytes::new() };
-            let caller = Caller { via: Via::Http, name: device.name.clone(), may: device.may };
-            let asker = Asker { line: Line::open(service.clone(), caller), service, device };
-            return match route.endpoint {
-                Endpoint::AgentStream
-                | Endpoint::AgentTree
-                | Endpoint::GetAgent
-                | Endpoint::Intervene
-                | Endpoint::AnswerAgent => agent::answer(asker, route.endpoint, &named, &head, &body).await,
-                Endpoint::Socket => socket::open(asker, &head).await,
-                endpoint => session::answer(asker, endpoint, &named, &head, &body).await,
-            };
-        }
-    };
-    Ok(match endpoint {
+    match route::find(head.method.as_str(), head.uri.path()) {
+        Ok((route, _)) if route.access.is_none() => Ok(Entrant::Anybody(route.endpoint)),
+        // Before anything is said about what there is.
+        _ => device(service, &head.headers).map(Entrant::Device),
+    }
+}
+
+fn answer_anybody(endpoint: Endpoint) -> Response<Body> {
+    match endpoint {
         Endpoint::Home => json(StatusCode::OK, &json!({ "name": "abide", "status": "ok" })),
         _ => json(StatusCode::OK, &json!({ "status": "ok" })),
-    })
+    }
+}
+
+async fn answer_device(
+    service: Service,
+    device: Device,
+    head: &Parts,
+    body: Incoming,
+) -> Result<Response<Body>, Refusal> {
+    let (route, named) = route::find(head.method.as_str(), head.uri.path())?;
+    if route.access > Some(device.may) {
+        let words = format!("the token {:?} may only read", device.name);
+        return Err(Refusal::new(ErrorKind::Forbidden, words));
+    }
+    let body = if head.method == "POST" { read(body).await? } else { Bytes::new() };
+    // A body may take its time.
+    if device.revoked.is_cancelled() {
+        return Err(void());
+    }
+    let caller = Caller { via: Via::Http, name: device.name.clone(), may: device.may };
+    let asker = Asker { line: Line::open(service.clone(), caller), service, device };
+    match route.endpoint {
+        Endpoint::AgentStream
+        | Endpoint::AgentTree
+        | Endpoint::GetAgent
+        | Endpoint::Intervene
+        | Endpoint::AnswerAgent => agent::answer(asker, route.endpoint, &named, head, &body).await,
+        Endpoint::Socket => socket::open(asker, head).await,
+        endpoint => session::answer(asker, endpoint, &named, head, &body).await,
+    }
 }
 
 /// The bearer of the request's token.
@@ -104,15 +130,22 @@ fn device(service: &Service, headers: &HeaderMap) -> Result<Device, Refusal> {
     let token =
         token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
     let http = &service.http;
-    if let Some(token) = token
-        && let Some(device) = http.inner.tokens.bearer(token)?
-    {
+    let bearer = token.map(|token| http.inner.tokens.bearer(token)).transpose();
+    let bearer = bearer.map_err(|Faulty| {
+        let words = "the tokens cannot be read; `abide doctor` on the daemon's machine says why";
+        Refusal::new(ErrorKind::Storage, words)
+    })?;
+    if let Some(device) = bearer.flatten() {
         return Ok(device);
     }
     if !http.may_guess(Instant::now()) {
         return Err(Refusal::too_many_guesses());
     }
-    Err(Refusal::unauthorized("this token is not known, or was revoked; `abide token add NAME` makes one"))
+    Err(void())
+}
+
+fn void() -> Refusal {
+    Refusal::unauthorized("this token is not known, or was revoked; `abide token add NAME` makes one")
 }
 
 /// The whole body, if it is not too long.

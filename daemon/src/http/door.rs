@@ -27,29 +27,48 @@ const ACCEPT_BACKOFF: Duration = Duration::from_millis(200);
 
 /// All open doors.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Doors(Arc<Mutex<Vec<Open>>>);
+pub(super) struct Doors(Arc<Mutex<House>>);
+
+#[derive(Debug, Default)]
+struct House {
+    open: Vec<Open>,
+    /// The number of the next door.
+    next: u64,
+}
 
 #[derive(Debug)]
 struct Open {
+    /// No other door has it, also not a later one at the same address.
+    number: u64,
     url: String,
     /// Other machines reach it.
     is_plain: bool,
-    /// It does not depend on a connection of the local socket.
-    is_kept: bool,
+    owner: Owner,
     closing: CancellationToken,
 }
 
-/// A door, closed when dropped.
+/// What keeps a door open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// A connection of the local socket.
+    Line,
+    /// The daemon, and after it the program that takes its place.
+    Detached,
+    /// The configuration, which the program that takes this one's place reads itself.
+    Configured,
+}
+
+/// A door. One of a line is closed when this is dropped.
 #[derive(Debug)]
 pub struct Door {
+    number: u64,
     url: String,
     doors: Doors,
-    closing: CancellationToken,
 }
 
-/// The doors that a program leaves open for the one that takes its place.
+/// Where a program leaves doors open for the one that takes its place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kept(Vec<String>);
+pub struct Kept(pub(super) Vec<String>);
 
 impl Kept {
     /// The environment variable of [`Self::variable`].
@@ -66,11 +85,6 @@ impl Kept {
     pub fn from_variable(value: &str) -> Self {
         Self(value.split(';').filter(|url| !url.is_empty()).map(str::to_owned).collect())
     }
-
-    /// They were allowed when they were opened.
-    pub(super) fn into_params(self) -> ServeHttpParams {
-        ServeHttpParams { urls: self.0, plain: true, detach: true }
-    }
 }
 
 impl Door {
@@ -78,25 +92,26 @@ impl Door {
         &self.url
     }
 
-    /// Leaves it open.
-    pub(crate) fn keep(mut self) {
-        for open in self.doors.lock().iter_mut().filter(|open| open.url == self.url) {
-            open.is_kept = true;
+    /// Leaves it open when the line ends.
+    pub(crate) fn detach(self) {
+        self.belongs_to(Owner::Detached);
+    }
+
+    pub(super) fn belongs_to(self, owner: Owner) {
+        for open in self.doors.lock().open.iter_mut().filter(|open| open.number == self.number) {
+            open.owner = owner;
         }
-        self.closing = CancellationToken::new();
-        self.url.clear();
     }
 }
 
 impl Drop for Door {
     fn drop(&mut self) {
-        self.closing.cancel();
-        self.doors.lock().retain(|open| open.url != self.url);
+        self.doors.close(|open| open.number == self.number && open.owner == Owner::Line);
     }
 }
 
 impl Doors {
-    fn lock(&self) -> MutexGuard<'_, Vec<Open>> {
+    fn lock(&self) -> MutexGuard<'_, House> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -121,9 +136,11 @@ impl Doors {
             for listener in listeners {
                 service.supervisor.spawn("http", serve(listener, service.clone(), closing.clone()));
             }
-            let open = Open { url: url.clone(), is_plain, is_kept: false, closing: closing.clone() };
-            self.lock().push(open);
-            Door { url, doors: self.clone(), closing }
+            let mut house = self.lock();
+            let number = house.next;
+            house.next += 1;
+            house.open.push(Open { number, url: url.clone(), is_plain, owner: Owner::Line, closing });
+            Door { number, url, doors: self.clone() }
         });
         Ok(opened.collect())
     }
@@ -142,12 +159,14 @@ impl Doors {
     }
 
     fn unbound(&self, place: &Place, address: SocketAddr, error: &io::Error) -> Error {
-        if self.lock().iter().any(|open| open.url == place.url(place.port)) {
+        if self.has(&place.url(place.port)) {
             let words = format!("the daemon listens at {} already", place.url(place.port));
             return Error::new(ErrorKind::IllegalState, words);
         }
-        let advice = match (&place.host, address) {
-            (Host::Localhost, SocketAddr::V6(_)) => {
+        let advice = match error.kind() {
+            // Whoever has it may be anybody: no client is led there.
+            io::ErrorKind::AddrInUse => "; another program has it, choose another port".to_owned(),
+            _ if place.host == Host::Localhost && address.is_ipv6() && is_absent(error) => {
                 format!("; http://127.0.0.1:{} does without IPv6", place.port)
             }
             _ => String::new(),
@@ -155,9 +174,16 @@ impl Doors {
         Error::new(ErrorKind::IllegalState, format!("cannot listen on {address}: {error}{advice}"))
     }
 
-    pub(super) fn close(&self) -> Vec<String> {
-        let open = std::mem::take(&mut *self.lock());
-        open.into_iter()
+    /// Whether there is a door at this address.
+    pub(super) fn has(&self, url: &str) -> bool {
+        self.lock().open.iter().any(|open| open.url == url)
+    }
+
+    /// Closes these. Returns where they were.
+    fn close(&self, which: impl Fn(&Open) -> bool) -> Vec<String> {
+        let mut house = self.lock();
+        let closed = house.open.extract_if(.., |open| which(open));
+        closed
             .map(|open| {
                 open.closing.cancel();
                 open.url
@@ -165,16 +191,29 @@ impl Doors {
             .collect()
     }
 
+    pub(super) fn close_all(&self) -> Vec<String> {
+        self.close(|_| true)
+    }
+
     /// All, and those that other machines reach.
     pub(super) fn urls(&self) -> (Vec<String>, Vec<String>) {
-        let open = self.lock();
-        let plain = open.iter().filter(|open| open.is_plain).map(|open| open.url.clone());
-        (open.iter().map(|open| open.url.clone()).collect(), plain.collect())
+        let house = self.lock();
+        let plain = house.open.iter().filter(|open| open.is_plain).map(|open| open.url.clone());
+        (house.open.iter().map(|open| open.url.clone()).collect(), plain.collect())
     }
 
     pub(super) fn kept(&self) -> Kept {
-        Kept(self.lock().iter().filter(|open| open.is_kept).map(|open| open.url.clone()).collect())
+        let house = self.lock();
+        let detached = house.open.iter().filter(|open| open.owner == Owner::Detached);
+        Kept(detached.map(|open| open.url.clone()).collect())
     }
+}
+
+/// Whether the machine has no such address at all.
+fn is_absent(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let is_without_family = || error.raw_os_error().map(Errno::from_raw_os_error) == Some(Errno::AFNOSUPPORT);
+    error.kind() == io::ErrorKind::AddrNotAvailable || is_without_family()
 }
 
 struct Bound {

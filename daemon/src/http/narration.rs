@@ -7,28 +7,39 @@
 
 use super::{
     cursor::{Cursor, Part},
-    voice::{Beside, Event, Tools, Voice},
+    voice::{Beside, Event, Voice},
 };
 use abide_protocol::{
-    CallId, RecordId, Seq,
+    CallId, RecordId, Seq, TaskId,
     notification::{DeltaItem, DeltaKind, Partial, TaskDelta},
     record::{Record, RecordBody},
+    transcript::CallBlock,
 };
 use serde_json::{Value, json};
-use std::collections::VecDeque;
-
-/// How many replies are remembered as recorded: live output of one may come after it, but not after so many.
-const MAX_RECORDED: usize = 1024;
 
 /// A stream's events so far.
 #[derive(Debug)]
 pub(super) struct Narration {
     voice: Voice,
     cursor: Cursor,
-    recorded: VecDeque<RecordId>,
-    tools: Tools,
+    live: Live,
+    /// What the client was told of the reply's text before its record, as far as that is known.
+    told: String,
+    /// The newest reply's calls.
+    calls: Vec<CallBlock>,
     /// The reply whose text is told only when it is recorded.
     withheld: Option<RecordId>,
+}
+
+/// Which live output is told. Output that waited while the store was read comes after its record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Live {
+    /// That of the attempt that was under way when the stream began.
+    Begun,
+    /// That of this attempt of the reply.
+    Of(RecordId, u32),
+    /// None: no attempt is under way.
+    Over,
 }
 
 /// An event that is told.
@@ -43,58 +54,80 @@ pub(super) struct Told {
 
 impl Narration {
     /// After this id.
-    pub(super) fn after(cursor: Cursor, voice: Voice) -> Self {
-        Self { voice, cursor, recorded: VecDeque::new(), tools: Tools::default(), withheld: None }
+    pub(super) const fn after(cursor: Cursor, voice: Voice) -> Self {
+        Self { voice, cursor, live: Live::Begun, told: String::new(), calls: Vec::new(), withheld: None }
     }
 
     pub(super) const fn cursor(&self) -> Cursor {
         self.cursor
     }
 
-    /// The tool of a call in a reply that was told.
+    /// The tool of a call in the newest reply that was told.
     pub(super) fn tool(&self, call: CallId) -> Option<&String> {
-        self.tools.get(call)
+        self.calls.iter().find(|block| block.id == call).map(|block| &block.tool)
     }
 
     /// The text of a root task that has come live.
     pub(super) fn delta(&mut self, delta: &TaskDelta) -> Option<Told> {
-        let TaskDelta { item, attempt, kind, offset, text, .. } = delta;
-        self.live(*item, *attempt, *kind, *offset, text)
+        let TaskDelta { task_id, item, attempt, kind, offset, text, .. } = delta;
+        self.live(*task_id, (*item, *attempt), *kind, *offset, text)
     }
 
     /// The text of a root task that had come live before the stream began.
     pub(super) fn partial(&mut self, partial: &Partial) -> Option<Told> {
-        let Partial { item, attempt, kind, offset, text, .. } = partial;
-        self.live(*item, *attempt, *kind, *offset, text)
+        let Partial { task_id, item, attempt, kind, offset, text, .. } = partial;
+        self.live(*task_id, (*item, *attempt), *kind, *offset, text)
     }
 
     fn live(
         &mut self,
-        item: DeltaItem,
-        attempt: u32,
+        task: TaskId,
+        (item, attempt): (DeltaItem, u32),
         kind: DeltaKind,
         offset: u64,
         text: &str,
     ) -> Option<Told> {
         let DeltaItem::Reply(item) = item else { return None };
-        if self.recorded.contains(&item) || self.withheld == Some(item) || !self.voice.tells(kind) {
+        if self.withheld == Some(item) || !self.voice.tells(kind) {
             return None;
+        }
+        match self.live {
+            Live::Begun => {}
+            Live::Of(own, number) if (own, number) == (item, attempt) => {}
+            Live::Of(..) | Live::Over => return None,
         }
         let mut part = self.had(item, attempt).unwrap_or(Part::none(item, attempt));
         let had = bytes(&mut part, kind);
         // After a gap the record brings the rest.
-        let new = had.checked_sub(usize::try_from(offset).ok()?).and_then(|at| text.get(at..))?;
+        let (old, new) = text.split_at_checked(had.checked_sub(usize::try_from(offset).ok()?)?)?;
+        if new.is_empty() {
+            return None;
+        }
         let is_first = *had == 0;
         *had += new.len();
-        (!new.is_empty()).then(|| {
-            self.cursor.part = Some(part);
-            self.told(self.voice.text(kind, new, is_first))
-        })
+        if kind == DeltaKind::Text {
+            if offset == 0 {
+                old.clone_into(&mut self.told);
+            }
+            self.told.push_str(new);
+        }
+        self.cursor.part = Some(part);
+        Some(self.event(self.voice.text(kind, new, is_first, Some(task))))
     }
 
     /// What the client has of this item.
     fn had(&self, item: RecordId, attempt: u32) -> Option<Part> {
         self.cursor.part.filter(|part| (part.item, part.attempt) == (item, attempt))
+    }
+
+    /// How much of the whole text the client has. What it was told live is the beginning of it, but for the
+    /// reply of a server that leaves reasoning or markup in it: then all from where they differ is told.
+    fn shared(&self, text: &str, had: usize) -> usize {
+        if self.told.len() != had || text.starts_with(&self.told) {
+            return text.floor_char_boundary(had);
+        }
+        let same = self.told.char_indices().zip(text.chars()).take_while(|((_, told), c)| told == c);
+        same.map(|((at, c), _)| at + c.len_utf8()).last().unwrap_or(0)
     }
 
     /// A record, with what the client has not had of it.
@@ -103,59 +136,75 @@ impl Narration {
         if record.seq <= self.cursor.seq {
             return out;
         }
-        let attempt = match &record.body {
-            RecordBody::Reply(reply) if !beside.is_sub_task => reply.attempt,
-            _ => 0,
-        };
         let texts = if beside.is_sub_task { Vec::new() } else { self.voice.texts(&record.body) };
-        let none = Part::none(record.id, attempt);
-        let mut part = match (&record.body, self.cursor.part) {
-            // What was cut off was live output of another id.
-            (RecordBody::PartialReply(_), Some(part)) if !beside.is_sub_task => {
-                Part { bytes: part.bytes, ..none }
-            }
-            _ => self.had(record.id, attempt).unwrap_or(none),
-        };
         let before = self.cursor.part;
+        // Text of another attempt is withdrawn by a record in between. What was cut off does not say of which
+        // attempt it is.
+        let mut part = match (&record.body, before) {
+            (RecordBody::Reply(reply), _) => self.had(record.id, reply.attempt),
+            (_, before) => before.filter(|part| part.item == record.id),
+        }
+        .unwrap_or(Part::none(record.id, attempt(record)));
         for (kind, text) in texts {
-            let had = bytes(&mut part, kind);
-            let (is_first, rest) = (*had == 0, &text[text.floor_char_boundary(*had)..]);
-            if !rest.is_empty() {
-                *had = text.len();
+            let had = *bytes(&mut part, kind);
+            let at = match kind {
+                DeltaKind::Text => self.shared(&text, had),
+                _ => text.floor_char_boundary(had),
+            };
+            if at < text.len() {
+                *bytes(&mut part, kind) = text.len();
                 self.cursor.part = Some(part);
-                out.push(self.told(self.voice.text(kind, rest, is_first)));
+                out.push(self.event(self.voice.text(kind, &text[at..], at == 0, record.task_id)));
             }
         }
-        let events = self.voice.events(record, beside, &mut self.tools);
-        if events.is_empty() && ends_output(record, beside) {
-            self.cursor.part = None;
-        }
-        let last = events.len().saturating_sub(1);
-        for (at, event) in events.into_iter().enumerate().skip(part.events.min(last)) {
-            self.cursor = match at == last {
-                // Live output that goes on is still had.
-                true => Cursor { seq: record.seq, part: before.filter(|_| !ends_output(record, beside)) },
-                false => Cursor { part: Some(Part { events: at + 1, ..part }), ..self.cursor },
-            };
-            out.push(self.told(event));
+        out.extend(self.rest(record, beside, before, part));
+        if let RecordBody::Reply(reply) = &record.body
+            && !beside.is_sub_task
+        {
+            self.calls = reply.calls().cloned().collect();
         }
         match &record.body {
-            RecordBody::Reply(_) => {
-                self.recorded.push_back(record.id);
-                if self.recorded.len() > MAX_RECORDED {
-                    self.recorded.pop_front();
-                }
-            }
             RecordBody::ModelRequested(asked) if !beside.is_sub_task => {
+                self.live = Live::Of(asked.item, asked.attempt);
                 self.withheld = self.voice.withholds(asked.phase).then_some(asked.item);
+                self.told.clear();
+            }
+            _ if ends_output(record, beside) => {
+                self.live = Live::Over;
+                self.told.clear();
             }
             _ => {}
         }
         out
     }
 
+    /// The events of a record besides its text, but for those that the client has.
+    fn rest(&mut self, record: &Record, beside: &Beside, before: Option<Part>, part: Part) -> Vec<Told> {
+        let call = match &record.body {
+            RecordBody::CallStarted(started) => Some(started.call_id),
+            RecordBody::CallFinished(finished) => Some(finished.call_id),
+            _ => None,
+        };
+        let tool = call.and_then(|call| self.tool(call)).or(beside.tool.as_ref());
+        let events = self.voice.events(record, beside, tool.map(String::as_str));
+        if events.is_empty() && ends_output(record, beside) {
+            self.cursor.part = None;
+        }
+        let last = events.len().saturating_sub(1);
+        let untold = events.into_iter().enumerate().skip(part.events.min(last));
+        let tell = |(at, event)| {
+            self.cursor = match at == last {
+                // Live output that goes on is still had.
+                true => Cursor { seq: record.seq, part: before.filter(|_| !ends_output(record, beside)) },
+                false => Cursor { part: Some(Part { events: at + 1, ..part }), ..self.cursor },
+            };
+            self.event(event)
+        };
+        untold.map(tell).collect()
+    }
+
     /// An event, with the id that the client has reached.
-    pub(super) fn told(&self, (name, mut data): Event) -> Told {
+    pub(super) fn event(&self, (name, mut data): Event) -> Told {
         data["type"] = json!(name);
         Told { id: self.cursor, name, data }
     }
@@ -177,17 +226,25 @@ fn bytes(part: &mut Part, kind: DeltaKind) -> &mut usize {
     if kind == DeltaKind::Reasoning { &mut part.reasoning } else { &mut part.bytes }
 }
 
-/// Whether the live output of the root task is over with this record.
-fn ends_output(record: &Record, beside: &Beside) -> bool {
-    let ends = matches!(
-        record.body,
+/// Whether the live output of the root task is over with this record: it is recorded, cut off or withdrawn.
+const fn ends_output(record: &Record, beside: &Beside) -> bool {
+    let ends = match &record.body {
         RecordBody::Reply(_)
-            | RecordBody::PartialReply(_)
-            | RecordBody::ModelFailed(_)
-            | RecordBody::TaskEnded(_)
-            | RecordBody::ModelRequested(_)
-    );
+        | RecordBody::PartialReply(_)
+        | RecordBody::ModelFailed(_)
+        | RecordBody::ModelRequested(_)
+        | RecordBody::TaskEnded(_) => true,
+        RecordBody::Intervened(intervened) => intervened.withdraws.is_some(),
+        _ => false,
+    };
     ends && !beside.is_sub_task
+}
+
+const fn attempt(record: &Record) -> u32 {
+    match &record.body {
+        RecordBody::Reply(reply) => reply.attempt,
+        _ => 0,
+    }
 }
 
 /// Where a stream begins that was asked for without an id.

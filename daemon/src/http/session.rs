@@ -9,7 +9,7 @@ use super::{
 };
 use crate::launch;
 use abide_protocol::{
-    CallId, Error, ErrorKind, Timestamp,
+    CallId, Error, ErrorKind,
     conversation::Conversation,
     inbox::Decision,
     method::{
@@ -24,7 +24,7 @@ use abide_protocol::{
     task::{Approvals, Mode},
 };
 use hyper::{Response, StatusCode, Uri, http::request::Parts};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -75,15 +75,6 @@ struct Answer {
     /// `null` declines. The field is required, so that nobody declines by leaving it out.
     #[serde(deserialize_with = "Option::deserialize")]
     response: Option<String>,
-}
-
-/// What counts: the first response or decision.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Decided {
-    won: bool,
-    decision: Decision,
-    first_at: Option<Timestamp>,
 }
 
 pub(super) async fn answer(
@@ -180,9 +171,7 @@ async fn approve(asker: &Asker, id: &str, call: &str, approve: Approve) -> Resul
         note: approve.note,
         rule: None,
     };
-    let reply = ask!(asker, DecideApproval, params);
-    let decided = Decided { won: reply.won, decision: reply.decision, first_at: reply.first_at };
-    Ok(json(StatusCode::OK, &decided))
+    Ok(json(StatusCode::OK, &ask!(asker, DecideApproval, params)))
 }
 
 pub(super) const fn decision(approved: bool, remember: bool) -> Decision {

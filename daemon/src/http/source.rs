@@ -54,7 +54,11 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 fn is_ours(authority: &str, local: SocketAddr, hosts: &[String]) -> bool {
     let Some((host, port)) = split(authority) else { return false };
     let is_named = |own: &String| match split(own) {
-        Some((name, Some(own_port))) => host.eq_ignore_ascii_case(name) && port == Some(own_port),
+        // Nobody writes the usual port of a scheme.
+        Some((name, Some(own_port))) => {
+            let is_port = port.map_or([80, 443].contains(&own_port), |port: u16| port == own_port);
+            host.eq_ignore_ascii_case(name) && is_port
+        }
         Some((name, None)) => host.eq_ignore_ascii_case(name),
         None => false,
     };
@@ -74,6 +78,11 @@ fn is_ours(authority: &str, local: SocketAddr, hosts: &[String]) -> bool {
             let loopback = ["127.0.0.1", "::1"].iter().any(|own| own.parse() == Ok(address));
             loopback || address == local.ip().to_canonical()
         })
+}
+
+/// Whether a request can name such a `HOST[:PORT]`.
+pub(crate) fn is_authority(text: &str) -> bool {
+    split(text).is_some()
 }
 
 /// Host and port; `None`: it is neither.
@@ -108,7 +117,7 @@ mod tests {
             let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
             map.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
-        let hosts = ["abide.tail.ts.net".to_owned(), "proxy:8443".to_owned()];
+        let hosts = ["abide.tail.ts.net", "proxy:8443", "usual.example:443"].map(str::to_owned);
         let checked = check(&Uri::from_static("/health"), &map, local.parse().unwrap(), &hosts);
         checked.map_or_else(|refusal| refusal.status.as_u16(), |()| 200)
     }
@@ -129,6 +138,9 @@ mod tests {
             ("127.0.0.1:5000", "proxy:8443", 200),
             ("127.0.0.1:5000", "proxy", 403),
             ("127.0.0.1:5000", "proxy:443", 403),
+            ("127.0.0.1:5000", "usual.example", 200),
+            ("127.0.0.1:5000", "usual.example:443", 200),
+            ("127.0.0.1:5000", "usual.example:8443", 403),
             ("127.0.0.1:5000", "localhost", 403),
             ("127.0.0.1:5000", "localhost:5001", 403),
             ("127.0.0.1:5000", "localhost:05000x", 403),

@@ -26,6 +26,7 @@ use futures_util::stream;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::{HeaderMap, Response, StatusCode, body::Frame, header::HeaderValue};
 use std::{collections::HashMap, convert::Infallible, time::Duration};
+use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
 
 /// The header with the id of the last event that a client has.
@@ -144,7 +145,7 @@ impl Streaming {
     pub(super) async fn respond(mut self, first: Option<Event>) -> Result<Response<Body>, Refusal> {
         let mut head = format!("retry: {RETRY_MS}\n");
         head.push_str(&match first {
-            Some(first) => self.narration.told(first).sse(self.voice),
+            Some(first) => self.narration.event(first).sse(self.voice),
             None => format!("id: {}\n\n", self.narration.cursor()),
         });
         let begun = self.begun_before().await.map_err(unreadable)?;
@@ -171,7 +172,7 @@ impl Streaming {
                 continue;
             }
             let (item, attempt) = (partial.item, partial.attempt);
-            let is_it = move |record: &Record| asks_for(record, item, attempt);
+            let is_it = move |record: &Record| begins(record, item, attempt);
             let asked = self.newest("model_requested", is_it).await?;
             if asked.is_none_or(|record| record.seq <= self.narration.cursor().seq) {
                 out.extend(self.narration.partial(&partial));
@@ -186,13 +187,15 @@ impl Streaming {
     async fn next(&mut self) -> Option<String> {
         let (outbox, supervisor) = (self.asker.line.outbox().clone(), self.asker.service.supervisor.clone());
         let revoked = self.asker.device.revoked.clone();
+        // What comes meanwhile may be nothing that is told.
+        let quiet = Instant::now() + QUIET;
         while !self.is_over {
             let parcels = tokio::select! {
                 biased;
                 () = revoked.cancelled() => return None,
                 () = supervisor.ending() => return None,
+                () = tokio::time::sleep_until(quiet) => return Some(":\n\n".to_owned()),
                 parcels = outbox.take() => parcels,
-                () = tokio::time::sleep(QUIET) => return Some(":\n\n".to_owned()),
             };
             let told = self.tell(parcels).await;
             if !told.is_empty() {
@@ -244,7 +247,7 @@ impl Streaming {
             let beside = self.beside(record, kin).await?;
             out.extend(self.narration.record(record, &beside));
         }
-        let begun = self.partials.extract_if(.., |partial| asks_for(record, partial.item, partial.attempt));
+        let begun = self.partials.extract_if(.., |partial| begins(record, partial.item, partial.attempt));
         for partial in begun.collect::<Vec<_>>() {
             out.extend(self.narration.partial(&partial));
         }
@@ -260,7 +263,9 @@ impl Streaming {
         let store = &self.asker.service.store;
         let mut beside = Beside { is_sub_task: kin == Kin::Beneath, ..Beside::default() };
         match &record.body {
-            RecordBody::CallFinished(finished) if self.narration.tool(finished.call_id).is_none() => {
+            RecordBody::CallFinished(finished)
+                if kin == Kin::Own && self.narration.tool(finished.call_id).is_none() =>
+            {
                 let call = finished.call_id;
                 let has_it = move |record: &Record| tool_of(record, call).is_some();
                 let reply = self.newest("reply", has_it).await?;
@@ -315,7 +320,7 @@ impl Streaming {
 }
 
 /// Whether the record begins this attempt of the item.
-fn asks_for(record: &Record, item: DeltaItem, attempt: u32) -> bool {
+fn begins(record: &Record, item: DeltaItem, attempt: u32) -> bool {
     match &record.body {
         RecordBody::ModelRequested(asked) => (DeltaItem::Reply(asked.item), asked.attempt) == (item, attempt),
         _ => false,

@@ -23,12 +23,25 @@ use tokio_util::sync::CancellationToken;
 /// Random bytes of a token.
 const BYTES: usize = 32;
 
-/// All tokens. The file is read with the first use.
+/// All tokens. The file is read with the first use. A faulty one is read again when somebody of this machine
+/// looks at the tokens, and not for each request.
 #[derive(Debug)]
 pub(super) struct Tokens {
     path: PathBuf,
-    held: Mutex<Option<Vec<Held>>>,
+    held: Mutex<State>,
 }
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Unread,
+    Read(Vec<Held>),
+    Faulty(Error),
+}
+
+/// Nobody can be let in. The log and the status say why; a client is not told where the file is.
+#[derive(Debug)]
+pub(super) struct Faulty;
 
 #[derive(Debug, Clone)]
 struct Held {
@@ -51,12 +64,12 @@ pub(super) struct Device {
 #[serde(deny_unknown_fields)]
 struct TokenFile {
     #[serde(default)]
-    token: Vec<Kept>,
+    token: Vec<Entry>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct Entry {
     name: String,
     access: TokenAccess,
     created_at: Timestamp,
@@ -70,12 +83,16 @@ impl Tokens {
     }
 
     /// Whose token this is.
-    pub(super) fn bearer(&self, token: &str) -> Result<Option<Device>, Error> {
+    pub(super) fn bearer(&self, token: &str) -> Result<Option<Device>, Faulty> {
         let digest = digest(token);
-        let held = self.held()?;
+        let mut state = self.lock();
+        if matches!(*state, State::Unread) {
+            *state = self.read();
+        }
+        let State::Read(held) = &*state else { return Err(Faulty) };
         // All are compared, so that the time tells nothing about which one it is.
         let is_it = |held: &&Held| bool::from(held.digest.ct_eq(&digest));
-        let found = held.iter().flatten().filter(is_it).last();
+        let found = held.iter().filter(is_it).last();
         Ok(found.map(|Held { info, revoked, .. }| Device {
             name: info.name.clone(),
             may: match info.access {
@@ -86,49 +103,83 @@ impl Tokens {
         }))
     }
 
+    /// What is wrong with the file, if it was read.
+    pub(super) fn fault(&self) -> Option<String> {
+        match &*self.lock() {
+            State::Faulty(error) => Some(error.message.clone()),
+            State::Unread | State::Read(_) => None,
+        }
+    }
+
     pub(super) fn list(&self) -> Result<Vec<TokenInfo>, Error> {
-        Ok(self.held()?.iter().flatten().map(|held| held.info.clone()).collect())
+        self.change(|held| Ok(held.iter().map(|held| held.info.clone()).collect()))
     }
 
     /// Makes a token. Its text is in the reply and nowhere else.
     pub(super) fn add(&self, name: String, access: TokenAccess) -> Result<AddTokenReply, Error> {
         check_name(&name)?;
-        let mut held = self.held()?;
-        let mut all = held.clone().unwrap_or_default();
-        if all.iter().any(|held| held.info.name == name) {
-            let words = format!("there is a token {name:?}; revoke it first, or choose another name");
-            return Err(Error::new(ErrorKind::Conflict, words).about(name));
-        }
-        let token = fresh()?;
-        let info = TokenInfo { name, access, created_at: clock::now() };
-        all.push(Held { info: info.clone(), digest: digest(&token), revoked: CancellationToken::new() });
-        all.sort_by(|a, b| a.info.name.cmp(&b.info.name));
-        self.save(&all)?;
-        *held = Some(all);
-        Ok(AddTokenReply { token, info })
+        self.change(|held| {
+            if held.iter().any(|held| held.info.name == name) {
+                let words = format!("there is a token {name:?}; revoke it first, or choose another name");
+                return Err(Error::new(ErrorKind::Conflict, words).about(name));
+            }
+            let token = fresh()?;
+            let info = TokenInfo { name, access, created_at: clock::now() };
+            let mut all = held.clone();
+            all.push(Held { info: info.clone(), digest: digest(&token), revoked: CancellationToken::new() });
+            all.sort_by(|a, b| a.info.name.cmp(&b.info.name));
+            self.save(&all)?;
+            *held = all;
+            Ok(AddTokenReply { token, info })
+        })
     }
 
-    /// Makes a token void, and cuts what its bearer has open.
+    /// Makes a token void, and cuts what its bearer has open, also if that cannot be saved.
     pub(super) fn revoke(&self, name: &str) -> Result<TokenInfo, Error> {
-        let mut held = self.held()?;
-        let mut all = held.clone().unwrap_or_default();
-        let Some(at) = all.iter().position(|held| held.info.name == name) else {
-            return Err(Error::new(ErrorKind::NotFound, format!("there is no token {name:?}")).about(name));
-        };
-        let void = all.remove(at);
-        self.save(&all)?;
-        *held = Some(all);
-        void.revoked.cancel();
-        Ok(void.info)
+        self.change(|held| {
+            let Some(at) = held.iter().position(|held| held.info.name == name) else {
+                return Err(
+                    Error::new(ErrorKind::NotFound, format!("there is no token {name:?}")).about(name)
+                );
+            };
+            let void = held.remove(at);
+            void.revoked.cancel();
+            self.save(held).map_err(|mut error| {
+                let words = format!(
+                    "; the token {name:?} is void until the daemon's next start, and then counts again"
+                );
+                error.message.push_str(&words);
+                error
+            })?;
+            Ok(void.info)
+        })
     }
 
-    /// `Some`: the file is read.
-    fn held(&self) -> Result<MutexGuard<'_, Option<Vec<Held>>>, Error> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.is_none() {
-            *held = Some(self.load()?);
+    /// Does something with the tokens, after another look at a file that was faulty.
+    fn change<T>(&self, work: impl FnOnce(&mut Vec<Held>) -> Result<T, Error>) -> Result<T, Error> {
+        let mut state = self.lock();
+        if !matches!(*state, State::Read(_)) {
+            *state = self.read();
         }
-        Ok(held)
+        match &mut *state {
+            State::Read(held) => work(held),
+            State::Faulty(error) => Err(error.clone()),
+            State::Unread => Err(self.failed("is not read".to_owned())),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read(&self) -> State {
+        self.load().map_or_else(
+            |error| {
+                tracing::error!("no device is let in: {error}");
+                State::Faulty(error)
+            },
+            State::Read,
+        )
     }
 
     fn load(&self) -> Result<Vec<Held>, Error> {
@@ -151,7 +202,7 @@ impl Tokens {
             Some(text) => toml::from_str(&text).map_err(|_| damaged())?,
             None => TokenFile::default(),
         };
-        let held = file.token.into_iter().map(|Kept { name, access, created_at, sha256 }| {
+        let held = file.token.into_iter().map(|Entry { name, access, created_at, sha256 }| {
             let info = TokenInfo { name, access, created_at };
             Some(Held { info, digest: from_hex(&sha256)?, revoked: CancellationToken::new() })
         });
@@ -259,6 +310,18 @@ mod tests {
     }
 
     #[test]
+    fn a_token_is_void_at_once_also_if_that_cannot_be_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = at(&folder);
+        let token = tokens.add("phone".to_owned(), TokenAccess::Act).unwrap().token;
+        let device = tokens.bearer(&token).unwrap().unwrap();
+        folder.close().unwrap();
+        let error = tokens.revoke("phone").unwrap_err();
+        assert!(error.message.contains("void until the daemon's next start"), "{error}");
+        assert!(device.revoked.is_cancelled() && tokens.bearer(&token).unwrap().is_none());
+    }
+
+    #[test]
     fn a_name_is_one_that_a_record_can_have() {
         let folder = tempfile::tempdir().unwrap();
         let tokens = at(&folder);
@@ -282,10 +345,16 @@ mod tests {
         for (text, mode) in [(&*sound, 0o640), (&*sound, 0o602), (&*shorter, 0o600), ("token = 1", 0o600)] {
             fs::write(&path, text).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            let error = at(&folder).bearer(&token).unwrap_err();
-            assert!(error.message.contains("tokens.toml") && !error.message.contains(&token), "{error}");
+            let tokens = at(&folder);
+            tokens.bearer(&token).unwrap_err();
+            let fault = tokens.fault().unwrap();
+            assert!(fault.contains("tokens.toml") && !fault.contains(&token), "{fault}");
+            // It is not read again for each request, but when its owner looks.
+            fs::write(&path, &sound).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            tokens.bearer(&token).unwrap_err();
+            tokens.list().unwrap();
+            assert!(tokens.bearer(&token).unwrap().is_some() && tokens.fault().is_none());
         }
-        fs::write(&path, &sound).unwrap();
-        assert!(at(&folder).bearer(&token).unwrap().is_some());
     }
 }

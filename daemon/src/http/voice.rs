@@ -7,17 +7,13 @@ mod session;
 pub(super) use chunk::changes_agent;
 
 use abide_protocol::{
-    CallId,
+    TaskId,
     notification::DeltaKind,
-    record::{CallFinished, Record, RecordBody},
+    record::{Record, RecordBody},
     task::{AgentTask, Phase},
-    transcript::{CallBlock, Usage},
+    transcript::Usage,
 };
 use serde_json::{Value, json};
-use std::collections::HashMap;
-
-/// How many calls' tools are remembered.
-const MAX_CALLS: usize = 4096;
 
 /// An event: its type, and what is beside the type in its data.
 pub(super) type Event = (&'static str, Value);
@@ -48,27 +44,6 @@ pub(super) struct Beside {
     pub(super) agent: Option<Value>,
 }
 
-/// The tools of the calls in replies that were told.
-#[derive(Debug, Default)]
-pub(super) struct Tools(HashMap<CallId, String>);
-
-impl Tools {
-    pub(super) fn get(&self, call: CallId) -> Option<&String> {
-        self.0.get(&call)
-    }
-
-    fn remember(&mut self, call: &CallBlock) {
-        if self.0.len() < MAX_CALLS {
-            self.0.insert(call.id, call.tool.clone());
-        }
-    }
-
-    /// The tool of a call that ends.
-    fn of_finished(&mut self, finished: &CallFinished, beside: &Beside) -> Option<String> {
-        self.0.remove(&finished.call_id).or_else(|| beside.tool.clone())
-    }
-}
-
 impl Voice {
     pub(super) fn tells(self, kind: DeltaKind) -> bool {
         kind == DeltaKind::Text || kind == DeltaKind::Reasoning && self == Self::Chunks
@@ -91,9 +66,9 @@ impl Voice {
     }
 
     /// A piece of such a text.
-    pub(super) fn text(self, kind: DeltaKind, text: &str, is_first: bool) -> Event {
+    pub(super) fn text(self, kind: DeltaKind, text: &str, is_first: bool, task: Option<TaskId>) -> Event {
         match (self, kind) {
-            (Self::Session, _) => ("text_delta", json!({ "text": text })),
+            (Self::Session, _) => ("text_delta", json!({ "text": text, "taskId": task })),
             (Self::Chunks, DeltaKind::Reasoning) => ("reasoning", json!({ "textDelta": text })),
             (Self::Chunks, _) => ("text-delta", json!({ "textDelta": text })),
             (Self::Roa, _) => roa::token(text, is_first, false),
@@ -105,12 +80,12 @@ impl Voice {
         matches!(self, Self::Roa) && matches!(phase, Some(Phase::Reason | Phase::Observe | Phase::Plan))
     }
 
-    /// The events of a record besides such texts. A session has at least one.
-    pub(super) fn events(self, record: &Record, beside: &Beside, tools: &mut Tools) -> Vec<Event> {
+    /// The events of a record besides such texts; `tool` is that of its call. A session has at least one.
+    pub(super) fn events(self, record: &Record, beside: &Beside, tool: Option<&str>) -> Vec<Event> {
         match self {
-            Self::Session => session::of(record, beside, tools),
-            Self::Chunks => chunk::of(record, beside, tools),
-            Self::Roa => roa::of(record, beside, tools),
+            Self::Session => session::of(record, beside, tool),
+            Self::Chunks => chunk::of(record, beside, tool),
+            Self::Roa => roa::of(record, beside, tool),
         }
     }
 }

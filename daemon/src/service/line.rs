@@ -184,7 +184,7 @@ impl Line {
         let doors = self.service.http.open(&self.service, params)?;
         let urls = doors.iter().map(|door| door.url().to_owned()).collect();
         match params.detach {
-            true => doors.into_iter().for_each(Door::keep),
+            true => doors.into_iter().for_each(Door::detach),
             false => self.doors.lock().unwrap_or_else(PoisonError::into_inner).extend(doors),
         }
         Ok(ServeHttpReply { urls })

@@ -45,7 +45,7 @@ pub struct HttpStatus {
     pub urls: Vec<String>,
     /// Those of them that other machines reach, without TLS.
     pub plain: Vec<String>,
-    /// Why the addresses of the configuration are not listened on.
+    /// What does not work, and why: an address that it should listen on, the file of tokens.
     pub failed: Option<String>,
 }
 

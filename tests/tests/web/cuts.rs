@@ -1,7 +1,7 @@
 //! A client whose stream is cut at any point goes on with the last id that it has read: it misses nothing and
 //! reads nothing twice.
 
-use super::open::{chat, device, session};
+use super::open::{chat, device, message, session};
 use abide_client::protocol::record::RecordBody;
 use abide_tests::{
     http::{HttpClient, SentEvent},
@@ -35,12 +35,21 @@ fn whole_ids(events: &[SentEvent]) -> Vec<u64> {
 fn recorded(world: &World) -> (Vec<u64>, String) {
     let lines: Vec<LedgerLine> = ledger::read(&world.daemon.home());
     let first = lines.iter().position(|line| line.kind == "task_started").unwrap();
-    let said = lines.iter().filter_map(|line| match line.record() {
+    (lines[first..].iter().map(|line| line.seq.0).collect(), said(world, None))
+}
+
+/// The text of a task's replies; without a task, of all.
+fn said(world: &World, task: Option<&str>) -> String {
+    let lines = ledger::read(&world.daemon.home());
+    let of_task = lines.iter().filter(|line| match (task, line.task) {
+        (Some(task), Some(own)) => own.to_string() == task,
+        (task, _) => task.is_none(),
+    });
+    let replies = of_task.filter_map(|line| match line.record() {
         RecordBody::Reply(reply) => Some(reply.shown()),
         _ => None,
     });
-    let text = said.collect();
-    (lines[first..].iter().map(|line| line.seq.0).collect(), text)
+    replies.collect()
 }
 
 /// Reads with a new connection for each event, from this id up to the end of the task.
@@ -114,6 +123,58 @@ async fn text_and_ids_equal_the_records_however_often_the_stream_is_cut() {
         for (one, other) in together.iter().zip(&cut) {
             assert_eq!((&one.name, &one.data), (&other.name, &other.data), "after {}", event.id);
         }
+    }
+}
+
+/// Whatever of a reply's text is not what people see: blank blocks, blanks around, calls between, control
+/// blocks.
+#[tokio::test]
+async fn live_text_is_the_beginning_of_what_is_recorded() {
+    let world = World::start().await;
+    let device = device(&world).await;
+    let block = |fields: &str| format!("\n\n```json\n{{{fields}}}\n```");
+    let list = || json!({});
+    let between = vec![
+        Turn::say("\n").call("list", list()).text("Hello ").call("list", list()).text(" \n"),
+        Turn::say("Hello").call("list", list()).text("World\n").call("list", list()),
+        Turn::say("I think <of> it.\n").text("  \n").call("list", list()),
+        Turn::done("Done."),
+    ];
+    let roa = vec![
+        Turn::say(format!("I {{look}}. \n{}\n And so on.\n", block(r#""plan": "Look.", "finish": false"#))),
+        Turn::say("\n\nNothing to do.  "),
+        Turn::say(r#" So: {"observation": "All.", "should_continue": false, "final_answer": "It is 42."}"#),
+    ];
+    let plan = vec![
+        Turn::say("  I forgot the format.\n"),
+        Turn::say(
+            r#"Well then: {"reasoning": "So.", "tool_calls": [], "question": null, "is_complete": true}"#,
+        ),
+    ];
+    let tree = vec![
+        Turn::say(format!("\nTwo things. \n {}", block(r#""ambiguous": false, "question": """#))),
+        Turn::say(r#"{"missing": false, "question": ""}"#),
+        Turn::say("No {parts}. {\"subquestions\": []}"),
+        Turn::say("I work.\n").call("task_complete", json!({ "summary": "Done." })),
+        Turn::say(format!("In `sum`:\n\n{}", block(r#""answer": "All.", "uncertain": false"#))),
+    ];
+    for (mode, script) in [("agent", between), ("roa", roa), ("plan", plan), ("tree", tree)] {
+        let provider = json!({ "provider": "claude", "model": "scripted-1" });
+        let session = device.post("/api/sessions", &provider).await.json()["sessionId"].clone();
+        let session = session.as_str().unwrap();
+        world.model.script(mode, script);
+        let mut asked = message(mode);
+        asked["mode"] = json!(mode);
+        let begun = device.post(&format!("/api/sessions/{session}/chat"), &asked).await;
+        assert_eq!(begun.status, 202, "{mode}: {begun:?}");
+        let begun = begun.json();
+        let from = begun["lastEventId"].as_str().unwrap();
+        let mut steady = device.stream(session, Some(from)).await;
+        let cut = piecemeal(&device, session, from, |_| {}).await;
+        let whole = steady.until_end().await;
+        let task = begun["taskId"].as_str().unwrap();
+        let said: String = said(&world, Some(task));
+        assert_eq!((text(&whole), text(&cut)), (said.clone(), said), "{mode}: {whole:#?}");
     }
 }
 

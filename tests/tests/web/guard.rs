@@ -5,10 +5,15 @@ use abide_tests::{
     daemon::Config,
     http::HttpClient,
     model_server::{Gate, ModelServer, Turn},
+    wait,
     world::World,
 };
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt as _;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
 
 #[tokio::test]
 async fn a_request_needs_a_token_that_allows_it() {
@@ -31,6 +36,11 @@ async fn a_request_needs_a_token_that_allows_it() {
     assert_eq!(statuses(&read).await, (200, 200, 403));
     // The body is refused, not the token.
     assert_eq!(statuses(&act).await, (200, 200, 400));
+    // Who has no token keeps no place, whatever is asked for.
+    for path in ["/health", "/api/sessions"] {
+        let answer = none.raw(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", none.authority)).await;
+        assert_eq!(answer.header("connection"), Some("close"), "{path}: {answer:?}");
+    }
     let refused = none.get("/api/nothing").await;
     assert_eq!((refused.status, refused.header("www-authenticate")), (401, Some("bearer")), "{refused:?}");
     assert_eq!(refused.json()["data"]["kind"], "forbidden");
@@ -72,6 +82,53 @@ async fn a_revoked_token_ends_what_its_device_has_open() {
     assert_eq!(device.get("/api/sessions").await.status, 401);
     let again = world.daemon.cli().run(&["token", "revoke", "phone"]).await;
     assert!(again.stderr.contains("there is no token"), "{again:?}");
+}
+
+#[tokio::test]
+async fn a_token_that_is_revoked_while_its_request_comes_does_nothing() {
+    let world = World::start().await;
+    let device = device(&world).await;
+    let (token, body) = (device.token.as_deref().unwrap(), "{}");
+    let mut stream = TcpStream::connect(&device.authority).await.unwrap();
+    let head = format!(
+        "POST /api/sessions HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nExpect: 100-continue\r\n\
+         Connection: close\r\nContent-Length: {}\r\n\r\n",
+        device.authority,
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    // The daemon asks for the body: it has taken the token.
+    let mut asked = [0; 25];
+    wait::within("the body to be asked for", stream.read_exact(&mut asked)).await.unwrap();
+    assert!(asked.starts_with(b"HTTP/1.1 100"), "{asked:?}");
+    world.daemon.cli().ok(&["token", "revoke", "phone"]).await;
+    stream.write_all(body.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    wait::within("the answer", stream.read_to_string(&mut answer)).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_faulty_file_of_tokens_is_named_to_its_owner_alone() {
+    let world = World::start().await;
+    let (file, cli) = (world.daemon.home().token_file(), world.daemon.cli());
+    std::fs::write(&file, "token = 1").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let device = HttpClient::at(&door(&world).await, Some("0000"));
+    let answer = device.get("/api/sessions").await;
+    assert_eq!((answer.status, &answer.json()["data"]["kind"]), (500, &json!("storage")), "{answer:?}");
+    let path = file.display().to_string();
+    assert!(!answer.text.contains("tokens.toml") && !answer.text.contains('/'), "{answer:?}");
+    let status = cli.json(&["daemon", "status"]).await;
+    assert!(status["http"]["failed"].as_str().unwrap().contains(&path), "{status}");
+    assert!(world.daemon.output().contains(&path));
+    let doctor = cli.run(&["doctor"]).await;
+    assert!(doctor.stdout.contains(&path), "{doctor:?}");
+    // Mended, it is read again as soon as somebody looks at the tokens.
+    std::fs::remove_file(&file).unwrap();
+    cli.ok(&["token", "list"]).await;
+    assert_eq!(device.get("/api/sessions").await.status, 401);
+    assert_eq!(cli.json(&["daemon", "status"]).await["http"]["failed"], json!(null));
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use abide_tests::{
     world::World,
 };
 use serde_json::json;
-use std::path::Path;
+use std::{fs, path::Path};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -96,33 +96,61 @@ async fn a_client_that_does_not_read_is_cut_and_goes_on_with_its_last_id() {
     assert!(cuts > 0, "it was not cut");
 }
 
+/// Sends the request in the file `$3` to `$1:$2`: 7 if nobody is there, 8 if the answer is not `$4`.
+const REACH: &str = r#"
+exec 3<>"/dev/tcp/$1/$2" || exit 7
+cat "$3" >&3
+read -r _ status _ <&3
+test "$status" = "$4" || exit 8
+"#;
+
 #[tokio::test]
 async fn a_tool_that_would_approve_itself_does_not_reach_the_door() {
     let world = World::beneath(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
     let device = device(&world).await;
     let session = session(&world, &device).await;
     let (host, port) = device.authority.split_once(':').unwrap();
-    let tokens = world.daemon.home().token_file();
-    let reach =
-        format!("exec 3<>/dev/tcp/{host}/{port} && printf 'GET /health HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3");
-    let unconfined = process::program(Path::new("/bin/bash")).args(["-c", &reach]).output().await.unwrap();
-    assert!(
-        String::from_utf8_lossy(&unconfined.stdout).contains("HTTP/1."),
-        "the way is one: {unconfined:?}"
-    );
-    let ways = [format!("bash -c '{reach}'"), format!("cat {}", tokens.display())];
-    let mut turns: Vec<Turn> = ways.iter().map(|way| Turn::shell(way)).collect();
+    let workspace = world.daemon.workspace();
+    // Even a tool that has somehow got the token and the ids.
+    let (token, call) = (device.token.as_deref().unwrap(), "0190a1b2-0000-7000-8000-00000000000a");
+    let body = r#"{"approved":true}"#;
+    let requests = [
+        ("health", "200", format!("GET /health HTTP/1.1\r\nHost: {}\r\n\r\n", device.authority)),
+        (
+            "approve",
+            "404",
+            format!(
+                "POST /api/sessions/{session}/approvals/{call} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer \
+                 {token}\r\nContent-Length: {}\r\n\r\n{body}",
+                device.authority,
+                body.len()
+            ),
+        ),
+    ];
+    fs::write(workspace.join("reach.sh"), REACH).unwrap();
+    let mut ways = Vec::new();
+    for (name, status, request) in requests {
+        fs::write(workspace.join(name), request).unwrap();
+        ways.push((format!("bash reach.sh {host} {port} {name} {status}"), 7));
+    }
+    for (way, _) in &ways {
+        let mut unconfined = process::program(Path::new("/bin/bash"));
+        let done = unconfined.args(["-c", way]).current_dir(&workspace).output().await.unwrap();
+        assert_eq!(done.status.code(), Some(0), "unconfined it is a way: {way}: {done:?}");
+    }
+    ways.push((format!("cat {}", world.daemon.home().token_file().display()), 1));
+    let mut turns: Vec<Turn> = ways.iter().map(|(way, _)| Turn::shell(way)).collect();
     turns.push(Turn::done("Done."));
     world.model.script("reach", turns);
     let (_, mut stream) = chat(&device, &session, "reach").await;
     let events = stream.until_end().await;
-    let results: Vec<_> =
-        events.iter().filter(|e| e.name == "tool_result" && e.data["tool"] == "shell").collect();
-    assert_eq!(results.len(), ways.len(), "{events:#?}");
-    for result in results {
-        let said = result.data.to_string();
-        assert!(!said.contains("HTTP/1.") && !said.contains("sha256"), "{said}");
-        assert_eq!(result.data["outcome"], "done", "it ran: {said}");
-        assert_ne!(result.data["result"]["data"]["exit_code"], 0, "{said}");
-    }
+    let results = events.iter().filter(|e| e.name == "tool_result" && e.data["tool"] == "shell");
+    let codes: Vec<_> = results
+        .map(|result| {
+            assert_eq!(result.data["outcome"], "done", "it ran: {}", result.data);
+            assert!(!result.data.to_string().contains("sha256"), "{}", result.data);
+            result.data["result"]["data"]["exit_code"].clone()
+        })
+        .collect();
+    assert_eq!(codes, ways.iter().map(|(_, code)| json!(code)).collect::<Vec<_>>(), "{events:#?}");
 }

@@ -4,11 +4,12 @@ use abide_protocol::{
     inbox::Decision,
     message::CallOutcome,
     record::{
-        ApprovalDecided, By, CallFinished, ModelErrorKind, ModelFailed, ModelRequested, PartialReply,
-        ReplyRecord, TaskEnded, UserMessage, Via,
+        ApprovalDecided, By, CallAssessed, CallFinished, Direct, DirectOutput, Intervened, Intervener,
+        InterventionKind, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, PartialReply, Permission,
+        ReplyRecord, TaskEnded, Trace, UserMessage, Via,
     },
     task::EndReason,
-    transcript::{Block, CallBlock, Reply, StopReason, TextBlock, ToolResult, Usage},
+    transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, ToolResult, Usage},
 };
 use uuid::Uuid;
 
@@ -73,6 +74,30 @@ fn live(n: u128, attempt: u32, offset: u64, text: &str) -> TaskDelta {
         offset,
         text: text.to_owned(),
     }
+}
+
+/// The request for this attempt of a reply.
+fn requested(seq: u64, n: u128, attempt: u32) -> Record {
+    let asked = ModelRequested { item: item(n), step: 1, attempt, phase: None };
+    record(seq, RecordBody::ModelRequested(asked))
+}
+
+fn failed(seq: u64, n: u128, attempt: u32) -> Record {
+    let failed = ModelFailed {
+        item: item(n),
+        attempt,
+        kind: ModelErrorKind::Network,
+        message: "cut".to_owned(),
+        retry_at: Some(Timestamp(1)),
+        sent: true,
+    };
+    record(seq, RecordBody::ModelFailed(failed))
+}
+
+/// What was cut off, with the id of its reply.
+fn cut_off(seq: u64, n: u128, text: &str) -> Record {
+    let body = RecordBody::PartialReply(PartialReply { text: text.to_owned() });
+    Record { id: item(n), ..record(seq, body) }
 }
 
 fn from(seq: u64) -> Narration {
@@ -148,8 +173,7 @@ fn chunks_are_resumed_like_events_and_tell_the_reasoning() {
         let thinking = TextBlock { text: "Hmm.".to_owned(), opaque: Some(JsonText::from(json!("secret"))) };
         reply.reply.blocks.insert(0, Block::Reasoning(thinking));
     }
-    let asked = ModelRequested { item: item(11), step: 1, attempt: 1, phase: None };
-    let records = [record(10, RecordBody::ModelRequested(asked)), thought, finished(12), ended(13)];
+    let records = [requested(10, 11, 1), thought, finished(12), ended(13)];
     let beside = |record: &Record| Beside {
         tool: Some("read".to_owned()),
         agent: matches!(record.body, RecordBody::TaskEnded(_)).then(|| json!({ "status": "error" })),
@@ -215,18 +239,11 @@ fn live_text_is_told_once_however_it_comes() {
 #[test]
 fn another_attempt_begins_its_text_anew_after_the_withdrawal_of_the_first() {
     let mut told = from(9);
-    told.delta(&live(12, 1, 0, "Wro"));
-    let failed = ModelFailed {
-        item: item(12),
-        attempt: 1,
-        kind: ModelErrorKind::Network,
-        message: "cut".to_owned(),
-        retry_at: Some(Timestamp(1)),
-        sent: true,
-    };
-    let withdrawn = events(told.record(&record(10, RecordBody::ModelFailed(failed)), &Beside::default()));
+    told.delta(&live(20, 1, 0, "Wro"));
+    let withdrawn = events(told.record(&failed(10, 20, 1), &Beside::default()));
     assert_eq!((&*withdrawn[0].0, &withdrawn[0].1["kind"]), ("10", &json!("model_failed")));
-    assert_eq!(read(&events(told.delta(&live(12, 2, 0, "Right")))).0, "Right");
+    told.record(&requested(11, 20, 2), &Beside::default());
+    assert_eq!(read(&events(told.delta(&live(20, 2, 0, "Right")))).0, "Right");
     // A client that was cut in the first attempt, and comes back when the second is recorded.
     let part = Part { bytes: 3, ..Part::none(item(12), 2) };
     let mut again = Narration::after(Cursor { seq: Seq(9), part: Some(part) }, Voice::Session);
@@ -234,13 +251,112 @@ fn another_attempt_begins_its_text_anew_after_the_withdrawal_of_the_first() {
 }
 
 #[test]
+fn live_output_of_no_attempt_that_is_under_way_is_not_told() {
+    let modified = Intervened {
+        by: Intervener::Person(By { via: Via::Http, name: "phone".to_owned() }),
+        kind: InterventionKind::Modify,
+        comment: String::new(),
+        content: Some("Other".to_owned()),
+        withdraws: Some(item(20)),
+    };
+    let overs = [
+        failed(11, 20, 1),
+        cut_off(11, 20, "Wro"),
+        ended(11),
+        Record { id: item(20), ..reply(11, "Wro") },
+        record(11, RecordBody::Intervened(modified)),
+    ];
+    for over in overs {
+        let kind = events(trace_of(&over))[0].1["kind"].clone();
+        let mut told = from(9);
+        told.record(&requested(10, 20, 1), &Beside::default());
+        assert_eq!(told.delta(&live(20, 2, 0, "Not yet")), None, "{kind}");
+        assert_eq!(told.delta(&live(21, 1, 0, "Other")), None, "{kind}");
+        assert_eq!(read(&events(told.delta(&live(20, 1, 0, "Wr")))).0, "Wr", "{kind}");
+        // What waited while the store was read.
+        told.record(&over, &Beside::default());
+        assert_eq!(told.delta(&live(20, 1, 0, "Wrong")), None, "{kind}");
+        assert_eq!(told.cursor().to_string(), "11", "{kind}");
+        told.record(&requested(12, 22, 1), &Beside::default());
+        assert_eq!(told.delta(&live(20, 1, 2, "ong")), None, "{kind}");
+        assert_eq!(read(&events(told.delta(&live(22, 1, 0, "New")))).0, "New", "{kind}");
+    }
+}
+
+/// Its event, if it were of a sub-task.
+fn trace_of(record: &Record) -> Vec<Told> {
+    from(0).record(record, &Beside { is_sub_task: true, ..Beside::default() })
+}
+
+#[test]
 fn the_rest_of_a_reply_that_a_stop_cut_off_is_told() {
     let mut told = from(9);
-    told.delta(&live(20, 1, 0, "So f"));
-    let partial = record(10, RecordBody::PartialReply(PartialReply { text: "So far".to_owned() }));
-    let rest = events(told.record(&partial, &Beside::default()));
-    assert_eq!(read(&rest).0, "ar");
-    assert_eq!(rest.last().unwrap().0, "10");
+    told.delta(&live(20, 3, 0, "So f"));
+    let cursor = told.cursor();
+    // Also to a client that comes back after the stop, and without live text all of it.
+    for (mut told, rest) in
+        [(told, "ar"), (Narration::after(cursor, Voice::Session), "ar"), (from(9), "So far")]
+    {
+        let events = events(told.record(&cut_off(10, 20, "So far"), &Beside::default()));
+        assert_eq!((read(&events).0.as_str(), events.last().unwrap().0.as_str()), (rest, "10"));
+    }
+}
+
+#[test]
+fn nothing_of_a_text_is_lost_that_differs_from_what_was_live() {
+    let table = [
+        ("Hm. </think>\n\n", "Answer.", "Answer."),
+        ("Hm. </think> A longer one.", "Ha", "a"),
+        ("Abc", "Abd", "d"),
+        ("Abc", "Ab", ""),
+        ("é", "èb", "èb"),
+    ];
+    for (live_text, recorded, rest) in table {
+        let mut told = from(9);
+        told.delta(&live(11, 1, 0, live_text));
+        assert_eq!(read(&events(told.record(&reply(11, recorded), &Beside::default()))).0, rest);
+    }
+}
+
+#[test]
+fn what_leaves_has_no_environment_and_nothing_that_is_a_providers_own() {
+    let direct = Direct {
+        program: "/usr/bin/ls".to_owned(),
+        arguments: vec![],
+        environment: [("KEY".to_owned(), "secret".to_owned())].into(),
+        stdout: DirectOutput::Own,
+        stderr: DirectOutput::Own,
+    };
+    let assessed = CallAssessed {
+        call_id: CallId(Uuid::from_u128(71)),
+        tool: "shell".to_owned(),
+        arguments: "{}".to_owned(),
+        summary: "ls".to_owned(),
+        effect: EffectClass::Unsafe,
+        risk: Risk::Low,
+        preview: None,
+        edit: None,
+        digest: "ef".repeat(32),
+        permission: Permission::Denied("closed".to_owned()),
+        sandbox: "none".to_owned(),
+        rule: None,
+        direct: Some(Box::new(direct)),
+        wider: vec![],
+        why: None,
+        in_passing: false,
+        files: vec![],
+        only_once: None,
+        for_task: false,
+        notes: vec![],
+    };
+    let trace = Trace { what: "odd".to_owned(), raw: "secret".to_owned() };
+    let traced = ModelTraced { item: item(20), attempt: 1, traces: vec![trace], left_out: 0 };
+    for body in [RecordBody::CallAssessed(assessed), RecordBody::ModelTraced(traced)] {
+        let told = events(from(9).record(&record(10, body.clone()), &Beside::default()));
+        let data = &told[0].1;
+        assert!(!data.to_string().contains("secret") && data["type"] == "trace", "{data}");
+        assert!(serde_json::to_string(&body).unwrap().contains("secret"));
+    }
 }
 
 #[test]

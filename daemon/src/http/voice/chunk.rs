@@ -1,6 +1,6 @@
 //! The chunks of the agent API's stream. Of sub-tasks only states and questions are told, one chunk a record.
 
-use super::{Beside, Event, Tools};
+use super::{Beside, Event};
 use abide_protocol::{
     record::{Record, RecordBody},
     task::{EndReason, Status},
@@ -24,7 +24,7 @@ pub(in crate::http) const fn changes_agent(body: &RecordBody) -> bool {
     )
 }
 
-pub(super) fn of(record: &Record, beside: &Beside, tools: &mut Tools) -> Vec<Event> {
+pub(super) fn of(record: &Record, beside: &Beside, tool: Option<&str>) -> Vec<Event> {
     let agent = record.task_id;
     let state =
         beside.agent.as_ref().map(|state| ("agent-state", json!({ "agentId": agent, "state": state })));
@@ -37,7 +37,6 @@ pub(super) fn of(record: &Record, beside: &Beside, tools: &mut Tools) -> Vec<Eve
         RecordBody::ModelRequested(_) => vec![("step-start", json!({}))],
         RecordBody::Reply(reply) => {
             let calls = reply.calls().map(|call| {
-                tools.remember(call);
                 // What is no JSON is shown as it was written.
                 let args =
                     serde_json::from_str(&call.arguments).unwrap_or_else(|_| Value::from(&*call.arguments));
@@ -50,7 +49,6 @@ pub(super) fn of(record: &Record, beside: &Beside, tools: &mut Tools) -> Vec<Eve
             calls.chain([("step-finish", finish)]).collect()
         }
         RecordBody::CallFinished(finished) => {
-            let tool = tools.of_finished(finished, beside);
             let result =
                 json!({ "toolCallId": finished.call_id, "toolName": tool, "result": finished.result });
             vec![("tool-result", result)]

@@ -1,6 +1,6 @@
 //! The events of a session's stream. What has no event of its own is a `trace`.
 
-use super::{Beside, Event, Tools};
+use super::{Beside, Event};
 use crate::http::outward::outward;
 use abide_protocol::{
     record::{Record, RecordBody},
@@ -9,7 +9,7 @@ use abide_protocol::{
 use serde_json::{Value, json};
 
 /// At least one.
-pub(super) fn of(record: &Record, beside: &Beside, tools: &mut Tools) -> Vec<Event> {
+pub(super) fn of(record: &Record, beside: &Beside, tool: Option<&str>) -> Vec<Event> {
     let task = record.task_id;
     let mut events = match &record.body {
         RecordBody::ApprovalRequested(a) => vec![(
@@ -43,7 +43,6 @@ pub(super) fn of(record: &Record, beside: &Beside, tools: &mut Tools) -> Vec<Eve
         RecordBody::Reply(reply) => {
             let mut events = Vec::new();
             for call in reply.calls() {
-                tools.remember(call);
                 let data = json!({ "callId": call.id, "tool": call.tool, "argsJson": call.arguments });
                 events.push(("tool_call", data));
             }
@@ -51,16 +50,13 @@ pub(super) fn of(record: &Record, beside: &Beside, tools: &mut Tools) -> Vec<Eve
             events.push(("completed", json!({ "stopReason": reason, "final": false, "step": step })));
             events
         }
-        RecordBody::CallFinished(finished) => {
-            let tool = tools.of_finished(finished, beside);
-            vec![(
-                "tool_result",
-                json!({
-                    "callId": finished.call_id, "tool": tool,
-                    "result": finished.result, "outcome": finished.outcome,
-                }),
-            )]
-        }
+        RecordBody::CallFinished(finished) => vec![(
+            "tool_result",
+            json!({
+                "callId": finished.call_id, "tool": tool, "result": finished.result,
+                "outcome": finished.outcome,
+            }),
+        )],
         RecordBody::Paused(paused) => {
             vec![("state", json!({ "status": "paused", "reason": paused.reason }))]
         }
