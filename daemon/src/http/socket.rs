@@ -42,6 +42,8 @@ const PROTOCOLS: [&str; 2] = [RPC, "abide"];
 const RPC: &str = "abide-rpc";
 /// A subprotocol that is a token: a browser can send it no other way.
 const BEARER: &str = "bearer.";
+/// What a socket holds to read into while nothing comes, in bytes.
+const READ_BUFFER: usize = 8 * 1024;
 /// How often a client is sent a ping. It has to have answered before the next one but one.
 const PING_TIME: Duration = Duration::from_secs(15);
 /// The most pings of a client in that time.
@@ -130,7 +132,10 @@ pub(super) async fn open(asker: Asker, head: &Parts) -> Result<Response<Body>, R
 
 async fn serve(upgraded: Upgraded, asker: Asker, stay: Stay, opening: Opening) {
     let _closing = asker.line.closing().clone().drop_guard();
-    let config = WebSocketConfig::default().max_message_size(Some(MAX_BODY)).max_frame_size(Some(MAX_BODY));
+    let config = WebSocketConfig::default()
+        .read_buffer_size(READ_BUFFER)
+        .max_message_size(Some(MAX_BODY))
+        .max_frame_size(Some(MAX_BODY));
     let stream = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
     let mut ping = tokio::time::interval(PING_TIME);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
