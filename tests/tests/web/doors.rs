@@ -8,7 +8,12 @@ use abide_tests::{
     world::World,
 };
 use serde_json::{Value, json};
-use std::{collections::BTreeSet, fs, net::TcpListener};
+use std::{
+    collections::BTreeSet,
+    fs,
+    net::TcpListener,
+    sync::atomic::{AtomicU16, Ordering},
+};
 use tokio::net::TcpStream;
 
 async fn status(world: &World) -> Value {
@@ -38,10 +43,17 @@ async fn served(serving: &mut CliRun) -> String {
     reply["params"]["urls"][0].as_str().unwrap().to_owned()
 }
 
-/// A port that nobody listens on, on both loopback addresses.
+/// A port that nobody listens on, on both loopback addresses. It is none of those that the system gives to
+/// whoever asks for any.
 fn free_port() -> u16 {
-    let four = TcpListener::bind("127.0.0.1:0").unwrap();
-    four.local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = 10_000 + u16::try_from(std::process::id() % 20_000).unwrap();
+    loop {
+        let port = first + NEXT.fetch_add(1, Ordering::Relaxed);
+        if ["127.0.0.1", "::1"].iter().all(|address| TcpListener::bind((*address, port)).is_ok()) {
+            return port;
+        }
+    }
 }
 
 #[tokio::test]
