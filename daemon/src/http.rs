@@ -2,18 +2,22 @@
 //! It has no state of its own but its doors and the tokens of devices, and while nobody has opened it there
 //! is neither a listener nor a task.
 
+mod agent;
 mod answer;
 mod cursor;
 mod door;
 mod narration;
+mod outward;
 mod overview;
 mod page;
 mod refusal;
 mod route;
 mod session;
+mod socket;
 mod source;
 mod stream;
 mod tokens;
+mod voice;
 
 pub use door::{Door, Kept};
 pub(crate) use source::is_authority;

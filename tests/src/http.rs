@@ -25,7 +25,7 @@ pub struct Answer {
     pub text: String,
 }
 
-/// An event of a stream. One without data has only an id.
+/// An event of a stream. One without data has only an id; a chunk has no name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentEvent {
     pub id: String,
@@ -73,7 +73,13 @@ impl HttpClient {
     }
 
     pub async fn get(&self, path: &str) -> Answer {
-        self.raw(&format!("{}\r\n", self.head("GET", path, "Connection: close\r\n"))).await
+        self.get_after(path, "").await
+    }
+
+    /// With the id of the last event that the client has.
+    pub async fn get_after(&self, path: &str, last_id: &str) -> Answer {
+        let more = format!("Connection: close\r\nLast-Event-ID: {last_id}\r\n\r\n");
+        self.raw(&self.head("GET", path, &more)).await
     }
 
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
@@ -107,14 +113,14 @@ impl HttpClient {
     /// # Panics
     /// It is refused.
     pub async fn stream(&self, session: &str, last_id: Option<&str>) -> EventStream {
-        self.stream_at(&format!("/api/sessions/{session}/stream"), last_id).await
+        self.events(&format!("/api/sessions/{session}/stream"), last_id).await
     }
 
-    /// Opens a stream after this id.
+    /// Opens the stream of this path after this id.
     ///
     /// # Panics
     /// It is refused.
-    pub async fn stream_at(&self, path: &str, last_id: Option<&str>) -> EventStream {
+    pub async fn events(&self, path: &str, last_id: Option<&str>) -> EventStream {
         let cursor = last_id.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
         let request = self.head("GET", path, &cursor);
         let mut stream = TcpStream::connect(&self.authority).await.expect("the door is open");

@@ -93,6 +93,7 @@ mod watch {
     mod cli_watch;
 }
 mod web {
+    mod agent;
     mod client;
     mod cuts;
     mod doors;
@@ -101,6 +102,7 @@ mod web {
     mod hostile;
     pub(crate) mod open;
     mod page;
+    mod socket;
 }
 mod load {
     mod waiting;

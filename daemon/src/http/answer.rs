@@ -1,10 +1,10 @@
 //! One request: who asks, whether that is allowed, and the answer.
 
 use super::{
-    page,
+    agent, page,
     refusal::Refusal,
     route::{self, Endpoint},
-    session, source,
+    session, socket, source,
     tokens::{Device, Faulty},
 };
 use crate::service::{Caller, Line, Service};
@@ -27,7 +27,7 @@ use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{sync::oneshot, time::Instant};
 
 /// The longest body of a request, in bytes.
-const MAX_BODY: usize = 2 * 1024 * 1024;
+pub(super) const MAX_BODY: usize = 2 * 1024 * 1024;
 /// How long a client may take to send a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
 /// What is read of a body that is too long, before that is answered: a client that still writes would not
@@ -37,6 +37,7 @@ const MAX_DISCARDED: usize = 64 * 1024 * 1024;
 pub(super) type Body = UnsyncBoxBody<Bytes, Infallible>;
 
 /// A device that asks for something, on a line of its own.
+#[derive(Clone)]
 pub(super) struct Asker {
     pub(super) service: Service,
     pub(super) line: Arc<Line>,
@@ -49,7 +50,8 @@ pub(super) async fn answer(
     local: SocketAddr,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
+    socket::authorize(&mut head);
     let (answered, is_known) = match enter(&service, local, &head).await {
         Ok(Entrant::Device(device)) => (answer_device(service, device, &head, body).await, true),
         Ok(Entrant::Anybody(endpoint)) => (Ok(answer_anybody(endpoint, &head.headers)), false),
@@ -108,7 +110,15 @@ async fn answer_device(
     }
     let caller = Caller { via: Via::Http, name: device.name.clone(), may: device.may };
     let asker = Asker { line: Line::open(service.clone(), caller), service, device };
-    session::answer(asker, route.endpoint, &named, head, &body).await
+    match route.endpoint {
+        Endpoint::AgentStream
+        | Endpoint::AgentTree
+        | Endpoint::GetAgent
+        | Endpoint::Intervene
+        | Endpoint::AnswerAgent => agent::answer(asker, route.endpoint, &named, head, &body).await,
+        Endpoint::Socket => socket::open(asker, head).await,
+        endpoint => session::answer(asker, endpoint, &named, head, &body).await,
+    }
 }
 
 /// The bearer of the request's token.

@@ -19,16 +19,29 @@ pub(super) struct Part {
     pub(super) attempt: u32,
     /// Bytes of the text.
     pub(super) bytes: usize,
-    /// Events besides the text: `.EVENTS` after the bytes, unless it is 0.
+    /// Events besides the text: `.EVENTS` after the bytes, unless it and what follows are 0.
     pub(super) events: usize,
+    /// Bytes of the reasoning, of a stream that tells it: `.REASONING` after the events, unless it is 0.
+    pub(super) reasoning: usize,
+}
+
+impl Part {
+    /// Nothing of it.
+    pub(super) const fn none(item: RecordId, attempt: u32) -> Self {
+        Self { item, attempt, bytes: 0, events: 0, reasoning: 0 }
+    }
 }
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.seq.0)?;
-        let Some(Part { item, attempt, bytes, events }) = self.part else { return Ok(()) };
+        let Some(Part { item, attempt, bytes, events, reasoning }) = self.part else { return Ok(()) };
         write!(f, "~{item}.{attempt}.{bytes}")?;
-        if events > 0 { write!(f, ".{events}") } else { Ok(()) }
+        match (events, reasoning) {
+            (0, 0) => Ok(()),
+            (_, 0) => write!(f, ".{events}"),
+            _ => write!(f, ".{events}.{reasoning}"),
+        }
     }
 }
 
@@ -45,8 +58,9 @@ impl FromStr for Cursor {
             let mut parts = part.split('.');
             let item = parts.next()?.parse().ok()?;
             let (attempt, bytes) = (number(parts.next()?)?, number(parts.next()?)?);
-            let events = parts.next().map_or(Some(0), number)?;
-            parts.next().is_none().then_some(Part { item, attempt, bytes, events })
+            let (events, reasoning) =
+                (parts.next().map_or(Some(0), number)?, parts.next().map_or(Some(0), number)?);
+            parts.next().is_none().then_some(Part { item, attempt, bytes, events, reasoning })
         });
         let part = match part {
             None => None,
@@ -69,7 +83,8 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read_again() {
-        for text in ["0", "17", &format!("17~{ITEM}.1.0"), &format!("17~{ITEM}.2.4096.3")] {
+        let part = |part: &str| format!("17~{ITEM}.{part}");
+        for text in ["0", "17", &part("1.0"), &part("2.4096.3"), &part("2.0.0.7"), &part("2.9.1.7")] {
             assert_eq!(text.parse::<Cursor>().unwrap().to_string(), text);
         }
     }
@@ -93,7 +108,7 @@ mod tests {
             &format!("1~{ITEM}.1."),
             &format!("1~{ITEM}.-1.1"),
             &format!("1~{ITEM}.1.1."),
-            &format!("1~{ITEM}.1.1.1.1"),
+            &format!("1~{ITEM}.1.1.1.1.1"),
             &format!("1~{ITEM}.4294967296.1"),
             &format!("~{ITEM}.1.1"),
             &format!("1~{ITEM}.1.99999999999999999999999"),

@@ -1,9 +1,9 @@
 //! Where the interface listens, and who comes in.
 
 use super::{answer, source::split};
-use crate::service::Service;
+use crate::service::{ConnectionSlot, Service};
 use abide_protocol::{Error, ErrorKind, method::http::ServeHttpParams};
-use hyper::{server::conn::http1, service::service_fn};
+use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::{
     io,
@@ -307,25 +307,35 @@ async fn serve(listener: TcpListener, service: Service, closing: CancellationTok
             tracing::warn!("there are {MAX_CONNECTIONS} HTTP connections; one more was closed");
             continue;
         };
-        let connection = connection(stream, service.clone(), closing.clone());
-        service.supervisor.spawn("http connection", async move {
-            connection.await;
-            drop(slot);
-        });
+        let stay = Stay { closing: closing.clone(), _slot: Arc::new(slot) };
+        service.supervisor.spawn("http connection", connection(stream, service.clone(), stay));
     }
 }
 
-async fn connection(stream: TcpStream, service: Service, closing: CancellationToken) {
+/// What a connection holds, also when it is no longer HTTP: an extension of its requests.
+#[derive(Debug, Clone)]
+pub(super) struct Stay {
+    /// Cancelled when the door is closed.
+    pub(super) closing: CancellationToken,
+    _slot: Arc<ConnectionSlot>,
+}
+
+async fn connection(stream: TcpStream, service: Service, stay: Stay) {
+    let closing = stay.closing.clone();
     let _ = stream.set_nodelay(true);
     end_unread(&stream);
     let Ok(local) = stream.local_addr() else { return };
     let ending = service.supervisor.clone();
-    let answering = service_fn(move |request| answer::answer(service.clone(), local, request));
+    let answering = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(stay.clone());
+        answer::answer(service.clone(), local, request)
+    });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(MAX_HEAD)
-        .serve_connection(TokioIo::new(stream), answering);
+        .serve_connection(TokioIo::new(stream), answering)
+        .with_upgrades();
     tokio::select! {
         served = served => if let Err(e) = served {
             tracing::debug!("an HTTP client went away: {e}");

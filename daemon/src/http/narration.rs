@@ -5,37 +5,30 @@
 //! that name the part of it that the client has by then. So a client that comes back with the last id it has
 //! read misses nothing and reads nothing twice.
 
-use super::cursor::{Cursor, Part};
+use super::{
+    cursor::{Cursor, Part},
+    voice::{Beside, Event, Voice},
+};
 use abide_protocol::{
     CallId, RecordId, Seq, TaskId,
     notification::{DeltaItem, DeltaKind, Partial, TaskDelta},
     record::{Record, RecordBody},
-    transcript::{Block, CallBlock, StopReason, Usage},
+    transcript::CallBlock,
 };
-use serde::Serialize;
 use serde_json::{Value, json};
-use std::fmt::Write as _;
-
-/// What a record does not say itself.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Beside {
-    /// Its task is a sub-task: of that only what waits for a person is told.
-    pub(super) is_sub_task: bool,
-    /// The tool of the call that it ends.
-    pub(super) tool: Option<String>,
-    /// What the task that it ends has used.
-    pub(super) usage: Option<Usage>,
-}
 
 /// A stream's events so far.
 #[derive(Debug)]
 pub(super) struct Narration {
+    voice: Voice,
     cursor: Cursor,
     live: Live,
     /// What the client was told of the reply's text before its record, as far as that is known.
     told: String,
     /// The newest reply's calls.
     calls: Vec<CallBlock>,
+    /// The reply whose text is told only when it is recorded.
+    withheld: Option<RecordId>,
 }
 
 /// Which live output is told. Output that waited while the store was read comes after its record.
@@ -49,13 +42,20 @@ enum Live {
     Over,
 }
 
-/// An event: its type, and what is beside the type in its data.
-type Event = (&'static str, Value);
+/// An event that is told.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Told {
+    /// Resumes after it.
+    pub(super) id: Cursor,
+    pub(super) name: &'static str,
+    /// With its type.
+    pub(super) data: Value,
+}
 
 impl Narration {
     /// After this id.
-    pub(super) const fn after(cursor: Cursor) -> Self {
-        Self { cursor, live: Live::Begun, told: String::new(), calls: Vec::new() }
+    pub(super) const fn after(cursor: Cursor, voice: Voice) -> Self {
+        Self { voice, cursor, live: Live::Begun, told: String::new(), calls: Vec::new(), withheld: None }
     }
 
     pub(super) const fn cursor(&self) -> Cursor {
@@ -68,13 +68,13 @@ impl Narration {
     }
 
     /// The text of a root task that has come live.
-    pub(super) fn delta(&mut self, delta: &TaskDelta) -> String {
+    pub(super) fn delta(&mut self, delta: &TaskDelta) -> Option<Told> {
         let TaskDelta { task_id, item, attempt, kind, offset, text, .. } = delta;
         self.live(*task_id, (*item, *attempt), *kind, *offset, text)
     }
 
     /// The text of a root task that had come live before the stream began.
-    pub(super) fn partial(&mut self, partial: &Partial) -> String {
+    pub(super) fn partial(&mut self, partial: &Partial) -> Option<Told> {
         let Partial { task_id, item, attempt, kind, offset, text, .. } = partial;
         self.live(*task_id, (*item, *attempt), *kind, *offset, text)
     }
@@ -86,26 +86,33 @@ impl Narration {
         kind: DeltaKind,
         offset: u64,
         text: &str,
-    ) -> String {
-        let (DeltaItem::Reply(item), DeltaKind::Text) = (item, kind) else { return String::new() };
+    ) -> Option<Told> {
+        let DeltaItem::Reply(item) = item else { return None };
+        if self.withheld == Some(item) || !self.voice.tells(kind) {
+            return None;
+        }
         match self.live {
             Live::Begun => {}
             Live::Of(own, number) if (own, number) == (item, attempt) => {}
-            Live::Of(..) | Live::Over => return String::new(),
+            Live::Of(..) | Live::Over => return None,
         }
-        let had = self.had(item, attempt).map_or(0, |part| part.bytes);
+        let mut part = self.had(item, attempt).unwrap_or(Part::none(item, attempt));
+        let had = bytes(&mut part, kind);
         // After a gap the record brings the rest.
-        let at = had.checked_sub(usize::try_from(offset).unwrap_or(usize::MAX));
-        let Some((old, new)) = at.and_then(|at| text.split_at_checked(at)) else { return String::new() };
+        let (old, new) = text.split_at_checked(had.checked_sub(usize::try_from(offset).ok()?)?)?;
         if new.is_empty() {
-            return String::new();
+            return None;
         }
-        if offset == 0 {
-            old.clone_into(&mut self.told);
+        let is_first = *had == 0;
+        *had += new.len();
+        if kind == DeltaKind::Text {
+            if offset == 0 {
+                old.clone_into(&mut self.told);
+            }
+            self.told.push_str(new);
         }
-        self.told.push_str(new);
-        self.cursor.part = Some(Part { item, attempt, bytes: had + new.len(), events: 0 });
-        self.event(("text_delta", json!({ "text": new, "taskId": task })))
+        self.cursor.part = Some(part);
+        Some(self.event(self.voice.text(kind, new, is_first, Some(task))))
     }
 
     /// What the client has of this item.
@@ -124,17 +131,12 @@ impl Narration {
     }
 
     /// A record, with what the client has not had of it.
-    pub(super) fn record(&mut self, record: &Record, beside: &Beside) -> String {
-        let mut out = String::new();
+    pub(super) fn record(&mut self, record: &Record, beside: &Beside) -> Vec<Told> {
+        let mut out = Vec::new();
         if record.seq <= self.cursor.seq {
             return out;
         }
-        let text = match &record.body {
-            _ if beside.is_sub_task => None,
-            RecordBody::Reply(reply) => Some(reply.shown()),
-            RecordBody::PartialReply(partial) => Some(partial.text.clone()),
-            _ => None,
-        };
+        let texts = if beside.is_sub_task { Vec::new() } else { self.voice.texts(&record.body) };
         let before = self.cursor.part;
         // Text of another attempt is withdrawn by a record in between. What was cut off does not say of which
         // attempt it is.
@@ -142,25 +144,20 @@ impl Narration {
             (RecordBody::Reply(reply), _) => self.had(record.id, reply.attempt),
             (_, before) => before.filter(|part| part.item == record.id),
         }
-        .unwrap_or(Part { item: record.id, attempt: attempt(record), bytes: 0, events: 0 });
-        if let Some(text) = &text {
-            let rest = &text[self.shared(text, part.bytes)..];
-            if !rest.is_empty() {
-                part.bytes = text.len();
+        .unwrap_or(Part::none(record.id, attempt(record)));
+        for (kind, text) in texts {
+            let had = *bytes(&mut part, kind);
+            let at = match kind {
+                DeltaKind::Text => self.shared(&text, had),
+                _ => text.floor_char_boundary(had),
+            };
+            if at < text.len() {
+                *bytes(&mut part, kind) = text.len();
                 self.cursor.part = Some(part);
-                out.push_str(&self.event(("text_delta", json!({ "text": rest, "taskId": record.task_id }))));
+                out.push(self.event(self.voice.text(kind, &text[at..], at == 0, record.task_id)));
             }
         }
-        let events = self.events(record, beside);
-        let last = events.len().saturating_sub(1);
-        for (at, event) in events.into_iter().enumerate().skip(part.events.min(last)) {
-            self.cursor = match at == last {
-                // Live output that goes on is still had.
-                true => Cursor { seq: record.seq, part: before.filter(|_| !ends_output(record, beside)) },
-                false => Cursor { part: Some(Part { events: at + 1, ..part }), ..self.cursor },
-            };
-            out.push_str(&self.event(event));
-        }
+        out.extend(self.rest(record, beside, before, part));
         if let RecordBody::Reply(reply) = &record.body
             && !beside.is_sub_task
         {
@@ -169,6 +166,7 @@ impl Narration {
         match &record.body {
             RecordBody::ModelRequested(asked) if !beside.is_sub_task => {
                 self.live = Live::Of(asked.item, asked.attempt);
+                self.withheld = self.voice.withholds(asked.phase).then_some(asked.item);
                 self.told.clear();
             }
             _ if ends_output(record, beside) => {
@@ -180,91 +178,52 @@ impl Narration {
         out
     }
 
-    /// The events of a record besides its text; at least one.
-    fn events(&self, record: &Record, beside: &Beside) -> Vec<Event> {
-        let task = record.task_id;
-        let mut events = match &record.body {
-            RecordBody::ApprovalRequested(a) => vec![(
-                "approval_required",
-                json!({
-                    "callId": a.call_id, "approvalId": a.id, "tool": a.tool, "argsJson": a.arguments.as_str(),
-                    "reason": a.why.as_ref().unwrap_or(&a.summary), "summary": a.summary, "preview": a.preview,
-                    "risk": a.risk,
-                    "rule": a.rule, "onlyOnce": a.only_once,
-                }),
-            )],
-            RecordBody::ApprovalDecided(d) => vec![(
-                "approval_decided",
-                json!({
-                    "callId": d.call_id, "approvalId": d.approval_id, "decision": d.decision, "note": d.note,
-                    "by": d.by,
-                }),
-            )],
-            RecordBody::QuestionAsked(q) => vec![(
-                "question",
-                json!({
-                    "questionId": q.id, "kind": q.kind, "text": q.text, "choices": q.choices,
-                    "callId": q.call_id, "expiresAt": q.expires_at,
-                }),
-            )],
-            RecordBody::QuestionAnswered(a) => vec![(
-                "question_answered",
-                json!({ "questionId": a.question_id, "response": a.response, "by": a.by }),
-            )],
-            _ if beside.is_sub_task => vec![trace(record)],
-            RecordBody::Reply(reply) => {
-                let mut events = Vec::new();
-                for call in reply.calls() {
-                    let data = json!({ "callId": call.id, "tool": call.tool, "argsJson": call.arguments });
-                    events.push(("tool_call", data));
-                }
-                let (reason, step) = (reply.reply.stop_reason, reply.step);
-                events.push(("completed", json!({ "stopReason": reason, "final": false, "step": step })));
-                events
-            }
-            RecordBody::CallFinished(finished) => vec![(
-                "tool_result",
-                json!({
-                    "callId": finished.call_id, "tool": self.tool(finished.call_id).or(beside.tool.as_ref()),
-                    "result": finished.result, "outcome": finished.outcome,
-                }),
-            )],
-            RecordBody::Paused(paused) => {
-                vec![("state", json!({ "status": "paused", "reason": paused.reason }))]
-            }
-            RecordBody::Resumed(resumed) => {
-                vec![("state", json!({ "status": "running", "reason": resumed.was }))]
-            }
-            RecordBody::TaskEnded(ended) => {
-                let error = ended.error.as_ref().map(|error| ("error", json!({ "message": error })));
-                let status = ended.reason.status();
-                let stop = match status {
-                    abide_protocol::task::Status::Completed => json!(StopReason::EndTurn),
-                    _ => json!(ended.reason),
-                };
-                let completed = json!({
-                    "stopReason": stop, "final": true, "status": status, "endReason": ended.reason,
-                    "summary": ended.summary, "usage": beside.usage,
-                });
-                error.into_iter().chain([("completed", completed)]).collect()
-            }
-            _ => vec![trace(record)],
+    /// The events of a record besides its text, but for those that the client has.
+    fn rest(&mut self, record: &Record, beside: &Beside, before: Option<Part>, part: Part) -> Vec<Told> {
+        let call = match &record.body {
+            RecordBody::CallStarted(started) => Some(started.call_id),
+            RecordBody::CallFinished(finished) => Some(finished.call_id),
+            _ => None,
         };
-        if let Some(task) = task {
-            for (_, data) in &mut events {
-                data["taskId"] = json!(task);
-            }
+        let tool = call.and_then(|call| self.tool(call)).or(beside.tool.as_ref());
+        let events = self.voice.events(record, beside, tool.map(String::as_str));
+        if events.is_empty() && ends_output(record, beside) {
+            self.cursor.part = None;
         }
-        events
+        let last = events.len().saturating_sub(1);
+        let untold = events.into_iter().enumerate().skip(part.events.min(last));
+        let tell = |(at, event)| {
+            self.cursor = match at == last {
+                // Live output that goes on is still had.
+                true => Cursor { seq: record.seq, part: before.filter(|_| !ends_output(record, beside)) },
+                false => Cursor { part: Some(Part { events: at + 1, ..part }), ..self.cursor },
+            };
+            self.event(event)
+        };
+        untold.map(tell).collect()
     }
 
-    /// An event as it is sent, with the id that resumes after it.
-    fn event(&self, (name, mut data): Event) -> String {
+    /// An event, with the id that the client has reached.
+    pub(super) fn event(&self, (name, mut data): Event) -> Told {
         data["type"] = json!(name);
-        let mut out = String::new();
-        let _ = write!(out, "event: {name}\nid: {}\ndata: {data}\n\n", self.cursor);
-        out
+        Told { id: self.cursor, name, data }
     }
+}
+
+impl Told {
+    /// As a server-sent event.
+    pub(super) fn sse(&self, voice: Voice) -> String {
+        let Self { id, name, data } = self;
+        match voice {
+            Voice::Session => format!("event: {name}\nid: {id}\ndata: {data}\n\n"),
+            _ => format!("id: {id}\ndata: {data}\n\n"),
+        }
+    }
+}
+
+/// How much of this text the client has.
+fn bytes(part: &mut Part, kind: DeltaKind) -> &mut usize {
+    if kind == DeltaKind::Reasoning { &mut part.reasoning } else { &mut part.bytes }
 }
 
 /// Whether the live output of the root task is over with this record: it is recorded, cut off or withdrawn.
@@ -285,58 +244,6 @@ const fn attempt(record: &Record) -> u32 {
     match &record.body {
         RecordBody::Reply(reply) => reply.attempt,
         _ => 0,
-    }
-}
-
-fn trace(record: &Record) -> Event {
-    let (kind, data) = match outward(&record.body) {
-        Value::Object(tagged) => tagged.into_iter().next().unwrap_or_default(),
-        other => (String::new(), other),
-    };
-    ("trace", json!({ "kind": kind, "data": data }))
-}
-
-/// A record's body as it leaves the machine: without the environment of tools, and without what is a
-/// provider's own.
-fn outward(body: &RecordBody) -> Value {
-    fn value(body: &impl Serialize) -> Value {
-        serde_json::to_value(body).unwrap_or_default()
-    }
-    match body {
-        RecordBody::TaskStarted(started) => {
-            let mut started = started.clone();
-            started.environment.clear();
-            // What only its model reads, and is most of the record.
-            started.system_prompt.clear();
-            started.child_system_prompt = None;
-            started.tools.clear();
-            started.prompts.clear();
-            value(&RecordBody::TaskStarted(started))
-        }
-        RecordBody::CallAssessed(assessed) => {
-            let mut assessed = assessed.clone();
-            if let Some(direct) = &mut assessed.direct {
-                direct.environment.clear();
-            }
-            value(&RecordBody::CallAssessed(assessed))
-        }
-        RecordBody::Reply(reply) => {
-            let mut reply = reply.clone();
-            for block in &mut reply.reply.blocks {
-                match block {
-                    Block::Text(text) | Block::Reasoning(text) => text.opaque = None,
-                    Block::Call(call) => call.opaque = None,
-                }
-            }
-            reply.calls.iter_mut().for_each(|call| call.opaque = None);
-            value(&RecordBody::Reply(reply))
-        }
-        RecordBody::ModelTraced(traced) => {
-            let mut traced = traced.clone();
-            traced.traces.iter_mut().for_each(|trace| trace.raw.clear());
-            value(&RecordBody::ModelTraced(traced))
-        }
-        other => value(other),
     }
 }
 

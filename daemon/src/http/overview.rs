@@ -77,13 +77,14 @@ impl Overview {
     async fn next(&mut self) -> Option<String> {
         let (outbox, supervisor) = (self.asker.line.outbox().clone(), self.asker.service.supervisor.clone());
         let revoked = self.asker.device.revoked.clone();
+        let quiet = tokio::time::Instant::now() + QUIET;
         while !self.is_over {
             let parcels = tokio::select! {
                 biased;
                 () = revoked.cancelled() => return None,
                 () = supervisor.ending() => return None,
                 parcels = outbox.take() => parcels,
-                () = tokio::time::sleep(QUIET) => return Some(":\n\n".to_owned()),
+                () = tokio::time::sleep_until(quiet) => return Some(":\n\n".to_owned()),
             };
             let told: String = parcels.into_iter().filter_map(|parcel| self.tell(parcel)).collect();
             if !told.is_empty() {

@@ -23,6 +23,12 @@ pub(super) enum Endpoint {
     Answer,
     Stop,
     Resume,
+    AgentStream,
+    AgentTree,
+    GetAgent,
+    Intervene,
+    AnswerAgent,
+    Socket,
 }
 
 /// A route. What stands in braces in its path is any one segment.
@@ -65,6 +71,15 @@ const ROUTES: &[Route] = &[
     route("POST", "/api/sessions/{id}/answers/{questionId}", ACT, Endpoint::Answer),
     route("POST", "/api/sessions/{id}/stop", ACT, Endpoint::Stop),
     route("POST", "/api/sessions/{id}/resume", ACT, Endpoint::Resume),
+    // It starts a task.
+    route("GET", "/agent/stream", ACT, Endpoint::AgentStream),
+    route("POST", "/agent/stream", ACT, Endpoint::AgentStream),
+    route("GET", "/agent/tree", READ, Endpoint::AgentTree),
+    route("GET", "/agent/{id}", READ, Endpoint::GetAgent),
+    route("POST", "/agent/{id}/intervene", ACT, Endpoint::Intervene),
+    route("POST", "/agent/{id}/answer", ACT, Endpoint::AnswerAgent),
+    // Each method that it is asked for has its own access.
+    route("GET", "/ws", READ, Endpoint::Socket),
 ];
 
 impl Route {
@@ -128,6 +143,8 @@ mod tests {
             ("GET", "/API/sessions", 404),
             ("DELETE", "/api/sessions", 405),
             ("GET", "/api/sessions/a/chat", 405),
+            ("POST", "/agent/tree", 405),
+            ("GET", "/agent/a/answer", 405),
             ("OPTIONS", "/health", 405),
         ];
         for (method, path, expected) in table {

@@ -38,11 +38,12 @@ macro_rules! ask {
             Reply::$method(reply) => reply,
             other => {
                 let words = format!("the reply is one to {}", other.name());
-                return Err(Refusal::new(ErrorKind::Internal, words));
+                return Err(Refusal::new(ErrorKind::Internal, words).into());
             }
         }
     };
 }
+pub(super) use ask;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -116,13 +117,11 @@ pub(super) async fn answer(
         Endpoint::Answer => respond(&asker, id, item, parse(body)?).await,
         Endpoint::Stop => stop(&asker, id).await,
         Endpoint::Resume => resume(&asker, id, parse(body)?).await,
-        Endpoint::Home | Endpoint::PageStyle | Endpoint::PageScript | Endpoint::Health => {
-            Err(Refusal::new(ErrorKind::Internal, "this is open to all"))
-        }
+        _ => Err(Refusal::new(ErrorKind::Internal, "this is no route of sessions")),
     }
 }
 
-async fn get(asker: &Asker, id: &str) -> Result<Conversation, Refusal> {
+pub(super) async fn get(asker: &Asker, id: &str) -> Result<Conversation, Refusal> {
     let params = ConversationParams { conversation_id: id.to_owned() };
     Ok(ask!(asker, GetConversation, params).conversation)
 }
@@ -185,9 +184,8 @@ async fn chat(asker: &Asker, id: &str, chat: Chat) -> Result<Response<Body>, Ref
         ..StartTaskParams::default()
     };
     let task = ask!(asker, StartTask, params).task_id;
-    let is_it = move |record: &Record| record.task_id == Some(task);
-    let started = asker.service.store.newest_record(conversation, "task_started", is_it).await;
-    let last = started.map_err(stream::unreadable)?.map(|record| before(record.seq).0.to_string());
+    let started = stream::started(asker, conversation, task).await?;
+    let last = started.map(|seq| before(seq).0.to_string());
     // A session is made before anybody knows what it is about. The task has begun, also if it gets no name.
     if earlier.is_none() && title == launch::title("") {
         let (conversation_id, title) = (conversation.to_string(), Some(named_by));
@@ -216,19 +214,22 @@ async fn approve(asker: &Asker, id: &str, call: &str, approve: Approve) -> Resul
     let asked = asker.service.store.newest_record(conversation, "approval_requested", is_it).await;
     let asked = asked.map_err(stream::unreadable)?.map(|record| record.body);
     let Some(RecordBody::ApprovalRequested(approval)) = asked else { return Err(unknown().into()) };
-    let decision = match (approve.approved, approve.remember) {
-        (true, false) => Decision::AllowOnce,
-        (true, true) => Decision::AllowAlways,
-        (false, false) => Decision::RejectOnce,
-        (false, true) => Decision::RejectAlways,
-    };
     let params = DecideApprovalParams {
         approval_id: approval.id.to_string(),
-        decision,
+        decision: decision(approve.approved, approve.remember),
         note: approve.note,
         rule: None,
     };
     Ok(json(StatusCode::OK, &ask!(asker, DecideApproval, params)))
+}
+
+pub(super) const fn decision(approved: bool, remember: bool) -> Decision {
+    match (approved, remember) {
+        (true, false) => Decision::AllowOnce,
+        (true, true) => Decision::AllowAlways,
+        (false, false) => Decision::RejectOnce,
+        (false, true) => Decision::RejectAlways,
+    }
 }
 
 async fn respond(asker: &Asker, id: &str, question: &str, answer: Answer) -> Result<Response<Body>, Refusal> {

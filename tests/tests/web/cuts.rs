@@ -195,7 +195,7 @@ async fn forged_ids_are_refused_or_read_as_what_they_say() {
         device.raw(&format!("{head}Authorization: Bearer {token}\r\n{cursor}")).await
     };
     let newest = u64::MAX.to_string();
-    let far = format!("9~{item}.1.1.1.1");
+    let far = format!("9~{item}.1.1.1.1.1");
     for id in ["x", "1;2", "-1", "1~", "999999999", &newest, &far, "18446744073709551616", "1\u{7f}"] {
         let answer = ask(id).await;
         assert_eq!(answer.status, 400, "{id}: {answer:?}");

@@ -48,8 +48,8 @@ async fn one_stream_tells_the_inbox_the_list_and_a_session() {
     let session = session(&world, &device).await;
     let asks = Turn::say("I ask.").call("ask_user", json!({ "question": "Which?" }));
     world.model.script("seen", [asks, Turn::done("Done.")]);
-    let mut overview = device.stream_at("/api/stream", None).await;
-    let mut both = device.stream_at(&format!("/api/stream?session={session}"), None).await;
+    let mut overview = device.events("/api/stream", None).await;
+    let mut both = device.events(&format!("/api/stream?session={session}"), None).await;
     let started = device.post(&format!("/api/sessions/{session}/chat"), &message("seen")).await;
     assert_eq!(started.status, 202, "{started:?}");
 
@@ -73,7 +73,7 @@ async fn one_stream_tells_the_inbox_the_list_and_a_session() {
     let answer = format!("/api/sessions/{session}/answers/{}", asked.data["questionId"].as_str().unwrap());
     assert_eq!(device.post(&answer, &json!({ "response": "This." })).await.status, 200);
     let path = format!("/api/stream?session={session}");
-    let mut again = device.stream_at(&path, Some(&asked.id)).await;
+    let mut again = device.events(&path, Some(&asked.id)).await;
     let first = again.until(|event| !event.name.ends_with("_update")).await;
     assert_eq!(first.last().unwrap().name, "question_answered", "{first:#?}");
     overview.until(|event| event.data["removed"][0]["question"] == asked.data["questionId"]).await;

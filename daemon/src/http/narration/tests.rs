@@ -9,7 +9,7 @@ use abide_protocol::{
         ReplyRecord, TaskEnded, Trace, UserMessage, Via,
     },
     task::EndReason,
-    transcript::{CallBlock, EffectClass, Reply, Risk, TextBlock, ToolResult},
+    transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, ToolResult, Usage},
 };
 use uuid::Uuid;
 
@@ -101,19 +101,18 @@ fn cut_off(seq: u64, n: u128, text: &str) -> Record {
 }
 
 fn from(seq: u64) -> Narration {
-    Narration::after(Cursor { seq: Seq(seq), part: None })
+    Narration::after(Cursor { seq: Seq(seq), part: None }, Voice::Session)
 }
 
-/// The events of a text: id, and the data.
-fn events(text: &str) -> Vec<(String, Value)> {
-    let field = |event: &str, name: &str| {
-        event.lines().find_map(|line| line.strip_prefix(&format!("{name}: "))).unwrap().to_owned()
-    };
-    text.split_terminator("\n\n")
-        .map(|event| {
-            let data: Value = serde_json::from_str(&field(event, "data")).unwrap();
-            assert_eq!(data["type"], field(event, "event"));
-            (field(event, "id"), data)
+/// What was told: id, and the data.
+fn events(told: impl IntoIterator<Item = Told>) -> Vec<(String, Value)> {
+    told.into_iter()
+        .map(|told| {
+            let (id, data) = (told.id.to_string(), told.data.clone());
+            assert_eq!(told.sse(Voice::Session), format!("event: {}\nid: {id}\ndata: {data}\n\n", told.name));
+            assert_eq!(told.sse(Voice::Chunks), format!("id: {id}\ndata: {data}\n\n"));
+            assert_eq!(data["type"], told.name);
+            (id, data)
         })
         .collect()
 }
@@ -124,6 +123,8 @@ fn read(told: &[(String, Value)]) -> (String, Vec<Value>) {
     for (_, data) in told {
         match data["type"].as_str() {
             Some("text_delta") => text.push_str(data["text"].as_str().unwrap()),
+            Some("text-delta") => text.push_str(data["textDelta"].as_str().unwrap()),
+            Some("reasoning") => {}
             _ => rest.push(data.clone()),
         }
     }
@@ -139,12 +140,12 @@ fn a_client_that_is_cut_after_any_event_misses_nothing_and_reads_nothing_twice()
     let (first, second) = TEXT.split_at(9);
     let mut whole = from(9);
     let mut told = whole.record(&records[0], &beside);
-    told.push_str(&whole.delta(&live(11, 1, 0, first)));
-    told.push_str(&whole.delta(&live(11, 1, 9, &second[..6])));
+    told.extend(whole.delta(&live(11, 1, 0, first)));
+    told.extend(whole.delta(&live(11, 1, 9, &second[..6])));
     for record in &records[1..] {
-        told.push_str(&whole.record(record, &beside));
+        told.extend(whole.record(record, &beside));
     }
-    let told = events(&told);
+    let told = events(told);
     let everything = read(&told);
     assert_eq!(everything.0, format!("{TEXT}Second."));
     assert_eq!(told.len(), 1 + 3 + 3 + 1 + 1 + 3 + 2, "{told:#?}");
@@ -153,42 +154,84 @@ fn a_client_that_is_cut_after_any_event_misses_nothing_and_reads_nothing_twice()
     for cut in 0..=told.len() {
         let had = &told[..cut];
         let cursor = had.last().map_or(Cursor { seq: Seq(9), part: None }, |(id, _)| id.parse().unwrap());
-        let mut again = Narration::after(cursor);
-        let mut rest = String::new();
+        let mut again = Narration::after(cursor, Voice::Session);
+        let mut rest = Vec::new();
         // As a subscription does: the records after the cursor, but also one before it does no harm.
         for record in &records {
-            rest.push_str(&again.record(record, &Beside { tool: Some("read".to_owned()), ..beside.clone() }));
+            rest.extend(again.record(record, &Beside { tool: Some("read".to_owned()), ..beside.clone() }));
         }
-        let rest = events(&rest);
+        let rest = events(rest);
         let all: Vec<_> = had.iter().chain(&rest).cloned().collect();
         assert_eq!(read(&all), everything, "cut after {cut}: {:?}", had.last());
     }
 }
 
 #[test]
+fn chunks_are_resumed_like_events_and_tell_the_reasoning() {
+    let mut thought = reply(11, TEXT);
+    if let RecordBody::Reply(reply) = &mut thought.body {
+        let thinking = TextBlock { text: "Hmm.".to_owned(), opaque: Some(JsonText::from(json!("secret"))) };
+        reply.reply.blocks.insert(0, Block::Reasoning(thinking));
+    }
+    let records = [requested(10, 11, 1), thought, finished(12), ended(13)];
+    let beside = |record: &Record| Beside {
+        tool: Some("read".to_owned()),
+        agent: matches!(record.body, RecordBody::TaskEnded(_)).then(|| json!({ "status": "error" })),
+        ..Beside::default()
+    };
+    let after = |cursor| Narration::after(cursor, Voice::Chunks);
+    let mut whole = after(Cursor { seq: Seq(9), part: None });
+    let mut told = whole.record(&records[0], &beside(&records[0]));
+    told.extend(whole.delta(&TaskDelta { kind: DeltaKind::Reasoning, ..live(11, 1, 0, "Hm") }));
+    told.extend(whole.delta(&live(11, 1, 0, &TEXT[..9])));
+    records[1..].iter().for_each(|record| told.extend(whole.record(record, &beside(record))));
+    let told = events(told);
+    let kinds: Vec<_> = told.iter().map(|(_, data)| data["type"].as_str().unwrap()).collect();
+    let of_reply =
+        ["step-start", "reasoning", "text-delta", "reasoning", "text-delta", "tool-call", "tool-call"];
+    let of_rest = ["step-finish", "tool-result", "agent-state", "error", "finish"];
+    assert_eq!(kinds, [&of_reply[..], &of_rest[..]].concat());
+    assert!(told.iter().all(|(_, data)| !data.to_string().contains("secret")), "{told:#?}");
+    let reasoning = |told: &[(String, Value)]| -> String {
+        told.iter()
+            .filter(|(_, d)| d["type"] == "reasoning")
+            .map(|(_, d)| d["textDelta"].as_str().unwrap())
+            .collect()
+    };
+    for cut in 0..=told.len() {
+        let cursor =
+            told[..cut].last().map_or(Cursor { seq: Seq(9), part: None }, |(id, _)| id.parse().unwrap());
+        let mut again = after(cursor);
+        let rest = events(records.iter().flat_map(|record| again.record(record, &beside(record))));
+        let all: Vec<_> = told[..cut].iter().chain(&rest).cloned().collect();
+        assert_eq!((read(&all), reasoning(&all)), (read(&told), "Hmm.".to_owned()), "cut after {cut}");
+    }
+}
+
+#[test]
 fn live_text_is_told_once_however_it_comes() {
     let mut told = from(9);
-    assert_eq!(read(&events(&told.delta(&live(11, 1, 0, "abc")))).0, "abc");
+    assert_eq!(read(&events(told.delta(&live(11, 1, 0, "abc")))).0, "abc");
     // Again, overlapping, after a gap.
-    assert_eq!(told.delta(&live(11, 1, 0, "abc")), "");
-    assert_eq!(read(&events(&told.delta(&live(11, 1, 2, "cd")))).0, "d");
-    assert_eq!(told.delta(&live(11, 1, 7, "hij")), "");
+    assert_eq!(told.delta(&live(11, 1, 0, "abc")), None);
+    assert_eq!(read(&events(told.delta(&live(11, 1, 2, "cd")))).0, "d");
+    assert_eq!(told.delta(&live(11, 1, 7, "hij")), None);
     let cursor = told.cursor();
     assert_eq!(cursor.to_string(), format!("9~{}.1.4", item(11)));
-    assert_eq!(read(&events(&told.record(&reply(11, "abcdefghij"), &Beside::default()))).0, "efghij");
+    assert_eq!(read(&events(told.record(&reply(11, "abcdefghij"), &Beside::default()))).0, "efghij");
     // What was held while the store was read comes after the record.
-    assert_eq!(told.delta(&live(11, 1, 0, "abc")), "");
+    assert_eq!(told.delta(&live(11, 1, 0, "abc")), None);
     assert_eq!(told.cursor().to_string(), "11");
 
     // A client that comes back gets the rest of what is live.
-    let mut again = Narration::after(cursor);
-    assert_eq!(read(&events(&again.delta(&live(11, 1, 0, "abcdef")))).0, "ef");
+    let mut again = Narration::after(cursor, Voice::Session);
+    assert_eq!(read(&events(again.delta(&live(11, 1, 0, "abcdef")))).0, "ef");
     // A forged number of bytes cuts no character and ends nothing.
     for (bytes, rest) in [(1, "é!"), (2, "!"), (3, ""), (usize::MAX, "")] {
-        let part = Part { item: item(11), attempt: 1, bytes, events: 0 };
-        let mut forged = Narration::after(Cursor { seq: Seq(9), part: Some(part) });
-        assert_eq!(forged.delta(&live(11, 1, 0, "")), "");
-        let (text, others) = read(&events(&forged.record(&reply(11, "é!"), &Beside::default())));
+        let part = Part { bytes, ..Part::none(item(11), 1) };
+        let mut forged = Narration::after(Cursor { seq: Seq(9), part: Some(part) }, Voice::Session);
+        assert_eq!(forged.delta(&live(11, 1, 0, "")), None);
+        let (text, others) = read(&events(forged.record(&reply(11, "é!"), &Beside::default())));
         assert_eq!((&*text, others.len()), (rest, 3), "{bytes}");
     }
 }
@@ -197,14 +240,14 @@ fn live_text_is_told_once_however_it_comes() {
 fn another_attempt_begins_its_text_anew_after_the_withdrawal_of_the_first() {
     let mut told = from(9);
     told.delta(&live(20, 1, 0, "Wro"));
-    let withdrawn = events(&told.record(&failed(10, 20, 1), &Beside::default()));
+    let withdrawn = events(told.record(&failed(10, 20, 1), &Beside::default()));
     assert_eq!((&*withdrawn[0].0, &withdrawn[0].1["kind"]), ("10", &json!("model_failed")));
     told.record(&requested(11, 20, 2), &Beside::default());
-    assert_eq!(read(&events(&told.delta(&live(20, 2, 0, "Right")))).0, "Right");
+    assert_eq!(read(&events(told.delta(&live(20, 2, 0, "Right")))).0, "Right");
     // A client that was cut in the first attempt, and comes back when the second is recorded.
-    let part = Part { item: item(12), attempt: 2, bytes: 3, events: 0 };
-    let mut again = Narration::after(Cursor { seq: Seq(9), part: Some(part) });
-    assert_eq!(read(&events(&again.record(&reply(12, "Right."), &Beside::default()))).0, "Right.");
+    let part = Part { bytes: 3, ..Part::none(item(12), 2) };
+    let mut again = Narration::after(Cursor { seq: Seq(9), part: Some(part) }, Voice::Session);
+    assert_eq!(read(&events(again.record(&reply(12, "Right."), &Beside::default()))).0, "Right.");
 }
 
 #[test]
@@ -224,24 +267,25 @@ fn live_output_of_no_attempt_that_is_under_way_is_not_told() {
         record(11, RecordBody::Intervened(modified)),
     ];
     for over in overs {
-        let kind = events(&trace_of(&over))[0].1["kind"].clone();
+        let kind = events(trace_of(&over))[0].1["kind"].clone();
         let mut told = from(9);
         told.record(&requested(10, 20, 1), &Beside::default());
-        assert_eq!(told.delta(&live(20, 2, 0, "Not yet")), "", "{kind}");
-        assert_eq!(told.delta(&live(21, 1, 0, "Other")), "", "{kind}");
-        assert_eq!(read(&events(&told.delta(&live(20, 1, 0, "Wr")))).0, "Wr", "{kind}");
+        assert_eq!(told.delta(&live(20, 2, 0, "Not yet")), None, "{kind}");
+        assert_eq!(told.delta(&live(21, 1, 0, "Other")), None, "{kind}");
+        assert_eq!(read(&events(told.delta(&live(20, 1, 0, "Wr")))).0, "Wr", "{kind}");
         // What waited while the store was read.
         told.record(&over, &Beside::default());
-        assert_eq!(told.delta(&live(20, 1, 0, "Wrong")), "", "{kind}");
+        assert_eq!(told.delta(&live(20, 1, 0, "Wrong")), None, "{kind}");
         assert_eq!(told.cursor().to_string(), "11", "{kind}");
         told.record(&requested(12, 22, 1), &Beside::default());
-        assert_eq!(told.delta(&live(20, 1, 2, "ong")), "", "{kind}");
-        assert_eq!(read(&events(&told.delta(&live(22, 1, 0, "New")))).0, "New", "{kind}");
+        assert_eq!(told.delta(&live(20, 1, 2, "ong")), None, "{kind}");
+        assert_eq!(read(&events(told.delta(&live(22, 1, 0, "New")))).0, "New", "{kind}");
     }
 }
 
-fn trace_of(record: &Record) -> String {
-    from(0).event(super::trace(record))
+/// Its event, if it were of a sub-task.
+fn trace_of(record: &Record) -> Vec<Told> {
+    from(0).record(record, &Beside { is_sub_task: true, ..Beside::default() })
 }
 
 #[test]
@@ -250,8 +294,10 @@ fn the_rest_of_a_reply_that_a_stop_cut_off_is_told() {
     told.delta(&live(20, 3, 0, "So f"));
     let cursor = told.cursor();
     // Also to a client that comes back after the stop, and without live text all of it.
-    for (mut told, rest) in [(told, "ar"), (Narration::after(cursor), "ar"), (from(9), "So far")] {
-        let events = events(&told.record(&cut_off(10, 20, "So far"), &Beside::default()));
+    for (mut told, rest) in
+        [(told, "ar"), (Narration::after(cursor, Voice::Session), "ar"), (from(9), "So far")]
+    {
+        let events = events(told.record(&cut_off(10, 20, "So far"), &Beside::default()));
         assert_eq!((read(&events).0.as_str(), events.last().unwrap().0.as_str()), (rest, "10"));
     }
 }
@@ -268,7 +314,7 @@ fn nothing_of_a_text_is_lost_that_differs_from_what_was_live() {
     for (live_text, recorded, rest) in table {
         let mut told = from(9);
         told.delta(&live(11, 1, 0, live_text));
-        assert_eq!(read(&events(&told.record(&reply(11, recorded), &Beside::default()))).0, rest);
+        assert_eq!(read(&events(told.record(&reply(11, recorded), &Beside::default()))).0, rest);
     }
 }
 
@@ -306,8 +352,9 @@ fn what_leaves_has_no_environment_and_nothing_that_is_a_providers_own() {
     let trace = Trace { what: "odd".to_owned(), raw: "secret".to_owned() };
     let traced = ModelTraced { item: item(20), attempt: 1, traces: vec![trace], left_out: 0 };
     for body in [RecordBody::CallAssessed(assessed), RecordBody::ModelTraced(traced)] {
-        let told = from(9).record(&record(10, body.clone()), &Beside::default());
-        assert!(!told.contains("secret") && told.contains("event: trace"), "{told}");
+        let told = events(from(9).record(&record(10, body.clone()), &Beside::default()));
+        let data = &told[0].1;
+        assert!(!data.to_string().contains("secret") && data["type"] == "trace", "{data}");
         assert!(serde_json::to_string(&body).unwrap().contains("secret"));
     }
 }
@@ -324,14 +371,14 @@ fn of_a_sub_task_only_what_waits_for_a_person_is_told() {
         note: None,
         by: By { via: Via::Http, name: "phone".to_owned() },
     };
-    let of_sub = told.record(&reply(10, TEXT), &sub)
-        + &told.record(&record(11, RecordBody::ApprovalDecided(decided)), &sub);
-    let of_sub = events(&of_sub);
+    let mut of_sub = told.record(&reply(10, TEXT), &sub);
+    of_sub.extend(told.record(&record(11, RecordBody::ApprovalDecided(decided)), &sub));
+    let of_sub = events(of_sub);
     let kinds: Vec<_> = of_sub.iter().map(|(_, data)| data["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["trace", "approval_decided"]);
     assert_eq!(of_sub[1].1["by"], json!({ "via": "http", "name": "phone" }));
     // The text of the root that comes meanwhile is still had.
     assert!(of_sub.iter().all(|(id, _)| id.ends_with(".1.2")), "{of_sub:?}");
     assert!(!of_sub[0].1.to_string().contains("opaque\":{"), "{}", of_sub[0].1);
-    assert_eq!(read(&events(&told.delta(&live(20, 1, 0, "Root")))).0, "ot");
+    assert_eq!(read(&events(told.delta(&live(20, 1, 0, "Root")))).0, "ot");
 }

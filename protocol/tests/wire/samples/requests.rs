@@ -73,6 +73,7 @@ fn tasks() -> Vec<Request> {
             task_id: text("agent-123"),
             files: vec!["notes.md".to_owned()],
             worktree: Some(OwnWorktree { branch: text("tidy") }),
+            parent_id: text("beef0021"),
             messages: vec![
                 ImportMessage {
                     role: ImportRole::Assistant,
