@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn addresses_come_from_the_first_variable_that_names_some() {
-        let table: [(&[(&str, &str)], &[&str]); 5] = [
+        type Row<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
+        let table: [Row<'_>; 5] = [
             (&[], &["http://localhost:5000"]),
             (&[("ASPNETCORE_URLS", "http://+:80")], &["http://+:80"]),
             (

@@ -101,7 +101,7 @@ async fn respond(asker: Asker, head: &Parts, body: &[u8]) -> Result<Response<Bod
         let task = under_way(&asker, &asked, cursor).await?;
         let is_it = move |record: &Record| record.task_id == Some(task.id);
         let ended = store.newest_record(task.conversation_id, "task_ended", is_it).await;
-        if ended.map_err(stream::unreadable)?.is_some_and(|ended| ended.seq <= cursor.seq) {
+        if ended?.is_some_and(|ended| ended.seq <= cursor.seq) {
             // A client that would connect again does not.
             let nothing = Full::default().boxed_unsync();
             return Ok(response(StatusCode::NO_CONTENT, "text/event-stream", nothing));
@@ -116,7 +116,7 @@ async fn respond(asker: Asker, head: &Parts, body: &[u8]) -> Result<Response<Bod
     let seq = stream::started(&asker, conversation, task).await?.ok_or_else(gone)?;
     // The first chunk has an id of the task itself, by which the client comes back.
     let cursor = Some(Cursor { seq, part: None });
-    let agent = shown(&store, task).await.map_err(stream::unreadable)?.ok_or_else(gone)?;
+    let agent = shown(&store, task).await?.ok_or_else(gone)?;
     let first = ("agent-state", json!({ "agentId": task, "state": agent }));
     let streaming = Streaming::begin(asker, conversation, Some(task), Voice::Chunks, cursor).await?;
     streaming.respond(Some(first)).await
@@ -132,10 +132,10 @@ async fn under_way(asker: &Asker, asked: &Asked, cursor: Cursor) -> Result<Agent
         None => None,
     };
     let store = &asker.service.store;
-    let read = store.records_after(Feed::All, before(cursor.seq), 1).await.map_err(stream::unreadable)?;
+    let read = store.records_after(Feed::All, before(cursor.seq), 1).await?;
     let mut above = read.first().filter(|record| record.seq == cursor.seq).and_then(|record| record.task_id);
     while let Some(id) = above {
-        let Some(task) = store.task(id).await.map_err(stream::unreadable)? else { break };
+        let Some(task) = store.task(id).await? else { break };
         if task.parent_id == parent {
             return Ok(task);
         }
@@ -159,7 +159,7 @@ async fn tree(asker: &Asker, uri: &Uri) -> Result<Response<Body>, Refusal> {
     }
     let mut agents = Map::new();
     for (id, agent) in ask!(asker, AgentTree, params).agents {
-        let agent = object(&asker.service.store, agent).await.map_err(stream::unreadable)?;
+        let agent = object(&asker.service.store, agent).await?;
         agents.insert(id.to_string(), agent);
     }
     Ok(json(StatusCode::OK, &agents))
@@ -168,7 +168,7 @@ async fn tree(asker: &Asker, uri: &Uri) -> Result<Response<Body>, Refusal> {
 async fn whole(asker: &Asker, id: &str) -> Result<Response<Body>, Refusal> {
     let GetTaskReply { task, history, .. } = get(asker, id, true).await?;
     let gone = || Refusal::new(ErrorKind::NotFound, "the agent is gone");
-    let agent = shown(&asker.service.store, task.id).await.map_err(stream::unreadable)?;
+    let agent = shown(&asker.service.store, task.id).await?;
     let mut agent = agent.ok_or_else(gone)?;
     agent["messages"] = json!(history.map(|history| history.messages).unwrap_or_default());
     Ok(json(StatusCode::OK, &agent))

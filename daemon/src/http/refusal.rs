@@ -2,6 +2,7 @@
 
 use super::answer::{Body, json};
 use abide_protocol::{Error, ErrorKind};
+use abide_store::ReadError;
 use hyper::{
     Response, StatusCode,
     header::{ALLOW, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE},
@@ -13,7 +14,7 @@ use serde_json::json;
 pub(super) struct Refusal {
     pub(super) status: StatusCode,
     pub(super) error: Error,
-    header: Option<(HeaderName, HeaderValue)>,
+    header: Option<Box<(HeaderName, HeaderValue)>>,
 }
 
 impl From<Error> for Refusal {
@@ -36,11 +37,18 @@ impl From<Error> for Refusal {
             ErrorKind::Internal | ErrorKind::Storage => (StatusCode::INTERNAL_SERVER_ERROR, None),
             ErrorKind::Overloaded | ErrorKind::ShuttingDown => {
                 let soon = (RETRY_AFTER, HeaderValue::from_static("2"));
-                (StatusCode::SERVICE_UNAVAILABLE, Some(soon))
+                (StatusCode::SERVICE_UNAVAILABLE, Some(Box::new(soon)))
             }
             ErrorKind::StorageFull => (StatusCode::INSUFFICIENT_STORAGE, None),
         };
         Self { status, error, header }
+    }
+}
+
+impl From<ReadError> for Refusal {
+    fn from(error: ReadError) -> Self {
+        tracing::error!("{error}");
+        Self::new(ErrorKind::Storage, format!("{error}; `abide doctor` can tell more"))
     }
 }
 
@@ -51,27 +59,28 @@ impl Refusal {
 
     /// There is no token, or a void one.
     pub(super) fn unauthorized(words: &str) -> Self {
-        let header = Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
+        let header = Some(Box::new((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))));
         Self { status: StatusCode::UNAUTHORIZED, header, ..Self::new(ErrorKind::Forbidden, words) }
     }
 
     pub(super) fn too_many_guesses() -> Self {
         let words = "too many wrong tokens were tried in the last minute; try again later";
-        let header = Some((RETRY_AFTER, HeaderValue::from_static("60")));
+        let header = Some(Box::new((RETRY_AFTER, HeaderValue::from_static("60"))));
         Self { status: StatusCode::TOO_MANY_REQUESTS, header, ..Self::new(ErrorKind::Overloaded, words) }
     }
 
     /// `allowed` are the methods that the path has.
     pub(super) fn wrong_method(allowed: &str) -> Self {
         let words = format!("this path is for {allowed}");
-        let header = HeaderValue::from_str(allowed).ok().map(|methods| (ALLOW, methods));
+        let header = HeaderValue::from_str(allowed).ok().map(|methods| Box::new((ALLOW, methods)));
         Self { status: StatusCode::METHOD_NOT_ALLOWED, header, ..Self::new(ErrorKind::MethodNotFound, words) }
     }
 
     pub(super) fn into_response(self) -> Response<Body> {
         let Self { status, error: Error { code, message, data }, header } = self;
         let mut response = json(status, &json!({ "error": message, "code": code, "data": data }));
-        if let Some((name, value)) = header {
+        if let Some(header) = header {
+            let (name, value) = *header;
             response.headers_mut().insert(name, value);
         }
         response

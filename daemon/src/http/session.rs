@@ -212,7 +212,7 @@ async fn approve(asker: &Asker, id: &str, call: &str, approve: Approve) -> Resul
         _ => false,
     };
     let asked = asker.service.store.newest_record(conversation, "approval_requested", is_it).await;
-    let asked = asked.map_err(stream::unreadable)?.map(|record| record.body);
+    let asked = asked?.map(|record| record.body);
     let Some(RecordBody::ApprovalRequested(approval)) = asked else { return Err(unknown().into()) };
     let params = DecideApprovalParams {
         approval_id: approval.id.to_string(),
@@ -241,7 +241,7 @@ async fn respond(asker: &Asker, id: &str, question: &str, answer: Answer) -> Res
         _ => false,
     };
     let asked = asker.service.store.newest_record(conversation, "question_asked", is_it).await;
-    let task = asked.map_err(stream::unreadable)?.and_then(|record| record.task_id).ok_or_else(unknown)?;
+    let task = asked?.and_then(|record| record.task_id).ok_or_else(unknown)?;
     let params = UserResponseParams {
         task_id: task.to_string(),
         question_id: Some(question.to_string()),
@@ -284,7 +284,7 @@ async fn resume(asker: &Asker, id: &str, session: Session) -> Result<Response<Bo
 
 /// The id that a stream begins with to tell what happens from now on.
 async fn last_event(asker: &Asker) -> Result<String, Refusal> {
-    Ok(asker.service.store.newest().await.map_err(stream::unreadable)?.0.to_string())
+    Ok(asker.service.store.newest().await?.0.to_string())
 }
 
 impl Session {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::events::Parcel;
 use abide_protocol::{
-    CallId, ConversationId, Error, ErrorKind, Seq, TaskId,
+    CallId, ConversationId, ErrorKind, Seq, TaskId,
     codec::Outgoing,
     conversation::Conversation,
     method::{
@@ -102,12 +102,7 @@ pub(super) async fn started(
 ) -> Result<Option<Seq>, Refusal> {
     let is_it = move |record: &Record| record.task_id == Some(task);
     let started = asker.service.store.newest_record(conversation, "task_started", is_it).await;
-    Ok(started.map_err(unreadable)?.map(|record| record.seq))
-}
-
-pub(super) fn unreadable(error: ReadError) -> Refusal {
-    tracing::error!("{error}");
-    Error::new(ErrorKind::Storage, format!("{error}; `abide doctor` can tell more")).into()
+    Ok(started?.map(|record| record.seq))
 }
 
 impl Streaming {
@@ -148,7 +143,7 @@ impl Streaming {
             Some(first) => self.narration.event(first).sse(self.voice),
             None => format!("id: {}\n\n", self.narration.cursor()),
         });
-        let begun = self.begun_before().await.map_err(unreadable)?;
+        let begun = self.begun_before().await?;
         head.push_str(&self.sse(&begun));
         let events = stream::unfold((self, Some(head)), |(mut streaming, head)| async move {
             let text = match head {
@@ -226,9 +221,8 @@ impl Streaming {
             Parcel::Close => self.is_over = true,
             Parcel::Outgoing(outgoing) => match *outgoing {
                 Outgoing::Notification(Notification::TaskDelta(delta)) => {
-                    if self.kin(delta.task_id).await? == Kin::Own {
-                        out.extend(self.narration.delta(&delta));
-                    }
+                    let is_own = self.kin(delta.task_id).await? == Kin::Own;
+                    out.extend(is_own.then(|| self.narration.delta(&delta)).flatten());
                 }
                 Outgoing::Notification(Notification::Lagged(_)) => self.is_over = true,
                 _ => {}

@@ -91,8 +91,8 @@ impl Tokens {
         }
         let State::Read(held) = &*state else { return Err(Faulty) };
         // All are compared, so that the time tells nothing about which one it is.
-        let is_it = |held: &&Held| bool::from(held.digest.ct_eq(&digest));
-        let found = held.iter().filter(is_it).last();
+        let is_it = |held: &Held| bool::from(held.digest.ct_eq(&digest));
+        let found = held.iter().fold(None, |found, held| if is_it(held) { Some(held) } else { found });
         Ok(found.map(|Held { info, revoked, .. }| Device {
             name: info.name.clone(),
             may: match info.access {
@@ -164,7 +164,7 @@ impl Tokens {
         match &mut *state {
             State::Read(held) => work(held),
             State::Faulty(error) => Err(error.clone()),
-            State::Unread => Err(self.failed("is not read".to_owned())),
+            State::Unread => Err(self.failed("is not read")),
         }
     }
 
@@ -184,7 +184,7 @@ impl Tokens {
 
     fn load(&self) -> Result<Vec<Held>, Error> {
         let text = private_file::read(&self.path).map_err(|fault| {
-            self.failed(match fault {
+            self.failed(&match fault {
                 private_file::Fault::Io(e) => format!("cannot be read: {e}"),
                 private_file::Fault::Exposed => {
                     "can be read or changed by others; run `chmod 600` on it, and see with `abide token \
@@ -196,8 +196,7 @@ impl Tokens {
                 }
             })
         })?;
-        let damaged =
-            || self.failed("is no file of tokens; move it away and make the tokens again".to_owned());
+        let damaged = || self.failed("is no file of tokens; move it away and make the tokens again");
         let file: TokenFile = match text {
             Some(text) => toml::from_str(&text).map_err(|_| damaged())?,
             None => TokenFile::default(),
@@ -223,10 +222,10 @@ impl Tokens {
             let _ = writeln!(text, "\n[[token]]\nname = {name}\naccess = \"{access}\"");
             let _ = writeln!(text, "created_at = {at}\nsha256 = \"{sha256}\"");
         }
-        replace_file(&self.path, &text, None).map_err(|e| self.failed(format!("cannot be written: {e}")))
+        replace_file(&self.path, &text, None).map_err(|e| self.failed(&format!("cannot be written: {e}")))
     }
 
-    fn failed(&self, why: String) -> Error {
+    fn failed(&self, why: &str) -> Error {
         Error::new(ErrorKind::IllegalState, format!("{} {why}", self.path.display()))
     }
 }

@@ -48,23 +48,26 @@ async fn what_it_prints_is_what_is_recorded_though_the_daemon_is_killed_in_mid_r
     ];
     world.model.script("killed", script);
     client.stdin(process::input("[k:killed] Do what the script says.\ny go on\nBlue.\n"));
-    let printed = tokio::spawn(async move { process::finished(&mut client).await.unwrap() });
-
-    // Killed once the half that was said has been published.
-    gate.reached().await;
-    let device = HttpClient::at(&base, Some(token.trim()));
-    let session = device.get("/api/sessions").await.json()["conversations"][0]["id"].clone();
-    let session = session.as_str().unwrap().to_owned();
-    let mut stream = device.stream(&session, None).await;
-    stream.until(|event| event.data["text"].as_str().is_some_and(|text| text.starts_with("Half a"))).await;
-    world.daemon.kill();
-    let cut = |requests: &[Seen]| requests.last().unwrap().outcome == Outcome::Abandoned;
-    world.model.wait_for_requests("the cut of the request", "killed", cut).await;
-    world.daemon.up().await;
-    gate.reached_times(2).await;
-    gate.open();
-
-    let output = printed.await.unwrap();
+    let cut = async {
+        // Killed once the half that was said has been published.
+        gate.reached().await;
+        let device = HttpClient::at(&base, Some(token.trim()));
+        let session = device.get("/api/sessions").await.json()["conversations"][0]["id"].clone();
+        let session = session.as_str().unwrap().to_owned();
+        let mut stream = device.stream(&session, None).await;
+        stream
+            .until(|event| event.data["text"].as_str().is_some_and(|text| text.starts_with("Half a")))
+            .await;
+        world.daemon.kill();
+        let cut = |requests: &[Seen]| requests.last().unwrap().outcome == Outcome::Abandoned;
+        world.model.wait_for_requests("the cut of the request", "killed", cut).await;
+        world.daemon.up().await;
+        gate.reached_times(2).await;
+        gate.open();
+        session
+    };
+    let (output, session) = tokio::join!(process::finished(&mut client), cut);
+    let output = output.unwrap();
     let (said, told) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!(output.status.code(), Some(0), "{told}");
     let recorded = world.daemon.cli().json(&["messages", &session]).await;

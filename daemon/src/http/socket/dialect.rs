@@ -233,7 +233,7 @@ impl Talk<'_> {
                     None => stream::beginning(asker, &session::get(asker, &id.to_string()).await?).await?,
                 };
                 let mut streaming = Streaming::begin(asker.clone(), id, None, Voice::Roa, cursor).await?;
-                let begun = streaming.begun_before().await.map_err(stream::unreadable)?;
+                let begun = streaming.begun_before().await.map_err(Refusal::from)?;
                 self.telling = Telling::Roa(Box::new(streaming));
                 self.send_told(begun).await?;
             }
