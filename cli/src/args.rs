@@ -57,6 +57,8 @@ Exit codes:
 Environment:
   ABIDE_HOME      one folder for configuration, data, logs and socket
                   instead of the platform's own folders
+  ABIDE_SOCKET    connect to this socket, as that of another computer, and
+                  start nothing
   ABIDE_DAEMON    the daemon's program, if it is neither beside this one nor
                   in PATH; ABIDE_GUI likewise for the window
   ABIDE_LOG       what the daemon logs, such as debug or abide_daemon=trace

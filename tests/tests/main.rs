@@ -21,6 +21,7 @@ mod home {
 }
 mod lifecycle {
     mod delete;
+    mod named_socket;
     mod refused;
     mod run;
     mod socat;
