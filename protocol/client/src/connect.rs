@@ -54,7 +54,11 @@ impl ConnectError {
     #[must_use]
     pub const fn is_transient(&self) -> bool {
         match self {
-            Self::NotRunning { .. } | Self::NobodyListens { .. } | Self::Io { .. } | Self::Closed(_) | Self::Timeout(_) => true,
+            Self::NotRunning { .. }
+            | Self::NobodyListens { .. }
+            | Self::Io { .. }
+            | Self::Closed(_)
+            | Self::Timeout(_) => true,
             Self::Refused(error) => error.data.retryable,
             Self::Start(error) => matches!(error, StartError::Deadline { .. }),
             Self::VersionSkew { .. } | Self::Handshake(_) | Self::Home(_) => false,
