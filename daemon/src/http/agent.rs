@@ -1,7 +1,7 @@
 //! The agent API. An agent is a task, a root or a sub-task.
 
 use super::{
-    answer::{Asker, Body, json, parse, response},
+    answer::{Asker, Body, json, parse, query, response},
     cursor::Cursor,
     narration::before,
     refusal::Refusal,
@@ -88,7 +88,7 @@ pub(super) async fn answer(
 /// Starts a task and streams it, or goes on with one that this request, or one like it, has started.
 async fn respond(asker: Asker, head: &Parts, body: &[u8]) -> Result<Response<Body>, Refusal> {
     let mut asked: Asked = parse(body)?;
-    for (name, value) in query(&head.uri) {
+    for (name, value) in query(&head.uri).into_owned() {
         match &*name {
             "prompt" => asked.prompt = Some(value),
             "agentId" => asked.agent_id = Some(value),
@@ -150,7 +150,7 @@ async fn get(asker: &Asker, id: &str, history: bool) -> Result<GetTaskReply, Ref
 
 async fn tree(asker: &Asker, uri: &Uri) -> Result<Response<Body>, Refusal> {
     let mut params = AgentTreeParams::default();
-    for (name, value) in query(uri) {
+    for (name, value) in query(uri).into_owned() {
         match &*name {
             "agentId" => params.task_id = Some(value),
             "all" => params.all = value == "true",
@@ -218,11 +218,6 @@ impl Asked {
             ..StartTaskParams::default()
         })
     }
-}
-
-fn query(uri: &Uri) -> impl Iterator<Item = (String, String)> {
-    let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-    pairs.map(|(name, value)| (name.into_owned(), value.into_owned()))
 }
 
 /// A task as the API shows it; `None`: it is gone.

@@ -16,7 +16,7 @@ use abide_protocol::{
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
 use hyper::{
-    HeaderMap, Request, Response, StatusCode,
+    HeaderMap, Request, Response, StatusCode, Uri,
     body::Incoming,
     header::{AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS},
     http::request::Parts,
@@ -108,8 +108,7 @@ async fn answer_device(
     if device.revoked.is_cancelled() {
         return Err(void());
     }
-    let caller = Caller { via: Via::Http, name: device.name.clone(), may: device.may };
-    let asker = Asker { line: Line::open(service.clone(), caller), service, device };
+    let asker = Asker::on_line(service, device);
     match route.endpoint {
         Endpoint::AgentStream
         | Endpoint::AgentTree
@@ -179,6 +178,12 @@ async fn read(mut body: Incoming) -> Result<Bytes, Refusal> {
 }
 
 impl Asker {
+    /// On a line of its own.
+    pub(super) fn on_line(service: Service, device: Device) -> Self {
+        let caller = Caller { via: Via::Http, name: device.name.clone(), may: device.may };
+        Self { line: Line::open(service.clone(), caller), service, device }
+    }
+
     /// Asks the service. What was asked for is done also if the client goes away meanwhile.
     pub(super) async fn ask(&self, request: Asked) -> Result<Reply, Error> {
         let (answer, answered) = oneshot::channel();
@@ -189,6 +194,11 @@ impl Asker {
         let ends = || Error::new(ErrorKind::ShuttingDown, "the daemon is shutting down");
         answered.await.unwrap_or_else(|_| Err(ends()))
     }
+}
+
+/// The names and values of a query.
+pub(super) fn query(uri: &Uri) -> form_urlencoded::Parse<'_> {
+    form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
 }
 
 /// Reads a JSON body; an empty one is an empty object.

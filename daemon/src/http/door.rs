@@ -164,7 +164,7 @@ impl Doors {
             return Error::new(ErrorKind::IllegalState, words);
         }
         let advice = match error.kind() {
-            // Whoever has it may be anybody: no client is led there.
+            // The other program may be another user's, so the advice leads no client to the port.
             io::ErrorKind::AddrInUse => "; another program has it, choose another port".to_owned(),
             _ if place.host == Host::Localhost && address.is_ipv6() && is_absent(error) => {
                 format!("; http://127.0.0.1:{} does without IPv6", place.port)

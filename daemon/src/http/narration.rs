@@ -27,8 +27,6 @@ pub(super) struct Narration {
     told: String,
     /// The newest reply's calls.
     calls: Vec<CallBlock>,
-    /// The reply whose text is told only when it is recorded.
-    withheld: Option<RecordId>,
 }
 
 /// Which live output is told. Output that waited while the store was read comes after its record.
@@ -38,7 +36,7 @@ enum Live {
     Begun,
     /// That of this attempt of the reply.
     Of(RecordId, u32),
-    /// None: no attempt is under way.
+    /// None: no attempt is under way, or its text is told only when it is recorded.
     Over,
 }
 
@@ -55,7 +53,7 @@ pub(super) struct Told {
 impl Narration {
     /// After this id.
     pub(super) const fn after(cursor: Cursor, voice: Voice) -> Self {
-        Self { voice, cursor, live: Live::Begun, told: String::new(), calls: Vec::new(), withheld: None }
+        Self { voice, cursor, live: Live::Begun, told: String::new(), calls: Vec::new() }
     }
 
     pub(super) const fn cursor(&self) -> Cursor {
@@ -88,7 +86,7 @@ impl Narration {
         text: &str,
     ) -> Option<Told> {
         let DeltaItem::Reply(item) = item else { return None };
-        if self.withheld == Some(item) || !self.voice.tells(kind) {
+        if !self.voice.tells(kind) {
             return None;
         }
         match self.live {
@@ -165,8 +163,10 @@ impl Narration {
         }
         match &record.body {
             RecordBody::ModelRequested(asked) if !beside.is_sub_task => {
-                self.live = Live::Of(asked.item, asked.attempt);
-                self.withheld = self.voice.withholds(asked.phase).then_some(asked.item);
+                self.live = match self.voice.withholds(asked.phase) {
+                    true => Live::Over,
+                    false => Live::Of(asked.item, asked.attempt),
+                };
                 self.told.clear();
             }
             _ if ends_output(record, beside) => {

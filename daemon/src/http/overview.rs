@@ -4,12 +4,9 @@
 use super::{
     answer::{Asker, Body, response},
     refusal::Refusal,
-    stream::{self, QUIET, RETRY_MS},
+    stream::{self, COMMENT, QUIET, RETRY_MS},
 };
-use crate::{
-    events::Parcel,
-    service::{Caller, Line},
-};
+use crate::events::Parcel;
 use abide_protocol::{
     codec::Outgoing,
     conversation::Conversation,
@@ -18,7 +15,6 @@ use abide_protocol::{
         subscription::{Scope, SubscribeParams},
     },
     notification::Notification,
-    record::Via,
 };
 use bytes::Bytes;
 use futures_util::{StreamExt as _, future::ready, stream as streams};
@@ -26,6 +22,7 @@ use http_body_util::{BodyExt as _, StreamBody};
 use hyper::{HeaderMap, Response, StatusCode, body::Frame};
 use serde_json::json;
 use std::convert::Infallible;
+use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
 
 /// An overview under way.
@@ -43,9 +40,7 @@ pub(super) async fn stream(
     session: Option<&Conversation>,
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Refusal> {
-    let (service, device) = (asker.service.clone(), asker.device.clone());
-    let caller = Caller { via: Via::Http, name: device.name.clone(), may: device.may };
-    let own = Asker { line: Line::open(service.clone(), caller), service, device };
+    let own = Asker::on_line(asker.service.clone(), asker.device.clone());
     let closing = own.line.closing().clone().drop_guard();
     own.ask(Request::Subscribe(SubscribeParams { scope: Scope::Overview, since: None })).await?;
     let overview = Overview { asker: own, is_over: false, _closing: closing };
@@ -75,17 +70,12 @@ pub(super) async fn stream(
 impl Overview {
     /// The next events; `None`: the stream is over.
     async fn next(&mut self) -> Option<String> {
-        let (outbox, supervisor) = (self.asker.line.outbox().clone(), self.asker.service.supervisor.clone());
-        let revoked = self.asker.device.revoked.clone();
-        let quiet = tokio::time::Instant::now() + QUIET;
+        let quiet = Instant::now() + QUIET;
         while !self.is_over {
-            let parcels = tokio::select! {
-                biased;
-                () = revoked.cancelled() => return None,
-                () = supervisor.ending() => return None,
-                parcels = outbox.take() => parcels,
-                () = tokio::time::sleep_until(quiet) => return Some(":\n\n".to_owned()),
-            };
+            let parcels = stream::parcels(&self.asker, quiet).await?;
+            if parcels.is_empty() {
+                return Some(COMMENT.to_owned());
+            }
             let told: String = parcels.into_iter().filter_map(|parcel| self.tell(parcel)).collect();
             if !told.is_empty() {
                 return Some(told);

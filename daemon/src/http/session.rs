@@ -1,7 +1,7 @@
 //! The routes of sessions. A session is a conversation.
 
 use super::{
-    answer::{Asker, Body, json, parse},
+    answer::{Asker, Body, json, parse, query},
     narration::before,
     overview,
     refusal::Refusal,
@@ -163,10 +163,6 @@ async fn messages(asker: &Asker, id: &str, uri: &Uri) -> Result<Response<Body>, 
 }
 
 /// The parameters in a request's path.
-fn query(uri: &Uri) -> form_urlencoded::Parse<'_> {
-    form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
-}
-
 fn read<T: FromStr>(name: &str, value: &str) -> Result<T, Refusal> {
     let words = || format!("{name}={value} has no meaning");
     value.parse().map_err(|_| Refusal::new(ErrorKind::InvalidParams, words()))

@@ -7,7 +7,7 @@ mod frame;
 mod rpc;
 
 use super::{
-    answer::{Asker, Body, MAX_BODY},
+    answer::{Asker, Body, MAX_BODY, query},
     door::Stay,
     refusal::Refusal,
     session,
@@ -19,7 +19,7 @@ use dialect::Dialect;
 use futures_util::{SinkExt as _, StreamExt as _};
 use http_body_util::{BodyExt as _, Full};
 use hyper::{
-    Request, Response, Uri,
+    Request, Response,
     header::{AUTHORIZATION, HeaderMap, HeaderValue, SEC_WEBSOCKET_PROTOCOL},
     http::request::Parts,
     upgrade::{OnUpgrade, Upgraded},
@@ -84,7 +84,7 @@ impl Opening {
     async fn of(asker: &Asker, head: &Parts) -> Result<Self, Refusal> {
         let protocol = offered(&head.headers).find_map(|one| PROTOCOLS.into_iter().find(|own| *own == one));
         let mut opening = Self { protocol, dialect: None, conversation: None };
-        for (name, value) in query(&head.uri) {
+        for (name, value) in query(&head.uri).into_owned() {
             match &*name {
                 "dialect" => {
                     let unknown = || {
@@ -99,10 +99,6 @@ impl Opening {
         }
         Ok(opening)
     }
-}
-
-fn query(uri: &Uri) -> Vec<(String, String)> {
-    form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).into_owned().collect()
 }
 
 /// Answers the request that opens a socket, and serves the socket.

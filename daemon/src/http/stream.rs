@@ -31,6 +31,8 @@ use tokio_util::sync::DropGuard;
 
 /// The header with the id of the last event that a client has.
 const LAST_EVENT_ID: &str = "last-event-id";
+/// What a stream says that has nothing to tell.
+pub(super) const COMMENT: &str = ":\n\n";
 /// How long a stream may say nothing.
 pub(super) const QUIET: Duration = Duration::from_secs(15);
 /// How long a client waits before it connects again, in ms.
@@ -180,18 +182,13 @@ impl Streaming {
 
     /// The next events; `None`: the stream is over, and the client may come back with its cursor.
     async fn next(&mut self) -> Option<String> {
-        let (outbox, supervisor) = (self.asker.line.outbox().clone(), self.asker.service.supervisor.clone());
-        let revoked = self.asker.device.revoked.clone();
         // What comes meanwhile may be nothing that is told.
         let quiet = Instant::now() + QUIET;
         while !self.is_over {
-            let parcels = tokio::select! {
-                biased;
-                () = revoked.cancelled() => return None,
-                () = supervisor.ending() => return None,
-                () = tokio::time::sleep_until(quiet) => return Some(":\n\n".to_owned()),
-                parcels = outbox.take() => parcels,
-            };
+            let parcels = parcels(&self.asker, quiet).await?;
+            if parcels.is_empty() {
+                return Some(COMMENT.to_owned());
+            }
             let told = self.tell(parcels).await;
             if !told.is_empty() {
                 return Some(self.sse(&told));
@@ -310,6 +307,17 @@ impl Streaming {
         is_it: impl Fn(&Record) -> bool + Clone + Send + 'static,
     ) -> Result<Option<Record>, ReadError> {
         self.asker.service.store.newest_record(self.conversation, kind, is_it).await
+    }
+}
+
+/// The next parcels of a line; none when it is `quiet`. `None`: the stream is over.
+pub(super) async fn parcels(asker: &Asker, quiet: Instant) -> Option<Vec<Parcel>> {
+    tokio::select! {
+        biased;
+        () = asker.device.revoked.cancelled() => None,
+        () = asker.service.supervisor.ending() => None,
+        () = tokio::time::sleep_until(quiet) => Some(Vec::new()),
+        parcels = asker.line.outbox().take() => Some(parcels),
     }
 }
 

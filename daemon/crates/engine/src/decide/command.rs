@@ -117,7 +117,7 @@ pub struct Start {
     pub setup: Option<CallAssessed>,
 }
 
-/// A new sub-task that a client asks for. What is not said here is as in any sub-task of the parent.
+/// A new sub-task that a client asks for. All that this type lacks is as in other sub-tasks of the parent.
 #[derive(Debug, Clone)]
 pub struct StartBeneath {
     pub task: TaskId,

@@ -2,9 +2,9 @@
 
 use super::block::JSON_FENCE;
 
-/// Lets the text before a control block through, so far as it is the beginning of what the reply's record has
-/// for people, whatever comes: that has no blanks around it, and any `{` may begin the block. The record has
-/// the whole text, so nothing that is hidden too early is lost.
+/// Lets the text before a control block through. The text that is let through is always the beginning of the
+/// text for people in the reply's record. That text has no blanks around it, so blanks at its ends are held
+/// back. Any `{` may begin the block, so the text is hidden from there on; the record brings the rest.
 #[derive(Debug, Default)]
 pub struct BlockFilter {
     /// Whether there may be a block at all.
