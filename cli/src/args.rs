@@ -5,6 +5,7 @@ mod conversation;
 mod daemon;
 mod duration;
 mod elsewhere;
+mod http;
 mod memory;
 mod person;
 mod provider;
@@ -20,6 +21,7 @@ pub(crate) use self::{
         ManArgs, ModelsArgs, PersonasArgs, PromptsArgs, RulesArgs, RulesCommand, Setting, UninstallArgs,
     },
     elsewhere::elsewhere,
+    http::{ServeArgs, TokenCommand},
     memory::{MemoryArgs, MemoryCommand},
     person::{AnswerArgs, DecideArgs, RejectArgs},
     provider::{AddArgs, ProviderCommand},
@@ -57,6 +59,8 @@ Exit codes:
 Environment:
   ABIDE_HOME      one folder for configuration, data, logs and socket
                   instead of the platform's own folders
+  ABIDE_SOCKET    connect to this socket, as that of another computer, and
+                  start nothing
   ABIDE_DAEMON    the daemon's program, if it is neither beside this one nor
                   in PATH; ABIDE_GUI likewise for the window
   ABIDE_LOG       what the daemon logs, such as debug or abide_daemon=trace
@@ -180,6 +184,11 @@ pub(crate) enum Command {
     /// Store or remove a provider's API key
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Open the HTTP interface, for other programs and devices
+    Serve(ServeArgs),
+    /// Make, list or revoke the tokens of devices that use the HTTP interface
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// Start, stop and look at the daemon
     #[command(subcommand)]
     Daemon(DaemonCommand),

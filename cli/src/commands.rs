@@ -30,10 +30,12 @@ mod resume;
 mod rules;
 mod run;
 mod search;
+mod serve;
 mod several;
 mod show;
 mod stop;
 mod templates;
+mod token;
 mod tools;
 mod tree;
 mod undo;
@@ -81,6 +83,8 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Provider(command) => Box::pin(provider::provider(command, json)).await,
         Command::Models(args) => models::models(args, json).await,
         Command::Key(command) => key::key(command, json).await,
+        Command::Serve(args) => serve::serve(args, json).await,
+        Command::Token(command) => token::token(command, json).await,
         Command::Daemon(command) => daemon::daemon(command, json).await,
         Command::Doctor(args) => doctor::doctor(&args, json),
         Command::Config(command) => config::config(command, json).await,

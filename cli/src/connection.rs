@@ -224,7 +224,7 @@ async fn connect(home: &Home) -> Result<Client, CommandError> {
     loop {
         // Lock and socket stay open while it hands over. Where systemd holds the socket, connecting would
         // start a daemon.
-        if !home::is_held(home) {
+        if options().socket.is_none() && !home::is_held(home) {
             return Err(ConnectError::NotRunning { socket: home.socket()? }.into());
         }
         match Client::connect(home, options()).await {
@@ -238,7 +238,7 @@ async fn connect(home: &Home) -> Result<Client, CommandError> {
 }
 
 pub(crate) fn options() -> Options {
-    Options::new("abide", env!("CARGO_PKG_VERSION"))
+    Options::new("abide", env!("CARGO_PKG_VERSION")).at_named_socket()
 }
 
 /// Reconnects for a subscription. It starts no daemon: the caller knows whether it was told to stop.

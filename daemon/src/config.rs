@@ -4,6 +4,7 @@
 mod check;
 mod edit;
 mod error;
+mod http;
 mod policy;
 mod price;
 pub mod prompts;
@@ -15,6 +16,7 @@ mod worktree;
 
 pub use edit::changed;
 pub use error::{ConfigError, Problem};
+pub use http::HttpConfig;
 pub use policy::PolicyConfig;
 pub use price::Price;
 pub use prompts::PromptsConfig;
@@ -63,6 +65,7 @@ pub struct Config {
     pub templates: BTreeMap<String, TemplateConfig>,
     pub prompts: PromptsConfig,
     pub worktree: WorktreeConfig,
+    pub http: HttpConfig,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]

@@ -5,6 +5,7 @@ use crate::{
     config::ConfigError,
     doctor,
     events::Hub,
+    http::{self, Http},
     inherited_processes,
     instance::{Inherited, Instance, InstanceError, private_folder},
     ipc,
@@ -56,6 +57,8 @@ pub struct Options {
     pub helper: Vec<OsString>,
     /// What this process was given.
     pub inherited: Inherited,
+    /// Where the program before this one listened for HTTP, if it has handed over.
+    pub http: http::Kept,
 }
 
 /// A program to execute in this process. It goes on with the socket and the lock of this instance.
@@ -63,6 +66,8 @@ pub struct Options {
 pub struct HandOver {
     pub program: PathBuf,
     pub instance: Instance,
+    /// Where it listens for HTTP again.
+    pub http: http::Kept,
 }
 
 /// Why a daemon did not start, or ended.
@@ -105,7 +110,7 @@ async fn serve(
     options: Options,
     ending: Arc<watch::Sender<Option<Ending>>>,
 ) -> Result<Option<HandOver>, Error> {
-    let Options { home, program, helper, inherited } = options;
+    let Options { home, program, helper, inherited, http: kept_http } = options;
     for folder in [&home.config_dir, &home.data_dir, &home.state_dir, &home.run_dir, &home.spool_dir()] {
         private_folder(folder)?;
     }
@@ -153,6 +158,7 @@ async fn serve(
     let socket = instance.socket().map_or(socket, Path::to_path_buf);
     tracing::info!(socket = %socket.display(), version = env!("CARGO_PKG_VERSION"), "listening");
     let home = Arc::new(home);
+    let http = Http::new(home.token_file());
     let updater = Updater {
         program,
         stayed,
@@ -179,8 +185,10 @@ async fn serve(
         ending: ending.clone(),
         drained: drained.clone(),
         updates: updater.start(&supervisor).await,
+        http: http.clone(),
     };
     start_notifier(&service, news);
+    http.start(&service, if was_handed_over { kept_http } else { http::Kept::default() }).await;
     supervisor.spawn("ipc", ipc::serve(listener, service));
     supervisor.spawn("storage state", watch_storage(store.clone(), hub.clone(), supervisor.clone()));
     supervisor.spawn("keys", fetch_keys(keys, settings, supervisor.clone()));
@@ -195,6 +203,7 @@ async fn serve(
 
     let why = drain(&sessions, &store, &hub, &ending, &drained).await;
     sessions.sign().await;
+    let http = http.kept();
     supervisor.end(END).await;
     let _ = tokio::task::spawn_blocking(move || tools.close()).await;
     store.close().await;
@@ -202,7 +211,7 @@ async fn serve(
     let why = ending.borrow().clone().unwrap_or(why);
     match why {
         Ending::Asked { .. } => Ok(None),
-        Ending::HandOver { program } => Ok(Some(HandOver { program, instance })),
+        Ending::HandOver { program } => Ok(Some(HandOver { program, instance, http })),
         Ending::StoreFailed { reason } => Err(Error::StoreFailed(reason)),
     }
 }

@@ -3,6 +3,8 @@
 mod connection;
 mod headers;
 
+pub(crate) use connection::{encode, incoming};
+
 use crate::{instance, service::Service};
 use abide_protocol::limits::MAX_CONNECTIONS;
 use interprocess::local_socket::{tokio::Listener, traits::tokio::Listener as _};

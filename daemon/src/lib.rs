@@ -3,14 +3,15 @@
 //!
 //! * [`ipc`]: the socket and its connections; [`service`]: requests, subscriptions, one handler for each
 //!   method
+//! * [`http`]: the HTTP interface, for other programs and devices
 //! * [`launch`]: everything that a new task's first record freezes; [`persona`]: its personas
 //! * [`session`]: one actor for each conversation; [`runner`]: model calls and tool calls
 //! * [`events`]: notifications to clients; [`notify`]: desktop notifications
 //! * [`config`], [`settings`]: the user's configuration; [`keys`], [`providers`], [`catalog`]: the available
 //!   models
 //! * [`doctor`]: diagnosis and repair; [`update`]: goes over to a new program
-//! * `text_file`: reads the user's prompts; `inherited_processes`: processes that the program before has
-//!   started
+//! * `text_file`: reads the user's prompts; `private_file`: reads keys and tokens; `inherited_processes`:
+//!   processes that the program before has started
 //! * [`allocator`], [`instance`], [`logging`], [`started_by`], [`supervisor`], [`clock`]: the process
 
 pub mod allocator;
@@ -20,6 +21,7 @@ pub mod config;
 pub mod daemon;
 pub mod doctor;
 pub mod events;
+pub mod http;
 mod inherited_processes;
 pub mod instance;
 pub mod ipc;
@@ -28,6 +30,7 @@ pub mod launch;
 pub mod logging;
 pub mod notify;
 pub mod persona;
+mod private_file;
 pub mod providers;
 mod rule_book;
 pub mod runner;

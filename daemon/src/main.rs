@@ -8,6 +8,7 @@ mod signals;
 use abide_daemon::{
     allocator,
     daemon::{self, HandOver, Options},
+    http::Kept,
     instance::{Inherited, Stayed, private_folder},
     logging,
 };
@@ -77,7 +78,7 @@ fn run(foreground: bool) -> ExitCode {
 #[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "no process is started: this one goes on as the new program")]
 fn execute(
-    HandOver { program, instance }: HandOver,
+    HandOver { program, instance, http }: HandOver,
     foreground: bool,
     log: logging::Logging,
 ) -> anyhow::Result<()> {
@@ -91,6 +92,10 @@ fn execute(
         for stale in Stayed::NAMES {
             command.env_remove(stale);
         }
+        match http.variable() {
+            Some(urls) => command.env(Kept::NAME, urls),
+            None => command.env_remove(Kept::NAME),
+        };
         command
     };
     tracing::info!("going over to {}", program.display());
@@ -128,11 +133,12 @@ fn try_run(foreground: bool) -> anyhow::Result<()> {
     let log = logging::init(&home.log_dir(), std::env::var(logging::VARIABLE).ok().as_deref(), foreground)?;
     fresh_start::warn();
     let helper = tool_helper()?;
+    let http = std::env::var(Kept::NAME).map(|urls| Kept::from_variable(&urls)).unwrap_or_default();
     let ending = Arc::new(watch::channel(None).0);
     let runtime = runtime()?;
     let ran = runtime.block_on(async {
         let signals = signals::until_signal(ending.clone())?;
-        let daemon = daemon::run(Options { home, program, helper, inherited }, ending.clone());
+        let daemon = daemon::run(Options { home, program, helper, inherited, http }, ending.clone());
         tokio::pin!(signals, daemon);
         let ran = tokio::select! {
             ran = &mut daemon => ran,

@@ -15,6 +15,7 @@ pub use line::Line;
 
 use crate::{
     events::Hub,
+    http::Http,
     launch::Launcher,
     session::Sessions,
     settings::Settings,
@@ -48,6 +49,7 @@ pub struct Service {
     /// Set once the daemon has drained.
     pub drained: Arc<watch::Sender<Option<Drained>>>,
     pub updates: Updates,
+    pub http: Http,
 }
 
 /// The unfinished tasks at shutdown, or why they cannot be counted.

@@ -217,12 +217,8 @@ impl Sessions {
     }
 
     /// The setup of a new worktree, as a call of a task with this first record.
-    pub(crate) async fn setup(
-        &self,
-        conversation: ConversationId,
-        head: &TaskStarted,
-    ) -> Option<CallAssessed> {
-        self.inner.runner.setup(conversation, head).await
+    pub(crate) async fn setup(&self, head: &TaskStarted) -> Option<CallAssessed> {
+        self.inner.runner.setup(head).await
     }
 
     /// Stops all attempts and deletes the conversation's records for good. Returns their number.

@@ -87,7 +87,8 @@ impl Daemon {
 
     fn connector(&self, may_start: bool) -> AtHome {
         let start = (may_start && self.may_start.load(Ordering::Relaxed)).then(Start::default);
-        AtHome { home: self.home.clone(), options: Options::new(NAME, env!("CARGO_PKG_VERSION")), start }
+        let options = Options::new(NAME, env!("CARGO_PKG_VERSION")).at_named_socket();
+        AtHome { home: self.home.clone(), options, start }
     }
 
     /// The folders of the daemon.

@@ -21,7 +21,7 @@ const MAX_LINE: usize = 200;
 /// most 200 characters, without characters that act on a terminal or hide text. Arguments are left out: a
 /// runner may add to them what nobody should see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(tag = "update_type", rename_all = "snake_case")]
 #[derive(VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum AgentUpdate {

@@ -17,6 +17,7 @@
 pub mod agent_update;
 pub mod checkpoint;
 pub mod codec;
+pub mod comment;
 pub mod conversation;
 pub mod environment;
 pub mod error;

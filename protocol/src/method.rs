@@ -4,6 +4,7 @@ pub mod catalog;
 pub mod config;
 pub mod conversation;
 pub mod daemon;
+pub mod http;
 pub mod inbox;
 pub mod memory;
 pub mod rule;
@@ -290,4 +291,15 @@ methods! {
     89 "listTemplates" Read Ordinary ListTemplates(catalog::ListTemplatesParams) -> catalog::ListTemplatesReply;
     /// Changes the configuration's file, unless its text is refused as invalid.
     86 "updateConfig" Administer Ordinary UpdateConfig(config::UpdateConfigParams) -> config::ConfigReply;
+
+    /// Opens the HTTP interface at these addresses.
+    92 "serveHttp" Administer Ordinary ServeHttp(http::ServeHttpParams) -> http::ServeHttpReply;
+    /// Closes the HTTP interface at all addresses, and cuts its connections.
+    93 "stopHttp" Administer Ordinary StopHttp(http::StopHttpParams) -> http::StopHttpReply;
+    /// Makes a token, with which a device may use the HTTP interface.
+    94 "addToken" Administer Ordinary AddToken(http::AddTokenParams) -> http::AddTokenReply;
+    /// The tokens, without their texts.
+    95 "listTokens" Administer Ordinary ListTokens(http::ListTokensParams) -> http::ListTokensReply;
+    /// Makes a token void, and cuts what its bearer has open.
+    96 "revokeToken" Administer Ordinary RevokeToken(http::RevokeTokenParams) -> http::RevokeTokenReply;
 }

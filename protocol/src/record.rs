@@ -223,6 +223,8 @@ pub enum Via {
     Socket,
     /// An action of a desktop notification; the name is that of the notification server.
     Notification,
+    /// The HTTP interface; the name is that of the token.
+    Http,
 }
 
 /// A client's own id of a request, so that sending it again starts nothing twice.

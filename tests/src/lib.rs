@@ -41,6 +41,7 @@ pub mod bus;
 pub mod crowd;
 pub mod daemon;
 pub mod fresh_root;
+pub mod http;
 pub mod ledger;
 pub mod model_server;
 pub mod packages;

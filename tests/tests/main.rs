@@ -25,6 +25,7 @@ mod memory {
 }
 mod lifecycle {
     mod delete;
+    mod named_socket;
     mod refused;
     mod run;
     mod socat;
@@ -95,6 +96,18 @@ mod crash {
 }
 mod watch {
     mod cli_watch;
+}
+mod web {
+    mod agent;
+    mod client;
+    mod cuts;
+    mod doors;
+    mod flow;
+    mod guard;
+    mod hostile;
+    pub(crate) mod open;
+    mod page;
+    mod socket;
 }
 mod load {
     mod waiting;

@@ -128,6 +128,27 @@ impl AgentArgs {
     }
 }
 
+/// What a sub-task has of its parent.
+const OF_PARENT: [&str; 17] = [
+    "conversation",
+    "continue_newest",
+    "worktree",
+    "yes",
+    "yes_edits",
+    "yes_all",
+    "mode",
+    "model",
+    "persona",
+    "max_steps",
+    "max_tokens",
+    "max_cost",
+    "max_duration",
+    "question_timeout",
+    "template",
+    "files",
+    "messages",
+];
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The agent works in the current folder. Its words go to standard output, \
@@ -157,6 +178,10 @@ pub(crate) struct RunArgs {
     /// Name the task: this id names it from then on, and no other task can have it
     #[arg(long, value_name = "NAME", value_parser = word)]
     pub(crate) id: Option<String>,
+    /// Work beneath this task, which has not ended: in its conversation and folder, with its model, and with
+    /// its limits for sub-tasks
+    #[arg(long, value_name = "ID", conflicts_with_all = OF_PARENT, value_parser = word, add = Kind::Task.completer())]
+    pub(crate) parent: Option<String>,
     /// Continue the conversation in this file, a JSON list of messages as `startTask` takes them
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) messages: Option<PathBuf>,

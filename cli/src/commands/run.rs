@@ -34,7 +34,18 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
     }
     let conversation = request::conversation(&mut daemon, &args.agent, json || is_quiet).await?;
     let params = request::params(&args.agent, prompt, conversation, None)?;
-    let params = StartTaskParams { template: args.template, task_id: args.id, files, messages, ..params };
+    let params = match args.parent.clone() {
+        None => StartTaskParams { template: args.template, task_id: args.id, files, messages, ..params },
+        // All else is as in its parent.
+        parent_id => StartTaskParams {
+            message: params.message,
+            tools: params.tools,
+            client_message_id: params.client_message_id,
+            task_id: args.id,
+            parent_id,
+            ..StartTaskParams::default()
+        },
+    };
     let started = request::start(&mut daemon, params).await?;
     if !json {
         request::say_where(&mut daemon, &args.agent, started).await?;
@@ -49,7 +60,10 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
     }
     let target = Target {
         conversation: started.conversation_id,
-        scope: Scope::Conversation(started.conversation_id),
+        scope: match args.parent {
+            None => Scope::Conversation(started.conversation_id),
+            Some(_) => Scope::Task(started.task_id),
+        },
         task: Some(started.task_id),
         is_over: false,
         since: None,

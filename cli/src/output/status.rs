@@ -7,8 +7,11 @@ use crate::output::{
     text,
 };
 use abide_client::protocol::{
-    method::daemon::{
-        CutWork, RefusedConfig, SandboxStatus, ShutdownReply, StatusReply, TaskCounts, UpdateDaemonReply,
+    method::{
+        daemon::{
+            CutWork, RefusedConfig, SandboxStatus, ShutdownReply, StatusReply, TaskCounts, UpdateDaemonReply,
+        },
+        http::HttpStatus,
     },
     notification::DaemonUpdate,
     provider::ProviderInfo,
@@ -35,6 +38,7 @@ pub(crate) fn daemon(status: &StatusReply) -> String {
     let memory =
         if status.memory_bytes == 0 { "unknown".to_owned() } else { measure::bytes(status.memory_bytes) };
     let waits = measure::count(status.inbox);
+    let is_exposed = !status.http.plain.is_empty() || status.http.failed.is_some();
     let update = status.update.as_ref().map(update_words);
     let update_style = if update.is_some() { NEEDS_YOU } else { PLAIN };
     let rows = [
@@ -60,6 +64,7 @@ pub(crate) fn daemon(status: &StatusReply) -> String {
         ("keys", keys, PLAIN),
         ("data", status.data_dir.clone(), PLAIN),
         ("socket", status.socket.clone(), PLAIN),
+        ("http", http(&status.http), if is_exposed { BAD } else { PLAIN }),
         ("config", config(status), if status.config.refused.is_some() { BAD } else { PLAIN }),
     ];
     let rows: Vec<_> =
@@ -140,6 +145,18 @@ fn sandbox(sandbox: &SandboxStatus) -> String {
         words.push_str(": every command asks");
     }
     for why in why_not {
+        let _ = write!(words, "; {}", text::one_line(why));
+    }
+    words
+}
+
+fn http(http: &HttpStatus) -> String {
+    let HttpStatus { urls, plain, failed } = http;
+    let mut words = if urls.is_empty() { "off".to_owned() } else { urls.join(", ") };
+    if !plain.is_empty() {
+        let _ = write!(words, "; other machines reach {}, and nothing is encrypted", plain.join(", "));
+    }
+    if let Some(why) = failed {
         let _ = write!(words, "; {}", text::one_line(why));
     }
     words
@@ -296,6 +313,11 @@ mod tests {
                 by: StartedBy::Systemd(SystemdStart { unit: Some("abided.service".into()), socket: true }),
                 at_login: AtLogin::Nothing,
             },
+            http: HttpStatus {
+                urls: vec!["http://localhost:5000".into(), "http://192.0.2.7:5000".into()],
+                plain: vec!["http://192.0.2.7:5000".into()],
+                failed: None,
+            },
         };
         let shown = anstream::adapter::strip_str(&daemon(&status)).to_string();
         assert_snapshot!(shown, @r"
@@ -313,6 +335,7 @@ mod tests {
         keys      none
         data      /d
         socket    /s
+        http      http://localhost:5000, http://192.0.2.7:5000; other machines reach http://192.0.2.7:5000, and nothing is encrypted
         config    /c, read 3 min ago
         ");
     }

@@ -19,6 +19,7 @@ pub(super) fn check(config: &Config) -> Result<(), Problem> {
     config.sandbox.check()?;
     config.tools.check()?;
     config.worktree.check()?;
+    config.http.check()?;
     for (name, persona) in &config.personas {
         task_name("personas", name)?;
         check_persona(name, persona)?;

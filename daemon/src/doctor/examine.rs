@@ -5,6 +5,7 @@ use super::{
 use crate::{
     catalog::Catalog,
     config::{Config, ConfigError},
+    http::Http,
     keys::KeyStore,
     notify::SystemDesktop,
 };
@@ -45,6 +46,7 @@ async fn look(home: &Home, helper: Vec<OsString>) -> Vec<Diagnosis> {
     diagnoses.extend(room(home));
     let config = Config::load(&home.config_file());
     diagnoses.push(configuration(home, &config, &daemon));
+    diagnoses.extend(tokens(home));
     diagnoses.extend(config.as_ref().ok().map(|config| super::prompts::diagnosis(home, config)));
     let wants_notifications = config.as_ref().map_or(true, |config| config.notify.enabled);
     diagnoses.extend(models(home, config, &mut daemon).await);
@@ -76,6 +78,12 @@ async fn sandbox(daemon: &Daemon, helper: Vec<OsString>) -> Diagnosis {
         SandboxLevel::Full => Diagnosis::good("sandbox", words),
         SandboxLevel::Landlock | SandboxLevel::None => Diagnosis::noted("sandbox", words),
     }
+}
+
+/// The tokens of devices, if something is wrong with their file.
+fn tokens(home: &Home) -> Option<Diagnosis> {
+    let fault = Http::new(home.token_file()).token_fault()?;
+    Some(Diagnosis::bad("tokens", format!("no device is let in: {fault}")))
 }
 
 fn folders(home: &Home) -> Vec<Diagnosis> {

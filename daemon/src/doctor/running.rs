@@ -86,6 +86,7 @@ impl RunningDaemon {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn unreadable(error: impl ToString) -> AskError {
     AskError::Unreadable(error.to_string())
 }

@@ -168,7 +168,7 @@ impl Connection {
                     }
                     return;
                 }
-                Some(Ok(frame)) => self.incoming(&frame).await,
+                Some(Ok(frame)) => incoming(self.codec, &self.line, &frame).await,
                 Some(Err(e)) => {
                     if e.kind() == io::ErrorKind::InvalidData {
                         outbox.send(Outgoing::Error(Error::new(ErrorKind::TooLarge, e.to_string())));
@@ -181,32 +181,33 @@ impl Connection {
         }
     }
 
-    async fn incoming(&self, frame: &BytesMut) {
-        // An empty line is not a request.
-        if self.codec == Codec::Json && frame.iter().all(u8::is_ascii_whitespace) {
-            return;
-        }
-        let Incoming { id, request, warnings } = self.codec.decode_incoming(frame);
-        if !warnings.is_empty() {
-            tracing::info!(?warnings, "a client has sent what nothing reads");
-        }
-        let outbox = self.line.outbox().clone();
-        match request {
-            Ok(request) => {
-                self.line.request(request, move |reply| answer(&outbox, id, reply, warnings)).await;
-            }
-            // Not even the id of the frame can be read, so the error names no request. (A JSON line without
-            // id is a notification, which gets no reply.)
-            Err(error) if id.is_none() && self.codec == Codec::Binary => outbox.send(Outgoing::Error(error)),
-            Err(error) => answer(&outbox, id, Err(error), warnings),
-        }
-    }
-
     /// Sends the pending replies, then closes the connection.
     async fn end(&self) {
         self.line.end().await;
         self.line.outbox().close();
         self.line.closing().cancelled().await;
+    }
+}
+
+/// Carries out the request in a frame. Its reply goes into the line's outbox.
+pub(crate) async fn incoming(codec: Codec, line: &Arc<Line>, frame: &[u8]) {
+    // An empty line is not a request.
+    if codec == Codec::Json && frame.iter().all(u8::is_ascii_whitespace) {
+        return;
+    }
+    let Incoming { id, request, warnings } = codec.decode_incoming(frame);
+    if !warnings.is_empty() {
+        tracing::info!(?warnings, "a client has sent what nothing reads");
+    }
+    let outbox = line.outbox().clone();
+    match request {
+        Ok(request) => {
+            line.request(request, move |reply| answer(&outbox, id, reply, warnings)).await;
+        }
+        // Not even the id of the frame can be read, so the error names no request. (A JSON line without id is
+        // a notification, which gets no reply.)
+        Err(error) if id.is_none() && codec == Codec::Binary => outbox.send(Outgoing::Error(error)),
+        Err(error) => answer(&outbox, id, Err(error), warnings),
     }
 }
 
@@ -249,7 +250,7 @@ async fn write_out<S: AsyncWrite>(mut write: WriteHalf<S>, codec: Codec, outbox:
 }
 
 /// Encodes a message; one that cannot be encoded is replaced by an error that tells why.
-fn encode(codec: Codec, outgoing: Outgoing) -> Vec<u8> {
+pub(crate) fn encode(codec: Codec, outgoing: Outgoing) -> Vec<u8> {
     codec.encode_outgoing(&outgoing).unwrap_or_else(|e| {
         tracing::error!("a message could not be sent: {e}");
         let error = Error::new(ErrorKind::TooLarge, format!("the answer cannot be sent: {e}; ask for less"));

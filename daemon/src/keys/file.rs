@@ -1,18 +1,14 @@
 //! The key file. It also lists the providers whose keys are in the keyring.
 
 use super::KeyError;
+use crate::private_file::{self, Fault};
 use abide_host::replace_file;
 use serde::Deserialize;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
-    fs::{self, File},
-    io::{self, Read as _},
     path::Path,
 };
-
-/// The largest file that is read, in bytes.
-const MAX_BYTES: u64 = 1024 * 1024;
 
 #[derive(Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(Debug))]
@@ -27,16 +23,12 @@ pub(super) struct KeyFile {
 impl KeyFile {
     /// A missing file has no keys.
     pub(super) fn load(path: &Path) -> Result<Self, KeyError> {
-        let failed = |source| KeyError::Io { doing: "read", path: path.to_owned(), source };
-        match fs::symlink_metadata(path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(e) => return Err(failed(e)),
-            Ok(found) => private(path, &found)?,
-        }
-        let file = File::open(path).map_err(failed)?;
-        private(path, &file.metadata().map_err(failed)?)?;
-        let mut text = String::new();
-        file.take(MAX_BYTES).read_to_string(&mut text).map_err(failed)?;
+        let text = private_file::read(path).map_err(|fault| match fault {
+            Fault::Io(source) => KeyError::Io { doing: "read", path: path.to_owned(), source },
+            Fault::Exposed => KeyError::Exposed { path: path.to_owned() },
+            Fault::NotOurs => KeyError::NotOurs { path: path.to_owned() },
+        })?;
+        let Some(text) = text else { return Ok(Self::default()) };
         toml::from_str(&text).map_err(|e| {
             // Neither the line nor the parser's message is shown: they may contain a key.
             let line =
@@ -68,21 +60,4 @@ impl KeyFile {
 /// A TOML string. (Every JSON string is one, except with DEL, which no key or name has.)
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
-}
-
-#[cfg(unix)]
-fn private(path: &Path, found: &fs::Metadata) -> Result<(), KeyError> {
-    use std::os::unix::fs::MetadataExt as _;
-    if !found.is_file() || found.uid() != rustix::process::geteuid().as_raw() {
-        return Err(KeyError::NotOurs { path: path.to_owned() });
-    }
-    if found.mode() & 0o077 != 0 {
-        return Err(KeyError::Exposed { path: path.to_owned() });
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn private(_: &Path, _: &fs::Metadata) -> Result<(), KeyError> {
-    Ok(())
 }

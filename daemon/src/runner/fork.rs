@@ -71,7 +71,7 @@ async fn fork(runner: &Runner, job: ForkJob, cancel: &CancellationToken) -> Resu
     let made = made.map_err(|error| error.to_string())?;
     let (worktree, workspace) = made.map_err(|error| format!("No sub-task was started: {error}"))?;
     let of_child = TaskStarted { workspace: workspace.clone(), ..TaskStarted::clone(&head) };
-    let setup = runner.setup(conversation, &of_child).await.map(Box::new);
+    let setup = runner.setup(&of_child).await.map(Box::new);
     let place = OwnPlace { workspace, branch: worktree.branch.clone(), setup };
     let forked = forks.fork(child, prompt, tools, place).await;
     let (handle, branch) = match forked {

@@ -8,7 +8,7 @@ use abide_engine::{
 use abide_fail_point::{Point, pass};
 use abide_model::{ModelError, ModelEvent, Window};
 use abide_protocol::{
-    CallId, ConversationId, RecordId, TaskId,
+    CallId, RecordId, TaskId,
     inbox::Rule,
     measure::counted,
     notification::{DeltaItem, DeltaKind},
@@ -52,7 +52,7 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
             let mut reading = turn.read(&mut reply, &mut mint);
             let noted = settle(&head, &mut reply, &mut reading);
             let calls = reply.calls().chain(&reading.calls).cloned().collect();
-            let mut assessed = assess(runner, conversation, head, calls).await;
+            let mut assessed = assess(runner, head, calls).await;
             for call in &mut assessed {
                 call.notes = noted.get(&call.call_id).cloned().unwrap_or_default();
             }
@@ -99,7 +99,6 @@ fn settle(head: &TaskStarted, reply: &mut Reply, reading: &mut Reading) -> HashM
 
 pub(super) async fn assess(
     runner: &Runner,
-    conversation: ConversationId,
     head: Arc<TaskStarted>,
     calls: Vec<CallBlock>,
 ) -> Vec<CallAssessed> {
@@ -114,7 +113,6 @@ pub(super) async fn assess(
         unreadable: rule_book::unreadable(&policy, &rules_here),
         ..catalog.config().sandbox_settings(tools.home())
     };
-    let (started, settings) = (Arc::clone(&head), sandbox.clone());
     let assessed = tokio::task::spawn_blocking(move || {
         let rules = rule_book::book(&policy, rules_here);
         let remembered = |rule: &Rule| store.rule(&rule.tool, rule.arguments.as_str(), &rule.workspace);
@@ -129,13 +127,10 @@ pub(super) async fn assess(
         };
         tools.assess(&scope, &calls)
     });
-    let assessed = assessed.await.unwrap_or_else(|e| {
+    assessed.await.unwrap_or_else(|e| {
         tracing::error!("assessing calls failed: {e}");
         Vec::new()
-    });
-    // Not on the blocking thread: it goes on after the task is stopped, and nobody would end the helper then.
-    runner.tools.expect(conversation, &started.workspace, &assessed, &settings);
-    assessed
+    })
 }
 
 fn failure(error: ModelError, shown: String) -> ModelFailure {

@@ -3,7 +3,7 @@
 use super::{Runner, model_call};
 use crate::clock;
 use abide_protocol::{
-    CallId, ConversationId, JsonText,
+    CallId, JsonText,
     record::{CallAssessed, TaskStarted},
     transcript::CallBlock,
 };
@@ -16,11 +16,7 @@ const TOOL: &str = "shell";
 impl Runner {
     /// The setup of a task with this first record, assessed as a call of its model would be; `None`: there is
     /// none.
-    pub(crate) async fn setup(
-        &self,
-        conversation: ConversationId,
-        head: &TaskStarted,
-    ) -> Option<CallAssessed> {
+    pub(crate) async fn setup(&self, head: &TaskStarted) -> Option<CallAssessed> {
         let command = self.settings.recent().await.config().worktree.setup.clone()?;
         let path = head.environment.get("PATH").cloned();
         let tools = self.tools.clone();
@@ -34,6 +30,6 @@ impl Runner {
             arguments: JsonText::from(json!({ "command": command })).as_str().to_owned(),
             opaque: None,
         };
-        model_call::assess(self, conversation, Arc::new(head), vec![call]).await.pop()
+        model_call::assess(self, Arc::new(head), vec![call]).await.pop()
     }
 }

@@ -3,6 +3,7 @@ use abide_protocol::{
     limits::MAX_CLIENT_NAME,
     method::{Access, Request},
     record::{By, Via},
+    task::Approvals,
 };
 
 /// The sender of a line's requests.
@@ -29,9 +30,19 @@ impl Caller {
     /// [`ErrorKind::Forbidden`]
     pub fn allowed(&self, request: &Request) -> Result<(), Error> {
         if request.access() <= self.may {
-            return Ok(());
+            return self.allowed_from_afar(request);
         }
         let words = format!("{} is not open to this caller", request.name());
+        Err(Error::new(ErrorKind::Forbidden, words))
+    }
+
+    /// What a task may do unasked, and what its tools are given, is said only on this machine.
+    fn allowed_from_afar(&self, request: &Request) -> Result<(), Error> {
+        let Request::StartTask(params) = request else { return Ok(()) };
+        if self.via != Via::Http || params.approvals == Approvals::Ask && params.environment.is_empty() {
+            return Ok(());
+        }
+        let words = "approvals in advance and an environment are not taken by HTTP";
         Err(Error::new(ErrorKind::Forbidden, words))
     }
 }

@@ -5,6 +5,7 @@ mod catalog;
 mod config;
 mod conversation;
 pub(super) mod daemon;
+mod http;
 mod inbox;
 mod key;
 mod memory;
@@ -82,7 +83,11 @@ pub(super) async fn handle(
         Request::SearchMemory(params) => Reply::SearchMemory(memory::search(service, &params).await?),
         Request::ForgetMemory(params) => Reply::ForgetMemory(memory::forget(service, caller, params).await?),
         // These concern the line itself and are carried out there.
-        Request::Subscribe(_) | Request::Unsubscribe(_) | Request::Focus(_) | Request::Shutdown(_) => {
+        Request::Subscribe(_)
+        | Request::Unsubscribe(_)
+        | Request::Focus(_)
+        | Request::Shutdown(_)
+        | Request::ServeHttp(_) => {
             let words = format!("{} was not dispatched", request.name());
             return Err(Error::new(ErrorKind::Internal, words).into());
         }
@@ -92,6 +97,10 @@ pub(super) async fn handle(
         Request::SetKey(params) => Reply::SetKey(key::set(service, params).await?),
         Request::CheckModel(params) => Reply::CheckModel(model::check(service, params).await),
         Request::CheckProvider(params) => Reply::CheckProvider(model::check_provider(service, params).await),
+        Request::StopHttp(_) => Reply::StopHttp(http::stop(service)),
+        Request::AddToken(params) => Reply::AddToken(http::add_token(service, params)?),
+        Request::ListTokens(_) => Reply::ListTokens(http::list_tokens(service)?),
+        Request::RevokeToken(params) => Reply::RevokeToken(http::revoke_token(service, &params)?),
         Request::ListPersonas(params) => Reply::ListPersonas(catalog::personas(service, params).await?),
         Request::ListTemplates(params) => Reply::ListTemplates(catalog::templates(service, params).await),
         Request::ListTools(params) => Reply::ListTools(catalog::tools(service, params).await?),

@@ -6,13 +6,17 @@ use super::{
     request_error::RequestError,
     subscription::{Subscription, Subscriptions},
 };
-use crate::events::{Focus, Outbox};
+use crate::{
+    events::{Focus, Outbox},
+    http::Door,
+};
 use abide_protocol::{
     Error, ErrorKind,
     limits::{MAX_REQUESTS, MAX_URGENT_REQUESTS},
     method::{
         Priority, Reply, Request,
         conversation::{FocusParams, FocusReply},
+        http::{ServeHttpParams, ServeHttpReply},
         subscription::{SubscribeParams, SubscribeReply, UnsubscribeReply},
     },
 };
@@ -36,6 +40,8 @@ pub struct Line {
     gone: CancellationToken,
     subscriptions: Mutex<Subscriptions>,
     focus: Mutex<Option<Focus>>,
+    /// The doors of the HTTP interface that are open as long as this line is.
+    doors: Mutex<Vec<Door>>,
     /// Requests without a reply so far.
     pending: TaskTracker,
 }
@@ -53,6 +59,7 @@ impl Line {
             gone: CancellationToken::new(),
             subscriptions: Mutex::default(),
             focus: Mutex::default(),
+            doors: Mutex::default(),
             pending: TaskTracker::new(),
         })
     }
@@ -123,6 +130,9 @@ impl Line {
                 Ok(Reply::Unsubscribe(UnsubscribeReply { was_subscribed }))
             }
             Request::Focus(params) => Ok(Reply::Focus(self.set_focus(params))),
+            Request::ServeHttp(params) => {
+                self.serve_http(&params).map(Reply::ServeHttp).map_err(RequestError::from)
+            }
             Request::Shutdown(params) => {
                 // The daemon closes connections once `drained` has no receiver; this one lives until the
                 // reply is delivered.
@@ -169,6 +179,17 @@ impl Line {
         FocusReply { conversation_id: shown.conversation_id, inbox: shown.inbox }
     }
 
+    /// Opens the HTTP interface, for as long as this line is there unless it shall outlast it.
+    fn serve_http(&self, params: &ServeHttpParams) -> Result<ServeHttpReply, Error> {
+        let doors = self.service.http.open(&self.service, params)?;
+        let urls = doors.iter().map(|door| door.url().to_owned()).collect();
+        match params.detach {
+            true => doors.into_iter().for_each(Door::detach),
+            false => self.doors.lock().unwrap_or_else(PoisonError::into_inner).extend(doors),
+        }
+        Ok(ServeHttpReply { urls })
+    }
+
     fn subscriptions(&self) -> MutexGuard<'_, Subscriptions> {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -181,5 +202,6 @@ impl Line {
             () = self.service.supervisor.ending() => {}
         }
         drop(self.focus.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.doors.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

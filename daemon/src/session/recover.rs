@@ -143,11 +143,11 @@ impl Sessions {
         let _ = tokio::task::spawn_blocking(move || tools.forget_conversation(conversation)).await;
     }
 
-    /// Ends the helpers that wait for commands of a conversation that nothing runs in.
-    pub(super) fn release_helpers(&self, conversation: ConversationId) {
+    /// Drops what commands of a conversation in which nothing runs have changed in caches, if it is too large.
+    pub(super) fn trim_caches(&self, conversation: ConversationId) {
         let tools = self.inner.runner.tools.clone();
-        self.inner.supervisor.spawn("helpers", async move {
-            let _ = tokio::task::spawn_blocking(move || tools.release(conversation)).await;
+        self.inner.supervisor.spawn("caches", async move {
+            let _ = tokio::task::spawn_blocking(move || tools.trim_caches(conversation)).await;
         });
     }
 

@@ -3,6 +3,7 @@
 use super::{Alarm, CommandError, Lane, Message, Sessions};
 use crate::{
     events::Hub,
+    http::Http,
     keys::KeyStore,
     launch::Launcher,
     runner::Runner,
@@ -103,6 +104,7 @@ pub(crate) async fn service(store: &Store, folder: &Path) -> (Service, PathBuf) 
         started_by: StartedBy::Client,
         drained: Arc::new(watch::channel(None).0),
         updates: updater.start(&supervisor).await,
+        http: Http::new(home.token_file()),
         hub,
         sessions,
         settings,

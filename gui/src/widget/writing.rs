@@ -69,6 +69,9 @@ pub fn binding<Message>(
         }
         Key::Character(_) if is_command => None,
         Key::Named(Named::Tab) => None,
-        _ => Binding::from_key_press(press.clone()),
+        // Ctrl with a digit gives that digit as its text.
+        _ => Binding::from_key_press(press.clone()).filter(|made| {
+            !matches!(made, Binding::Insert(_)) || !press.modifiers.command() || press.modifiers.alt()
+        }),
     }
 }

@@ -430,7 +430,10 @@ impl Person {
 
     fn press_key(&mut self, key: Key, physical_key: keyboard::key::Physical, modifiers: Modifiers) {
         let text = match &key {
-            Key::Character(letter) if !modifiers.command() => Some(letter.clone()),
+            // With Ctrl a letter gives a control character, a digit itself.
+            Key::Character(letter) if !modifiers.command() || letter.parse::<u8>().is_ok() => {
+                Some(letter.clone())
+            }
             Key::Named(Named::Space) => Some(" ".into()),
             _ => None,
         };

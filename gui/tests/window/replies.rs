@@ -59,6 +59,7 @@ pub(crate) fn agents(tasks: Vec<AgentTask>) -> Reply {
 /// The daemon's state on a machine with this sandbox.
 pub(crate) fn status(sandbox: SandboxStatus) -> Reply {
     Reply::Status(StatusReply {
+        http: abide_client::protocol::method::http::HttpStatus::default(),
         version: String::new(),
         pid: 1,
         started_at: NOW,

@@ -69,6 +69,14 @@ fn keys_other_than_letters_begin_no_draft() {
     assert_eq!(person.draft(), "");
 }
 
+#[test]
+fn a_digit_with_control_is_not_written() {
+    let mut person = before(Status::Completed, &[]);
+    person.writes("go on");
+    person.control("1");
+    assert_eq!(person.draft(), "go on");
+}
+
 /// The keys of a card are letters.
 #[test]
 fn letters_begin_no_draft_while_a_card_waits() {

@@ -77,6 +77,9 @@ pub async fn start(home: &Home, options: Options, start: &Start) -> Result<(), C
 /// # Errors
 /// See [`ConnectError`].
 pub async fn connect_with(home: &Home, options: Options, start: &Start) -> Result<Client, ConnectError> {
+    if options.socket.is_some() {
+        return Client::connect(home, options).await;
+    }
     let begun = Instant::now();
     let mut wait = FIRST_WAIT;
     let mut child: Option<Child> = None;

@@ -1,7 +1,7 @@
 use crate::{Options, autostart::StartError, client::Client};
 use abide_host::{
     framing::Framing,
-    home::{self, Home, HomeError},
+    home::{self, Home, HomeError, NAMED_SOCKET},
 };
 use abide_protocol::{
     Error, ErrorKind,
@@ -26,6 +26,8 @@ use tokio_util::codec::Framed;
 pub enum ConnectError {
     #[error("no daemon is running (nobody listens at {socket}); start it with `abide daemon start`", socket = socket.display())]
     NotRunning { socket: PathBuf },
+    #[error("nobody listens at {socket}, which {NAMED_SOCKET} names", socket = socket.display())]
+    NobodyListens { socket: PathBuf },
     #[error("the daemon refused the connection: {0}")]
     Refused(Error),
     #[error(
@@ -52,7 +54,11 @@ impl ConnectError {
     #[must_use]
     pub const fn is_transient(&self) -> bool {
         match self {
-            Self::NotRunning { .. } | Self::Io { .. } | Self::Closed(_) | Self::Timeout(_) => true,
+            Self::NotRunning { .. }
+            | Self::NobodyListens { .. }
+            | Self::Io { .. }
+            | Self::Closed(_)
+            | Self::Timeout(_) => true,
             Self::Refused(error) => error.data.retryable,
             Self::Start(error) => matches!(error, StartError::Deadline { .. }),
             Self::VersionSkew { .. } | Self::Handshake(_) | Self::Home(_) => false,
@@ -61,14 +67,20 @@ impl ConnectError {
 }
 
 impl Client {
-    /// Connects to the running daemon of this home.
+    /// Connects to the running daemon of this home, or to the socket of the options.
     ///
     /// # Errors
     /// Nobody listens, or there is no common protocol or codec.
     pub async fn connect(home: &Home, options: Options) -> Result<Self, ConnectError> {
         let limit = options.connect_timeout;
         let connected = async {
-            let stream = find(home).await?;
+            let stream = match &options.socket {
+                Some(socket) => open(socket).await.map_err(|error| match error {
+                    ConnectError::NotRunning { socket } => ConnectError::NobodyListens { socket },
+                    other => other,
+                })?,
+                None => find(home).await?,
+            };
             Self::handshake(stream, options).await
         };
         tokio::time::timeout(limit, connected).await.unwrap_or(Err(ConnectError::Timeout(limit)))

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::{
+    env,
     ffi::OsStr,
     fs, io,
     path::{Path, PathBuf},
@@ -16,8 +17,17 @@ const MAX_SOCKET_PATH: usize = 103;
 #[cfg(windows)]
 const MAX_SOCKET_PATH: usize = 255;
 
+/// The variable that names a socket to connect to, as that of another machine.
+pub const NAMED_SOCKET: &str = "ABIDE_SOCKET";
+
 /// A lock file is one short JSON object; a longer file is not a lock file.
 const MAX_LOCK_FILE: u64 = 16 * 1024;
+
+/// The socket that the environment names.
+#[must_use]
+pub fn named_socket() -> Option<PathBuf> {
+    env::var_os(NAMED_SOCKET).filter(|socket| !socket.is_empty()).map(PathBuf::from)
+}
 
 /// The folders of one Abide. All paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +79,7 @@ impl Home {
     /// # Errors
     /// The environment names none, or an unusable one, or one of another user.
     pub fn from_env() -> Result<Self, HomeError> {
-        let home = match std::env::var_os("ABIDE_HOME") {
+        let home = match env::var_os("ABIDE_HOME") {
             Some(dir) if dir.is_empty() => return Err(HomeError::EmptyOverride),
             Some(dir) => {
                 let path = PathBuf::from(dir);
@@ -152,6 +162,12 @@ impl Home {
     #[must_use]
     pub fn key_file(&self) -> PathBuf {
         self.config_dir.join("keys.toml")
+    }
+
+    /// The tokens of devices that may use the HTTP interface, as digests.
+    #[must_use]
+    pub fn token_file(&self) -> PathBuf {
+        self.config_dir.join("tokens.toml")
     }
 
     #[must_use]

@@ -1,3 +1,4 @@
+use super::http::HttpStatus;
 use crate::{
     CallId, ConversationId, TaskId, Timestamp,
     notification::DaemonUpdate,
@@ -87,6 +88,7 @@ pub struct StatusReply {
     /// Absent: the program that runs is the one on disk.
     pub update: Option<UpdateStatus>,
     pub start: StartStatus,
+    pub http: HttpStatus,
 }
 
 /// The sandbox of commands.

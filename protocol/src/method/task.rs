@@ -55,6 +55,11 @@ pub struct StartTaskParams {
     /// The conversation, a new one, works in a git worktree of its own, made of the work tree around
     /// `workspace` with the commit that it is at.
     pub worktree: Option<OwnWorktree>,
+    /// As in [`TaskParams`]. The task becomes a sub-task of this one, which has not ended: in its
+    /// conversation and workspace, with its model and what it may, and with its limits for sub-tasks. Then
+    /// only `message`, `tools` (of those of the parent), `metadata`, `taskId` and `clientMessageId` may be
+    /// given. Absent or `null`: it is a root.
+    pub parent_id: Option<String>,
 }
 
 /// A git worktree to be made.

@@ -144,9 +144,8 @@ fn each_record_gives_the_updates_of_the_golden_file() {
 
 #[test]
 fn every_update_is_in_the_table() {
-    let name = |update: &AgentUpdate| match serde_json::to_value(update).unwrap() {
-        serde_json::Value::String(name) => name,
-        tagged => tagged.as_object().unwrap().keys().next().unwrap().clone(),
+    let name = |update: &AgentUpdate| {
+        serde_json::to_value(update).unwrap()["update_type"].as_str().unwrap().to_owned()
     };
     let found: BTreeSet<String> = table().iter().flat_map(|(_, updates)| updates.iter().map(name)).collect();
     assert_eq!(found, AgentUpdate::VARIANTS.iter().map(|name| (*name).to_owned()).collect());

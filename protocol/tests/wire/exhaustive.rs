@@ -16,6 +16,7 @@ use abide_protocol::{
         Request,
         config::{ModelChoice, ProviderChange},
         daemon::CutWork,
+        http::TokenAccess,
         subscription::Scope,
         task::{FileChange, ImportRole},
     },
@@ -128,7 +129,7 @@ fn variants_keep_their_positions() {
     let enums = list_enums![
         Approvals AtLogin Block CallOutcome CallState ChangeKind CheckpointState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind FileChange Imported ImportRole Incomplete KeyState MemoryUse MessageKind
         Mode ModelChoice ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase ProviderChange QuestionKind Reason RecallWay RecordBody RestartPolicy
-        Risk Role Scope Source StartedBy Status StopReason Tier UndoFrom UndoResult UpdateStage Via
+        Risk Role Scope Source StartedBy Status StopReason Tier TokenAccess UndoFrom UndoResult UpdateStage Via
     ];
     let now: String =
         enums.iter().map(|(name, variants)| format!("{name}: {}\n", variants.join(" "))).collect();

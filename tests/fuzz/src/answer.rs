@@ -1,6 +1,6 @@
 use crate::meter::measured;
 use abide_model::{Api, ModelEvent, fuzzing::read};
-use abide_protocol::transcript::{Block, Reply};
+use abide_protocol::transcript::Reply;
 use std::sync::OnceLock;
 use tokio::runtime::{Builder, Runtime};
 
@@ -42,14 +42,9 @@ fn answered(api: Api, body: &[u8], piece: usize) -> Option<Reply> {
         }
     };
     let reply = measured(|| runtime.block_on(read(api, body, piece, &mut on_event))).ok()?;
-    let text: String = reply
-        .blocks
-        .iter()
-        .filter_map(|block| if let Block::Text(text) = block { Some(text.text.as_str()) } else { None })
-        .collect();
     // There the end of an item repeats its text, and may correct what was shown of it.
     if api != Api::OpenaiResponses {
-        assert_eq!(shown, text, "what was shown is what it says");
+        assert_eq!(shown, reply.text(), "what was shown is what it says");
     }
     Some(reply)
 }

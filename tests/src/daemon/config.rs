@@ -17,6 +17,7 @@ pub struct Config {
     daemon: String,
     policy: String,
     worktree: String,
+    http: String,
     notify: bool,
     memory: bool,
 }
@@ -86,6 +87,13 @@ impl Config {
         self
     }
 
+    /// A line of `[http]`.
+    #[must_use]
+    pub fn http(mut self, line: &str) -> Self {
+        let _ = writeln!(self.http, "{line}");
+        self
+    }
+
     /// Desktop notifications are on.
     #[must_use]
     pub fn notify(mut self) -> Self {
@@ -103,9 +111,9 @@ impl Config {
     pub(super) fn to_toml(&self) -> String {
         let model =
             self.default_model.as_ref().map(|m| format!("[model]\ndefault = \"{m}\"\n")).unwrap_or_default();
-        let Self { providers, task, daemon, policy, worktree, notify, memory, .. } = self;
+        let Self { providers, task, daemon, policy, worktree, http, notify, memory, .. } = self;
         format!(
-            "{model}{providers}\n[task]\n{task}\n[daemon]\n{daemon}\n[worktree]\n{worktree}\n[policy]\n{policy}\n[notify]\nenabled = {notify}\n[memory]\nenabled = {memory}\n"
+            "{model}{providers}\n[task]\n{task}\n[daemon]\n{daemon}\n[worktree]\n{worktree}\n[http]\n{http}\n[policy]\n{policy}\n[notify]\nenabled = {notify}\n[memory]\nenabled = {memory}\n"
         )
     }
 }

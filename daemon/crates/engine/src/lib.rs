@@ -23,7 +23,7 @@ pub use decide::{
     accept::accept,
     advance::{advance, handle, needs_daemon},
     children::result_of,
-    command::{Command, Intervention, Start},
+    command::{Command, Intervention, Start, StartBeneath},
     compaction,
     effect::Effect,
     effects::{effects, wake_at},

@@ -75,6 +75,8 @@ pub(crate) struct Assembly<'a> {
     heard: usize,
     /// An event was left out that may have held a part of the reply.
     has_gap: bool,
+    /// Some text was reported.
+    has_said: bool,
     sink: Sink<'a>,
 }
 
@@ -102,7 +104,7 @@ struct OpenCall {
 
 impl<'a> Assembly<'a> {
     pub(crate) fn new(sink: Sink<'a>) -> Self {
-        Self { parts: Vec::new(), calls: 0, size: 0, heard: 0, has_gap: false, sink }
+        Self { parts: Vec::new(), calls: 0, size: 0, heard: 0, has_gap: false, has_said: false, sink }
     }
 
     pub(crate) fn add_text(&mut self) -> Result<Part, Fault> {
@@ -131,7 +133,9 @@ impl<'a> Assembly<'a> {
         Ok(part)
     }
 
-    /// Appends to a part: text, reasoning or arguments.
+    /// Appends to a part: text, reasoning or arguments. The reported text is the beginning of what
+    /// [`Reply::text`](abide_protocol::transcript::Reply::text) makes of the parts: blank ones are left out,
+    /// and a blank line is between the others.
     pub(crate) fn push(&mut self, part: Part, more: &str) -> Result<(), Fault> {
         if more.is_empty() {
             return Ok(());
@@ -140,8 +144,17 @@ impl<'a> Assembly<'a> {
         self.hear();
         let event = match self.parts.get_mut(part.0).map(|piece| &mut piece.kind) {
             Some(Kind::Text(text)) => {
+                let was_blank = text.trim().is_empty();
                 text.push_str(more);
-                ModelEvent::TextDelta(more.to_owned())
+                if !was_blank {
+                    ModelEvent::TextDelta(more.to_owned())
+                } else if text.trim().is_empty() {
+                    return Ok(());
+                } else {
+                    let between = if self.has_said { "\n\n" } else { "" };
+                    self.has_said = true;
+                    ModelEvent::TextDelta(format!("{between}{text}"))
+                }
             }
             Some(Kind::Reasoning(text)) => {
                 text.push_str(more);
@@ -337,5 +350,43 @@ fn block(kind: Kind, opaque: Option<JsonText>, keeps_calls: bool) -> Option<Bloc
                 opaque,
             })
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Assembly;
+    use crate::request::ModelEvent;
+    use abide_protocol::transcript::{Reply, StopReason, Usage};
+
+    #[test]
+    fn the_reported_text_is_the_beginning_of_the_replys() {
+        let table: [&[&[&str]]; 5] = [
+            &[&["Hello"], &["World"]],
+            &[&["\n"], &["Hel", "lo "], &[" ", "\n"], &[" \n", "World", "\n"]],
+            &[&[" ", "Hello"], &["\n\n"]],
+            &[&["\u{2003}", "é"], &["\u{a0}x"]],
+            &[&[" "]],
+        ];
+        for blocks in table {
+            let mut reported = String::new();
+            let mut sink = |event| {
+                if let ModelEvent::TextDelta(text) = event {
+                    reported.push_str(&text);
+                }
+            };
+            let mut assembly = Assembly::new(&mut sink);
+            for pieces in blocks {
+                let part = assembly.add_text().unwrap();
+                for piece in *pieces {
+                    assembly.push(part, piece).unwrap();
+                }
+                assembly.add_call(String::new(), "read".to_owned()).unwrap();
+            }
+            let blocks = assembly.finish(StopReason::ToolCalls);
+            let (api, model) = (String::new(), String::new());
+            let (stop_reason, usage) = (StopReason::ToolCalls, Usage::default());
+            assert_eq!(reported, Reply { blocks, api, model, stop_reason, usage }.text());
+        }
     }
 }

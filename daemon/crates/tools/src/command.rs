@@ -11,7 +11,7 @@ mod time_limit;
 mod trial;
 mod watching;
 
-pub(crate) use fork_server::{ForkServer, Wanted};
+pub(crate) use fork_server::ForkServer;
 pub(crate) use live::{Live, LiveGuard};
 pub(crate) use program::{find, is_trusted, shell};
 pub(crate) use spool::{SpoolFiles, kept, remove};

@@ -116,8 +116,8 @@ fn await_request(daemon: &UnixStream, ends: &ChildEnds, groundwork: &mut Groundw
     }
 }
 
-/// Runs a helper. A helper may wait long for its confinement and then for its command, so all else is
-/// prepared in advance.
+/// Runs a helper. A helper may wait long for its command, while the record of the command's start is
+/// committed; all else is prepared before.
 fn help(daemon: &UnixStream, groundwork: Groundwork, ready: Result<Ready, Failure>) -> io::Result<()> {
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;

@@ -20,7 +20,7 @@ pub(crate) use identity::Identity;
 pub use level::try_sandbox;
 pub(crate) use level::{Found, Levels};
 pub(crate) use mounts::Mounts;
-pub(crate) use plan::{Expected, Plan, PlanError, Planner};
+pub(crate) use plan::{Plan, PlanError, Planner};
 pub(crate) use private::{Lease, PrivateFolders, is_private, taken};
 pub(crate) use sockets::Sockets;
 

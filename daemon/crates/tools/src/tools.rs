@@ -193,19 +193,6 @@ impl Tools {
         calls.iter().map(|call| assessor.assess(call)).collect()
     }
 
-    /// Makes a sandbox in advance, if none is ready, for the first of these assessed calls that runs a
-    /// command unasked. Meanwhile the reply is committed, and perhaps a checkpoint made. Returns at once;
-    /// must be called within a runtime.
-    pub fn expect(
-        &self,
-        conversation: ConversationId,
-        workspace: &str,
-        calls: &[CallAssessed],
-        sandbox: &SandboxSettings,
-    ) {
-        self.runner.expect(conversation, workspace, calls, sandbox);
-    }
-
     /// Prepares an assessed call while the record of its start is being committed. Nothing of the call is
     /// done before [`Prepared::run`]: a command's helper waits, and the helper's identity is written to a
     /// file of the spool folder. A call that will not run must be [discarded](Prepared::discard). After a
@@ -228,17 +215,13 @@ impl Tools {
         (found.level, &found.why_not)
     }
 
-    /// Ends the helpers that wait for a conversation's next command, and those that wait for the next
-    /// checkpoint of any conversation. Drops the conversation's changes of caches if they are too large.
-    /// Blocking.
-    pub fn release(&self, conversation: ConversationId) {
-        self.runner.helpers.release(conversation);
+    /// Drops a conversation's changes of caches if they are too large. Blocking.
+    pub fn trim_caches(&self, conversation: ConversationId) {
         self.runner.planner.private.trim(conversation);
     }
 
     /// Removes what the sandbox keeps of a conversation that is deleted. Blocking.
     pub fn forget_conversation(&self, conversation: ConversationId) {
-        self.release(conversation);
         self.runner.planner.private.remove(conversation);
     }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::config::{
-    Config, ModelConfig, NotifyConfig, Price, PromptsConfig, Provider, RoaConfig, SandboxConfig, TaskConfig,
-    TemplateConfig, TemplateLimits, ToolsConfig, WorktreeConfig,
+    Config, HttpConfig, ModelConfig, NotifyConfig, Price, PromptsConfig, Provider, RoaConfig, SandboxConfig,
+    TaskConfig, TemplateConfig, TemplateLimits, ToolsConfig, WorktreeConfig,
 };
 use crate::persona::PersonaConfig;
 use abide_model::{Api, ProviderConfig};
@@ -91,6 +91,7 @@ fn every_key_that_the_parser_accepts_is_in_the_reference_and_no_other() {
         ("templates.limits", accepted::<TemplateLimits>()),
         ("prompts", accepted::<PromptsConfig>()),
         ("worktree", accepted::<WorktreeConfig>()),
+        ("http", accepted::<HttpConfig>()),
     ] {
         let accepted: BTreeSet<String> = accepted.into_iter().map(str::to_owned).collect();
         assert_eq!(keys_of(name), accepted, "[{name}]");

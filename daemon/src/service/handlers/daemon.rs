@@ -55,6 +55,7 @@ pub(super) async fn status(service: &Service) -> Result<StatusReply, RequestErro
         sandbox: sandbox(service).await,
         update: service.updates.status(),
         start: StartStatus { by: service.started_by.clone(), at_login: login::at_login(&service.home) },
+        http: service.http.status(),
     })
 }
 

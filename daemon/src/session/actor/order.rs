@@ -57,7 +57,7 @@ impl Actor {
                 let cut = if self.sessions.is_cutting() { self.under_way() } else { Vec::new() };
                 self.sessions.retire(self.id, cut);
                 self.running.clear();
-                self.sessions.release_helpers(self.id);
+                self.sessions.trim_caches(self.id);
                 self.mail.close();
             }
             Order::PassOn(message) => {

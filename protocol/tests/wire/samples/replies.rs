@@ -17,6 +17,10 @@ use abide_protocol::{
             ListModelsReply, ModeSteps, RefusedConfig, SandboxStatus, SetKeyReply, ShutdownReply,
             StatusReply, TaskCounts, UpdateDaemonReply,
         },
+        http::{
+            AddTokenReply, HttpStatus, ListTokensReply, RevokeTokenReply, ServeHttpReply, StopHttpReply,
+            TokenAccess, TokenInfo,
+        },
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
         memory::{ForgetMemoryReply, MemoryReply, SearchMemoryReply},
         rule::{
@@ -273,6 +277,11 @@ fn rest() -> Vec<Reply> {
             }),
             base_url: text("https://llm.example/v1"),
         }),
+        Reply::ServeHttp(ServeHttpReply { urls: vec!["http://localhost:5000".to_owned()] }),
+        Reply::StopHttp(StopHttpReply { urls: vec!["http://localhost:5000".to_owned()] }),
+        Reply::AddToken(AddTokenReply { token: "a-token".to_owned(), info: token(TokenAccess::Act) }),
+        Reply::ListTokens(ListTokensReply { tokens: vec![token(TokenAccess::Read)] }),
+        Reply::RevokeToken(RevokeTokenReply { info: token(TokenAccess::Act) }),
         Reply::ListPersonas(ListPersonasReply {
             personas: vec![PersonaInfo {
                 name: "reviewer".to_owned(),
@@ -389,7 +398,16 @@ fn status() -> StatusReply {
             by: StartedBy::Systemd(SystemdStart { unit: text("abided.service"), socket: true }),
             at_login: AtLogin::Autostart("/home/me/.config/autostart/abided.desktop".to_owned()),
         },
+        http: HttpStatus {
+            urls: vec!["http://localhost:5000".to_owned(), "http://192.0.2.7:5000".to_owned()],
+            plain: vec!["http://192.0.2.7:5000".to_owned()],
+            failed: text("cannot listen on 127.0.0.1:80"),
+        },
     }
+}
+
+fn token(access: TokenAccess) -> TokenInfo {
+    TokenInfo { name: "phone".to_owned(), access, created_at: at(7) }
 }
 
 fn snapshot() -> Snapshot {

@@ -15,6 +15,9 @@ use abide_protocol::{
             CheckModelParams, CheckProviderParams, ListModelsParams, SetKeyParams, ShutdownParams,
             StatusParams, UpdateDaemonParams,
         },
+        http::{
+            AddTokenParams, ListTokensParams, RevokeTokenParams, ServeHttpParams, StopHttpParams, TokenAccess,
+        },
         inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
         memory::{ForgetMemoryParams, GetMemoryParams, SearchMemoryParams},
         rule::{AddRuleParams, ForgetRuleParams, ListRulesParams, TestRuleParams},
@@ -72,6 +75,7 @@ fn tasks() -> Vec<Request> {
             task_id: text("agent-123"),
             files: vec!["notes.md".to_owned()],
             worktree: Some(OwnWorktree { branch: text("tidy") }),
+            parent_id: text("beef0021"),
             messages: vec![
                 ImportMessage {
                     role: ImportRole::Assistant,
@@ -238,6 +242,15 @@ fn rest() -> Vec<Request> {
             key: text("a-key"),
             model: text("corp/big"),
         }),
+        Request::ServeHttp(ServeHttpParams {
+            urls: vec!["http://localhost:5000".to_owned()],
+            plain: true,
+            detach: true,
+        }),
+        Request::StopHttp(StopHttpParams { verbose: true }),
+        Request::AddToken(AddTokenParams { name: "phone".to_owned(), access: TokenAccess::Act }),
+        Request::ListTokens(ListTokensParams { verbose: true }),
+        Request::RevokeToken(RevokeTokenParams { name: "phone".to_owned() }),
         Request::ListPersonas(ListPersonasParams { name: text("reviewer") }),
         Request::ListTools(ListToolsParams { mode: Some(Mode::Roa) }),
         Request::ListTemplates(ListTemplatesParams { name: text("review") }),

@@ -96,6 +96,7 @@ fn of_command(
             RecordBody::ConversationArchived(ConversationArchived { archived }),
         ),
         Command::Start(start) => start::accept(history, *start, mint),
+        Command::StartBeneath(start) => fork::beneath(history, live(history, start.parent)?, *start, mint),
         Command::Stop { task } => Ok(stop(live(history, task)?, shown, mint)),
         Command::Intervene { task, intervention, by } => {
             Ok(intervene::accept(history, live(history, task)?, intervention, by, shown, mint))

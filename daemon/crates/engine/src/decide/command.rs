@@ -1,10 +1,13 @@
 //! Clients' commands to a conversation.
 
 use abide_protocol::{
-    ApprovalId, QuestionId, TaskId,
+    ApprovalId, JsonText, QuestionId, TaskId,
     checkpoint::UndoBegun,
     inbox::Decision,
-    record::{By, CallAssessed, ConversationCreated, ConversationUpdated, Imported, Recalled, TaskStarted},
+    record::{
+        By, CallAssessed, ClientMessage, ConversationCreated, ConversationUpdated, Imported, Recalled,
+        TaskStarted,
+    },
 };
 
 /// A client's command.
@@ -16,6 +19,7 @@ pub enum Command {
         archived: bool,
     },
     Start(Box<Start>),
+    StartBeneath(Box<StartBeneath>),
     Stop {
         task: TaskId,
     },
@@ -66,9 +70,12 @@ impl Command {
             | Self::Intervene { .. }
             | Self::Answer { .. }
             | Self::Decide { .. } => true,
-            Self::Create(_) | Self::Update(_) | Self::Archive { .. } | Self::Start(_) | Self::Undo(_) => {
-                false
-            }
+            Self::Create(_)
+            | Self::Update(_)
+            | Self::Archive { .. }
+            | Self::Start(_)
+            | Self::StartBeneath(_)
+            | Self::Undo(_) => false,
         }
     }
 
@@ -83,6 +90,7 @@ impl Command {
     pub const fn task(&self) -> Option<TaskId> {
         match self {
             Self::Start(start) => Some(start.task),
+            Self::StartBeneath(start) => Some(start.task),
             Self::Stop { task }
             | Self::Pause { task }
             | Self::Resume { task, .. }
@@ -110,6 +118,20 @@ pub struct Start {
     pub recalled: Option<Recalled>,
     /// A call that comes before the first step, so that the workspace is ready for the work.
     pub setup: Option<CallAssessed>,
+}
+
+/// A new sub-task that a client asks for. All that this type lacks is as in other sub-tasks of the parent.
+#[derive(Debug, Clone)]
+pub struct StartBeneath {
+    pub task: TaskId,
+    pub parent: TaskId,
+    pub prompt: String,
+    /// Names of the tools that it may use; `None`: all that its parent may.
+    pub tools: Option<Vec<String>>,
+    pub metadata: Option<JsonText>,
+    pub client_message: Option<ClientMessage>,
+    pub external_id: Option<String>,
+    pub by: By,
 }
 
 /// How a person changes the course of a task.

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 /// A longer block is not read, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
 const FENCE: &str = "```";
-const JSON_FENCE: &str = "```json";
+/// What a block begins with, unless it is bare.
+pub(super) const JSON_FENCE: &str = "```json";
 
 /// A control block, and the text around it.
 #[derive(Debug)]

@@ -1,26 +1,19 @@
 //! Hides the control block of a reply while the reply is streamed.
 
-/// At the start of a line, what a block begins with.
-const FENCE: &str = "```json";
+use super::block::JSON_FENCE;
 
-/// Lets the text before a control block through. What may be the start of a block is held back until it is
-/// clear. The reply's record has the whole text that people see, so nothing that is hidden too early is lost.
+/// Lets the text before a control block through. The text that is let through is always the beginning of the
+/// text for people in the reply's record. That text has no blanks around it, so blanks at its ends are held
+/// back. Any `{` may begin the block, so the text is hidden from there on; the record brings the rest.
 #[derive(Debug, Default)]
 pub struct BlockFilter {
     /// Whether there may be a block at all.
     is_needed: bool,
-    /// The start of the newest line, as long as it may be that of a block.
-    line_start: String,
-    place: Place,
-}
-
-#[derive(Debug, Default, PartialEq, Eq)]
-enum Place {
-    #[default]
-    LineStart,
-    InLine,
+    /// May be blanks before a block, or the beginning of its fence.
+    held: String,
+    has_begun: bool,
     /// In or behind the block.
-    Hidden,
+    is_hidden: bool,
 }
 
 impl BlockFilter {
@@ -33,27 +26,28 @@ impl BlockFilter {
         if !self.is_needed {
             return piece.to_owned();
         }
-        let mut shown = String::new();
-        for c in piece.chars() {
-            match self.place {
-                Place::Hidden => break,
-                Place::InLine => shown.push(c),
-                Place::LineStart => {
-                    self.line_start.push(c);
-                    let line = self.line_start.trim_start();
-                    if line.starts_with('{') || line == FENCE {
-                        self.place = Place::Hidden;
-                    } else if !FENCE.starts_with(line) {
-                        shown.push_str(&self.line_start);
-                        self.line_start.clear();
-                        self.place = Place::InLine;
-                    }
-                }
-            }
-            if c == '\n' && self.place == Place::InLine {
-                self.place = Place::LineStart;
-            }
+        if self.is_hidden {
+            return String::new();
         }
-        shown
+        self.held.push_str(piece);
+        // Only a reply with a block loses the blanks that it begins with.
+        self.is_hidden = !self.has_begun && self.held.starts_with(char::is_whitespace);
+        let block = ["{", JSON_FENCE].iter().filter_map(|begins| self.held.find(begins)).min();
+        let clear = match block {
+            _ if self.is_hidden => 0,
+            Some(at) => {
+                self.is_hidden = true;
+                at
+            }
+            None => self.held.len() - beginning_of_fence(&self.held),
+        };
+        let rest = self.held.split_off(self.held[..clear].trim_end().len());
+        self.has_begun |= !self.held.is_empty();
+        std::mem::replace(&mut self.held, rest)
     }
+}
+
+/// How many bytes at the end of the text may be the beginning of a fence.
+fn beginning_of_fence(text: &str) -> usize {
+    (1..JSON_FENCE.len()).rev().find(|length| text.ends_with(&JSON_FENCE[..*length])).unwrap_or(0)
 }

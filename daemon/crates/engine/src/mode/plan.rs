@@ -4,8 +4,7 @@
 //! The calls are not in the provider's reply, so their results go back to the model as one note.
 
 use super::{
-    block::Block,
-    block_filter::BlockFilter,
+    block::{Block, JSON_FENCE},
     control::{ASK_USER, FORK, SEND_UPDATE, TASK_COMPLETE, TELL, WAIT},
     progress::{CUT_STREAK, Progress},
     reading::{Reading, ask, call},
@@ -121,9 +120,15 @@ fn read_plan(text: &str) -> Option<Reading> {
 }
 
 /// Reads a reply that holds no plan, for example one that was cut: people see its text up to where a plan
-/// begins.
+/// begins, at the start of a line.
 fn read_no_plan(text: &str) -> Reading {
-    let shown = BlockFilter::new(true).push(text);
+    let begins = |line: &str| {
+        let line = line.trim_start();
+        // The text may end within the fence.
+        let is_fence = line.starts_with(JSON_FENCE) || !line.is_empty() && JSON_FENCE.starts_with(line);
+        is_fence || line.starts_with('{')
+    };
+    let shown: String = text.split_inclusive('\n').take_while(|line| !begins(line)).collect();
     Reading { text: Some(shown.trim_end().to_owned()), ..Reading::default() }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     plan::{Plan, ask, complete, fork, read, shell, tell, wait},
     world::{World, prompts, tool},
 };
-use abide_engine::Intervention;
+use abide_engine::{Command, Intervention, Refusal, StartBeneath};
 use abide_protocol::{
     CallId, JsonText, TaskId, Timestamp,
     inbox::{Decision, QuestionKind},
@@ -152,6 +152,39 @@ fn a_sub_task_has_all_of_its_parents_head_but_what_is_the_roots_alone() {
         ..(*root).clone()
     };
     assert_eq!(**child, expected);
+}
+
+#[test]
+fn a_client_starts_a_sub_task_with_the_caps_of_a_fork() {
+    let mut w = started(|head| head.limits = Limits { max_children: 1, ..head.limits });
+    w.reply("{}", &[]);
+    let by = By { via: Via::Http, name: "phone".to_owned() };
+    let (parent, child) = (w.id, TaskId(w.mint().uuid()));
+    let start = |task: TaskId| {
+        Command::StartBeneath(Box::new(StartBeneath {
+            task,
+            parent,
+            prompt: "Look.".to_owned(),
+            tools: Some(vec!["read".to_owned()]),
+            metadata: None,
+            client_message: None,
+            external_id: Some("mine".to_owned()),
+            by: by.clone(),
+        }))
+    };
+    let records = w.input(start(child));
+    assert_eq!(kinds(&records, child), ["started", "prompt", "note", "requested"]);
+    let head = w.history.task(child).expect("it was started").head.clone();
+    assert_eq!((head.parent_id, head.forked_by, head.by.as_ref()), (Some(parent), None, Some(&by)));
+    assert_eq!((head.external_id.as_deref(), head.depth), (Some("mine"), 1));
+    let other = TaskId(w.mint().uuid());
+    assert!(
+        matches!(w.attempt(start(other)), Err(Refusal::NotForked(why)) if why.contains("the most at a time"))
+    );
+    let ended = end(&mut w, child, "42");
+    assert!(kinds(&ended, parent).contains(&"delivered"), "{ended:?}");
+    w.input(Command::Stop { task: parent });
+    assert!(w.attempt(start(other)).is_err(), "the parent has ended");
 }
 
 #[test]

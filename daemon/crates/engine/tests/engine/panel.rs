@@ -23,8 +23,15 @@ fn started(mode: Mode) -> World {
     })
 }
 
-/// The updates of all the task's records as JSON, without the ids of calls.
-fn updates(w: &World) -> Vec<Value> {
+/// An update's name, and its other fields as JSON without the ids of calls.
+type Named = (String, Value);
+
+fn update(name: &str, fields: Value) -> Named {
+    (name.to_owned(), fields)
+}
+
+/// The updates of all the task's records.
+fn updates(w: &World) -> Vec<Named> {
     let conversation_id = ConversationId(Uuid::nil());
     let mut history = History::default();
     let mut updates = Vec::new();
@@ -35,12 +42,12 @@ fn updates(w: &World) -> Vec<Value> {
         let record = Record { seq: Seq(at), id, conversation_id, task_id, at: at_time, body };
         updates.extend(AgentUpdate::of(&record, &view(conversation_id, &history, task)));
     }
-    let plain = |update: AgentUpdate| {
-        let mut json = serde_json::to_value(update).expect("JSON");
-        if let Some(fields) = json.as_object_mut().and_then(|o| o.values_mut().next()?.as_object_mut()) {
-            fields.remove("call_id");
-        }
-        json
+    let plain = |of: AgentUpdate| {
+        let mut json = serde_json::to_value(of).expect("JSON");
+        let fields = json.as_object_mut().expect("an object");
+        fields.remove("call_id");
+        let name = fields.remove("update_type").expect("a name");
+        update(name.as_str().expect("text"), json)
     };
     updates.into_iter().map(plain).collect()
 }
@@ -61,26 +68,28 @@ fn a_whole_task_of_roa_over_a_crash() {
     w.reply("{\"finish\": true}", &[]);
     w.reply(r#"{"observation": "All of it.", "should_continue": false, "final_answer": "42"}"#, &[]);
     assert_eq!(w.end(), Some(EndReason::Completed));
-    let read = |path: &str| json!({ "tool_start": { "tool": "read", "summary": format!("read {{\"path\":\"{path}\"}}") } });
+    let read = |path: &str| {
+        update("tool_start", json!({ "tool": "read", "summary": format!("read {{\"path\":\"{path}\"}}") }))
+    };
     assert_eq!(
         updates(&w),
         [
-            json!({ "agent_start": { "max_steps": 10 } }),
-            json!({ "agent_turn_start": { "step": 1 } }),
-            json!({ "agent_reason": { "content": "I look.", "step": 1 } }),
+            update("agent_start", json!({ "max_steps": 10 })),
+            update("agent_turn_start", json!({ "step": 1 })),
+            update("agent_reason", json!({ "content": "I look.", "step": 1 })),
             read("a"),
             read("b"),
-            json!({ "tool_complete": { "message": "fine" } }),
+            update("tool_complete", json!({ "message": "fine" })),
             read("b"),
-            json!({ "tool_error": { "message": "it broke" } }),
-            json!({ "tool_error": { "message": "The user rejected this call." } }),
-            json!({ "agent_request_input": { "question": "Which one?", "step": 1 } }),
-            json!({ "agent_observe": { "content": "Half of it.", "step": 1 } }),
-            json!({ "agent_turn_start": { "step": 2 } }),
-            json!({ "agent_reason": { "content": "", "step": 2 } }),
-            json!({ "agent_observe": { "content": "All of it.", "step": 2 } }),
-            json!({ "agent_completion": { "steps": 2 } }),
-            json!({ "response_complete": { "reason": "completed", "content": "42" } }),
+            update("tool_error", json!({ "message": "it broke" })),
+            update("tool_error", json!({ "message": "The user rejected this call." })),
+            update("agent_request_input", json!({ "question": "Which one?", "step": 1 })),
+            update("agent_observe", json!({ "content": "Half of it.", "step": 1 })),
+            update("agent_turn_start", json!({ "step": 2 })),
+            update("agent_reason", json!({ "content": "", "step": 2 })),
+            update("agent_observe", json!({ "content": "All of it.", "step": 2 })),
+            update("agent_completion", json!({ "steps": 2 })),
+            update("response_complete", json!({ "reason": "completed", "content": "42" })),
         ]
     );
 }
@@ -93,12 +102,15 @@ fn a_stopped_task_ends_what_runs_and_says_nothing_of_what_never_ran() {
     assert_eq!(
         updates(&w),
         [
-            json!({ "agent_start": { "max_steps": 10 } }),
-            json!({ "agent_turn_start": { "step": 1 } }),
-            json!({ "tool_start": { "tool": "shell", "summary": "shell {\"command\":\"sleep 9\"}" } }),
-            json!({ "tool_error": { "message": "The task was ended while this ran; it was stopped, its effects are unknown." } }),
-            json!("agent_stopped"),
-            json!({ "response_complete": { "reason": "stopped", "content": "" } }),
+            update("agent_start", json!({ "max_steps": 10 })),
+            update("agent_turn_start", json!({ "step": 1 })),
+            update("tool_start", json!({ "tool": "shell", "summary": "shell {\"command\":\"sleep 9\"}" })),
+            update(
+                "tool_error",
+                json!({ "message": "The task was ended while this ran; it was stopped, its effects are unknown." })
+            ),
+            update("agent_stopped", json!({})),
+            update("response_complete", json!({ "reason": "stopped", "content": "" })),
         ]
     );
 }
@@ -112,12 +124,12 @@ fn a_question_that_nobody_answers_in_time() {
     assert_eq!(
         updates(&w),
         [
-            json!({ "agent_start": { "max_steps": 10 } }),
-            json!({ "agent_turn_start": { "step": 1 } }),
-            json!({ "agent_reason": { "content": "I ask.", "step": 1 } }),
-            json!({ "agent_request_input": { "question": "Which one?", "step": 1 } }),
-            json!("agent_request_input_timeout"),
-            json!({ "response_complete": { "reason": "question_timeout", "content": "" } }),
+            update("agent_start", json!({ "max_steps": 10 })),
+            update("agent_turn_start", json!({ "step": 1 })),
+            update("agent_reason", json!({ "content": "I ask.", "step": 1 })),
+            update("agent_request_input", json!({ "question": "Which one?", "step": 1 })),
+            update("agent_request_input_timeout", json!({})),
+            update("response_complete", json!({ "reason": "question_timeout", "content": "" })),
         ]
     );
 }

@@ -77,7 +77,9 @@ fn a_block_is_hidden_while_it_is_streamed() {
         ("Words.\n```json\n{\"plan\": 1}\n```\nMore.", "Words.\n"),
         ("{\"plan\": 1} and more", ""),
         ("Words.\n\n  {\"plan\"", "Words.\n"),
-        ("In {a} line.\n```rust\nfn a() {}\n```\nEnd.\n", "In {a} line.\n```rust\nfn a() {}\n```\nEnd.\n"),
+        ("In {a} line.", "In"),
+        ("Code:\n```rust\nfn a();\n```\nEnd.\n", "Code:\n```rust\nfn a();\n```\nEnd."),
+        ("\n\nBlanks first.", ""),
         ("é\n``", "é\n"),
     ];
     for (text, shown) in table {
@@ -89,6 +91,70 @@ fn a_block_is_hidden_while_it_is_streamed() {
         assert_eq!(pieces.trim_end(), shown.trim_end(), "{text}, by the character");
         assert_eq!(turn(Some(Phase::Act)).block_filter().push(text), text);
         assert_eq!(turn(None).block_filter().push(text), text);
+    }
+}
+
+/// Clients count what they have of a text by its bytes.
+#[test]
+fn what_is_streamed_is_the_beginning_of_what_is_read() {
+    let blocks = [
+        r#"{"plan": "p", "finish": true}"#,
+        r#"{"observation": "o"}"#,
+        r#"{"tool_calls": [], "reasoning": "r"}"#,
+        r#"{"subquestions": []}"#,
+        r#"{"ambiguous": true, "question": "q"}"#,
+        r#"{"missing": true, "question": "q"}"#,
+        r#"{"answer": "a"}"#,
+        r#"{"no": "block"}"#,
+        "{",
+        "no block",
+    ];
+    let around = [
+        ("", ""),
+        (" ", "\n"),
+        ("Words. \n\n", ""),
+        ("\n Words: ", " More.\n"),
+        ("In {a} line `x` ", "."),
+        ("Words\n```json\n", "\n```\nMore."),
+        ("Words ```json ", " ```"),
+        ("```json\n{}\n```\n  ", "\n``"),
+        ("é ``\u{a0}", "\u{2003}"),
+    ];
+    let phases = [
+        (Mode::Roa, Phase::Reason),
+        (Mode::Roa, Phase::Observe),
+        (Mode::Plan, Phase::Plan),
+        (Mode::Tree, Phase::Clarify),
+        (Mode::Tree, Phase::Inquire),
+        (Mode::Tree, Phase::Split),
+        (Mode::Tree, Phase::Summarize),
+    ];
+    for (mode, phase) in phases {
+        for (block, (before, after)) in blocks.iter().flat_map(|block| around.map(|around| (block, around))) {
+            let text = format!("{before}{block}{after}");
+            let shown = read(mode, phase, &text).text.unwrap_or_else(|| text.clone());
+            for size in [1, 3, 1000] {
+                let mut filter = Turn { mode, phase: Some(phase), may_ask: true }.block_filter();
+                let chars: Vec<char> = text.chars().collect();
+                let streamed: String =
+                    chars.chunks(size).map(|piece| filter.push(&piece.iter().collect::<String>())).collect();
+                assert!(shown.starts_with(&streamed), "{phase:?} {text:?}: {streamed:?} of {shown:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_plan_that_cannot_be_read_is_left_out_from_its_line_on() {
+    let table = [
+        ("Words.\n{\"plan", "Words."),
+        ("In {a} line. \n\n  ```json\n{", "In {a} line."),
+        ("é\n``", "é"),
+        ("  a\n\n``\nb\n", "  a\n\n``\nb"),
+        ("{", ""),
+    ];
+    for (text, shown) in table {
+        assert_eq!(read(Mode::Plan, Phase::Plan, text).text.as_deref(), Some(shown), "{text:?}");
     }
 }
 

@@ -1,5 +1,6 @@
-//! The text of a reply while it streams: reasoning is told apart, and the markup of calls is held back. The
-//! whole reply has what is held back too early.
+//! The text of a reply while it streams: reasoning is told apart, and the markup of calls is held back. So are
+//! blanks at the end, which a reply with calls or reasoning loses. The whole reply has what is held back too
+//! early.
 
 use super::{
     marker::{self, CodeTracker, Match},
@@ -30,13 +31,20 @@ pub(crate) struct Live {
     state: Position,
     /// May be a part of a tag.
     held: String,
+    /// At the end of the text so far.
+    blanks: String,
     /// Calls may be written as text.
     hides: bool,
 }
 
 impl Live {
     pub(crate) const fn new(hides: bool) -> Self {
-        Self { state: Position::Start { has_thought: false }, held: String::new(), hides }
+        Self {
+            state: Position::Start { has_thought: false },
+            held: String::new(),
+            blanks: String::new(),
+            hides,
+        }
     }
 
     /// Passes on an event. A piece of text may become none, or several.
@@ -91,9 +99,11 @@ impl Live {
                     let (found, passed) = answer(rest, place, self.hides);
                     // What the text breaks off within is no marker when it is over.
                     let passed = if is_over && found != Match::Marker { rest.len() } else { passed };
-                    let (text, after) = rest.split_at(passed);
-                    tell(ModelEvent::TextDelta, text, on_event);
-                    rest = after;
+                    self.blanks.push_str(&rest[..passed]);
+                    rest = &rest[passed..];
+                    let said = self.blanks.trim_end().len();
+                    let blanks = self.blanks.split_off(said);
+                    tell(ModelEvent::TextDelta, &std::mem::replace(&mut self.blanks, blanks), on_event);
                     if found == Match::Marker {
                         self.state = Position::Hidden;
                         continue;
@@ -147,7 +157,8 @@ mod tests {
             ("<think>no end", "no end", ""),
             ("<thin air", "", "<thin air"),
             ("a < b [1] <tool", "", "a < b [1] <tool"),
-            ("I look.\n<tool_call>\n{}\n</tool_call>", "", "I look.\n"),
+            ("I look.\n<tool_call>\n{}\n</tool_call>", "", "I look."),
+            (" I look. \n <b>\n", "", " I look. \n <b>"),
             ("I look.[TOOL_CALLS][{}]", "", "I look."),
             (
                 "The tag `<tool_call>` and\n```\n<tool_call>\n```\nso.",

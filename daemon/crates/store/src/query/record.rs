@@ -7,6 +7,7 @@ use crate::{
     error::{ReadError, Unreadable},
     feed::Feed,
     hidden::{HIDDEN, HiddenBody},
+    high_water::newest,
     ledger::Fault,
     stored_form,
 };
@@ -145,6 +146,34 @@ impl Store {
             records(connection, &sql, params![of, seq_to_sql(after), limit, HIDDEN.0])
         })
         .await
+    }
+
+    /// The newest record of this kind in a conversation for which `is_it` holds.
+    pub async fn newest_record(
+        &self,
+        id: ConversationId,
+        kind: &'static str,
+        is_it: impl Fn(&Record) -> bool + Clone + Send + 'static,
+    ) -> Result<Option<Record>, ReadError> {
+        self.read(move |connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND kind = ?2 ORDER BY seq DESC"
+            ))?;
+            let mut rows = statement.query(params![id.0, kind])?;
+            while let Some(row) = rows.next()? {
+                let found = record(row)?;
+                if is_it(&found) {
+                    return Ok(Some(found));
+                }
+            }
+            Ok(None)
+        })
+        .await
+    }
+
+    /// The seq of the newest record.
+    pub async fn newest(&self) -> Result<Seq, ReadError> {
+        self.read(|connection| Ok(newest(connection)?)).await
     }
 
     /// All conversations that were created and not deleted.

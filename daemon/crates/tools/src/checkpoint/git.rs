@@ -148,7 +148,6 @@ impl Git<'_> {
         connection.set_write_timeout(Some(PATIENCE))?;
         let sent = fittings.send(connection.as_fd(), &message)?;
         connection.write_all(message.get(sent..).unwrap_or_default())?;
-        self.helpers.ask_in_advance(&self.plan);
         let reports = BufReader::new(connection);
         let (deadline, cancel) = (Instant::now() + LIMIT, self.cancel.clone());
         Ok(Running { what, stdout, stderr, reports, deadline, cancel, _live: live })

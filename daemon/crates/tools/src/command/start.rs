@@ -127,9 +127,6 @@ impl Start {
             return Err(error);
         }
         pass(Point::HelperNoted);
-        if !self.plan.has_caches() {
-            server.ask_in_advance(&self.plan);
-        }
         Ok(waiting)
     }
 }

@@ -2,19 +2,13 @@ use super::{CallRunner, Confined, Show, cancelled};
 use crate::command::Watching;
 use crate::{
     Run, SandboxSettings, SubTasks,
-    command::{self, How, Link, Redirect, SpoolFiles, Start, Waiting, Wanted},
+    command::{self, How, Link, Redirect, SpoolFiles, Start, Waiting},
     environment,
     guard::{Aside, Before},
-    sandbox::{Confinement, Expected, Network, Plan, Sandbox},
+    sandbox::{Confinement, Network, Plan, Sandbox},
     tool::{self, CallError, Command, Program},
 };
-use abide_protocol::{
-    ConversationId,
-    message::CallOutcome,
-    record::{CallAssessed, Direct, Permission},
-    sandbox::SandboxLevel,
-    transcript::ToolResult,
-};
+use abide_protocol::{message::CallOutcome, record::Direct, sandbox::SandboxLevel, transcript::ToolResult};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -87,13 +81,6 @@ impl CallRunner {
         if let Some(before) = before {
             result.diagnostics.extend(self.set_aside(before, ordered.run).await);
         }
-        // The next helper is requested after the result: to make a helper takes longer than a small command.
-        self.helpers.want(Wanted::Again(plan));
-        drop(tokio::task::spawn_blocking(move || {
-            self.ask_for_wanted();
-            self.helpers.ask_for_spares();
-            self.helpers.trim();
-        }));
         (outcome, result)
     }
 
@@ -109,47 +96,6 @@ impl CallRunner {
             tracing::error!(%error, "the look after a command did not complete");
             vec!["what it left in the workspace could not be looked at; this is a fault in Abide".to_owned()]
         })
-    }
-
-    /// Requests a helper for the first of these calls that runs unasked in the full sandbox, unless a helper
-    /// waits.
-    pub(crate) fn expect(
-        self: &Arc<Self>,
-        conversation: ConversationId,
-        workspace: &str,
-        calls: &[CallAssessed],
-        settings: &SandboxSettings,
-    ) {
-        let sandbox = Sandbox { level: SandboxLevel::Full, network: Network::Off };
-        let is_coming = |call: &CallAssessed| {
-            call.sandbox == sandbox.name()
-                && !matches!(call.permission, Permission::Ask | Permission::Denied(_))
-        };
-        if !calls.iter().any(is_coming) || !self.helpers.may_lack(conversation) {
-            return;
-        }
-        let workspace = workspace.to_owned();
-        self.helpers.want(Wanted::First(Expected {
-            sandbox,
-            workspace,
-            conversation,
-            settings: settings.clone(),
-        }));
-        let runner = Arc::clone(self);
-        drop(tokio::task::spawn_blocking(move || runner.ask_for_wanted()));
-    }
-
-    /// Blocking.
-    fn ask_for_wanted(&self) {
-        self.helpers.ask_for_wanted(|expected| self.plan_for(expected));
-    }
-
-    /// The plan of an expected command. If no plan can be made, the command will say why.
-    fn plan_for(&self, expected: &Expected) -> Option<Plan> {
-        let Expected { sandbox, workspace, conversation, settings } = expected;
-        let scene = self.planner.scene(&self.workspace(workspace).ok()?, settings);
-        let seen = self.guard.look(&scene);
-        self.planner.plan(*sandbox, &scene, &seen, *conversation).ok()
     }
 
     async fn begin_with_another(

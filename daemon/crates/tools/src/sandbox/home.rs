@@ -155,22 +155,3 @@ fn is_dot_file(name: &OsStr) -> bool {
 fn is_link(entry: &fs::DirEntry) -> bool {
     entry.file_type().is_ok_and(|kind| kind.is_symlink())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The order is fixed, because a waiting helper is used only if its plan is equal.
-    #[test]
-    fn what_is_shown_has_an_order() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        let shown = ["black", "clangd", "flake8", "git", "jj", "mise", "ruff", "yamllint"];
-        for name in shown.iter().chain(&["other"]) {
-            fs::create_dir_all(path(".config").join(name)).unwrap();
-        }
-        let home = Home::look(folder.path());
-        assert_eq!(home.unlisted(), [path(".config")]);
-        assert_eq!(home.shown(&home.unlisted()), shown.map(|name| path(".config").join(name)));
-    }
-}

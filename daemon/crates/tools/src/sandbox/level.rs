@@ -37,10 +37,7 @@ impl Found {
         let mut why_not = Vec::new();
         for (level, confinement) in levels {
             match try_helper(server, &Plan::of(confinement)) {
-                Ok(()) => {
-                    server.ask_for_spares();
-                    return Self { level, why_not };
-                }
+                Ok(()) => return Self { level, why_not },
                 Err(error) => {
                     tracing::warn!(%level, %error, "this sandbox cannot be made here");
                     // The fork server of the failed trial is of no further use.

@@ -46,45 +46,28 @@ pub(crate) struct Planner {
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) confinement: Confinement,
-    /// The conversation that the plan is for; `None` if it is for any.
-    pub(crate) conversation: Option<ConversationId>,
-    /// The folders for changes of caches, and the home with the caches.
-    caches: Option<(Arc<PrivateFolders>, PathBuf)>,
+    /// The folders for changes of caches, the home with the caches, and the conversation that keeps the
+    /// changes.
+    caches: Option<(Arc<PrivateFolders>, PathBuf, ConversationId)>,
 }
 
 impl Plan {
     /// A plan that needs no folders.
     pub(crate) const fn of(confinement: Confinement) -> Self {
-        Self { confinement, conversation: None, caches: None }
-    }
-
-    /// Whether commands of this plan keep changes of caches. A command finds the changes of the command
-    /// before only if its helper is made after that command's end.
-    pub(crate) const fn has_caches(&self) -> bool {
-        self.caches.is_some()
+        Self { confinement, caches: None }
     }
 
     /// The confinement of one helper, and the lease of what only this helper uses. Blocking.
     pub(crate) fn for_one_helper(&self) -> io::Result<(Confinement, Option<Lease>)> {
         let mut confinement = self.confinement.clone();
-        let (Confinement::Full(view), Some((folders, home)), Some(conversation)) =
-            (&mut confinement, &self.caches, self.conversation)
+        let (Confinement::Full(view), Some((folders, home, conversation))) = (&mut confinement, &self.caches)
         else {
             return Ok((confinement, None));
         };
-        let lease = folders.lease(conversation, home)?;
+        let lease = folders.lease(*conversation, home)?;
         view.caches.clone_from(&lease.caches);
         Ok((confinement, Some(lease)))
     }
-}
-
-/// What the plan of an expected command depends on.
-#[derive(Debug)]
-pub(crate) struct Expected {
-    pub(crate) sandbox: Sandbox,
-    pub(crate) workspace: String,
-    pub(crate) conversation: ConversationId,
-    pub(crate) settings: SandboxSettings,
 }
 
 /// Why a command cannot be confined as it should be. Then the command does not run.
@@ -131,8 +114,7 @@ impl Planner {
         let mut view = self.view(sandbox.network, scene);
         view.private = self.private.of(conversation).map_err(PlanError::Private)?;
         if sandbox.level == SandboxLevel::Landlock {
-            let confinement = Confinement::Landlock(view);
-            return Ok(Plan { conversation: Some(conversation), ..Plan::of(confinement) });
+            return Ok(Plan::of(Confinement::Landlock(view)));
         }
         view.hidden.extend(self.everywhere(self.sockets(&view)));
         view.protected = protected(seen)?;
@@ -140,8 +122,8 @@ impl Planner {
         if view.closed.len() > MAX_CLOSED {
             return Err(PlanError::Closed);
         }
-        let caches = Some((Arc::clone(&self.private), self.home.clone()));
-        Ok(Plan { confinement: Confinement::Full(view), conversation: Some(conversation), caches })
+        let caches = Some((Arc::clone(&self.private), self.home.clone(), conversation));
+        Ok(Plan { confinement: Confinement::Full(view), caches })
     }
 
     /// The confinement of a git that writes to these folders and reads a work tree, which may lie in a hidden

@@ -395,7 +395,6 @@ async fn what_other_programs_run_cannot_be_changed_or_made() {
     ] {
         let _ = ground.call("shell", json!({ "command": command })).await;
     }
-    ground.tools.release(CONVERSATION);
     assert_eq!(ground.text(".git/config"), config);
     assert_eq!(ground.text(".vscode/tasks.json"), "{}");
     for path in PROTECTED.iter().filter(|path| ![".git/config", ".vscode/tasks.json"].contains(path)) {
@@ -422,7 +421,6 @@ async fn what_other_programs_run_cannot_be_changed_or_made() {
         "cp -r .git copy; rm -rf .git; echo evil > copy/hooks/post-commit; mv copy .git; cp -r copy/. .git/",
     )
     .await;
-    ground.tools.release(CONVERSATION);
     assert_eq!(ground.text(".git/config"), config);
     assert!(!ground.path(".git/hooks/post-commit").exists());
 }

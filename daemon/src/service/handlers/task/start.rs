@@ -1,5 +1,6 @@
 //! `startTask`.
 
+mod beneath;
 mod digest;
 mod recall;
 mod task_id;
@@ -58,23 +59,16 @@ pub(in crate::service::handlers) async fn start(
     if let Some(task) = holder {
         return Err(CommandError::Store(AppendError::DuplicateTaskId(task)).into());
     }
-    let existing = match params.conversation_id {
-        Some(id) => Some(existing_in_workspace(service, id, params.workspace.as_deref()).await?),
-        None => None,
-    };
-    check_sandbox(service, params.approvals).await?;
-    let launch = service.launcher.prepare(&params, existing.as_ref()).await?;
     let asked = Asked {
         task: chosen.as_ref().and_then(Chosen::own).unwrap_or_else(|| TaskId(clock::mint().uuid())),
         external_id: chosen.and_then(Chosen::external),
         client_message: client_message.clone(),
         by: caller.by(),
-        imported,
-        existing,
     };
-    let mut folder = service.launcher.own_folder(params.conversation_id);
-    let started = begin(service, params, launch, asked, &mut folder, gone).await;
-    folder.settle().await;
+    let started = match &params.parent_id {
+        Some(_) => beneath::start(service, params, asked, gone).await,
+        None => start_root(service, params, asked, imported, gone).await,
+    };
     match started {
         Ok(started) => Ok(started),
         // Another request may have come first: the same one, sent twice at once.
@@ -82,12 +76,37 @@ pub(in crate::service::handlers) async fn start(
     }
 }
 
-/// What the request and its caller say of a task that is prepared.
+/// What the request and its caller say of any task.
 struct Asked {
     task: TaskId,
     external_id: Option<String>,
     client_message: Option<ClientMessage>,
     by: By,
+}
+
+async fn start_root(
+    service: &Service,
+    params: StartTaskParams,
+    asked: Asked,
+    imported: Vec<Imported>,
+    gone: &CancellationToken,
+) -> Result<StartTaskReply, RequestError> {
+    let existing = match params.conversation_id {
+        Some(id) => Some(existing_in_workspace(service, id, params.workspace.as_deref()).await?),
+        None => None,
+    };
+    check_sandbox(service, params.approvals).await?;
+    let launch = service.launcher.prepare(&params, existing.as_ref()).await?;
+    let mut folder = service.launcher.own_folder(params.conversation_id);
+    let prepared = Prepared { launch, imported, existing };
+    let started = begin(service, params, asked, prepared, &mut folder, gone).await;
+    folder.settle().await;
+    started
+}
+
+/// A root task that is prepared, but for its workspace.
+struct Prepared {
+    launch: Launch,
     imported: Vec<Imported>,
     existing: Option<Conversation>,
 }
@@ -96,13 +115,14 @@ struct Asked {
 async fn begin(
     service: &Service,
     params: StartTaskParams,
-    launch: Launch,
     asked: Asked,
+    prepared: Prepared,
     folder: &mut OwnFolder,
     gone: &CancellationToken,
 ) -> Result<StartTaskReply, RequestError> {
     let conversation_id = folder.conversation();
-    let Asked { task, external_id, client_message, by, imported, existing } = asked;
+    let Asked { task, external_id, client_message, by } = asked;
+    let Prepared { launch, imported, existing } = prepared;
     let has_worktree = params.worktree.is_some();
     let workspace = match (&existing, params.workspace.as_deref(), params.worktree) {
         (Some(conversation), ..) => conversation.workspace.clone(),
@@ -124,9 +144,9 @@ async fn begin(
     let head = launch.in_workspace(&workspace).await?;
     let head = TaskStarted { external_id, client_message, by, files, ..head };
     let recalled = recall::recall(service, conversation_id, existing.as_ref(), &head).await;
-    let setup = if has_worktree { service.sessions.setup(conversation_id, &head).await } else { None };
-    let start = Box::new(Start { task, conversation, head, imported, recalled, setup });
-    folder.begin(start_while_wanted(service, conversation_id, start, gone)).await?;
+    let setup = if has_worktree { service.sessions.setup(&head).await } else { None };
+    let start = Command::Start(Box::new(Start { task, conversation, head, imported, recalled, setup }));
+    folder.begin(start_while_wanted(service, conversation_id, task, start, gone)).await?;
     // It has begun: looking for others delays only this reply, and is only a hint.
     let beside = worktree::beside(service, conversation_id, &workspace).await.unwrap_or_default();
     Ok(StartTaskReply { task_id: task, conversation_id, beside })
@@ -136,11 +156,11 @@ async fn begin(
 async fn start_while_wanted(
     service: &Service,
     conversation: ConversationId,
-    start: Box<Start>,
+    task: TaskId,
+    start: Command,
     gone: &CancellationToken,
 ) -> Result<Applied, CommandError> {
-    let task = start.task;
-    let mut starting = pin!(service.sessions.command(conversation, Command::Start(start)));
+    let mut starting = pin!(service.sessions.command(conversation, start));
     tokio::select! {
         biased;
         () = gone.cancelled() => {

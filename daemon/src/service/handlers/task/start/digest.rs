@@ -39,6 +39,8 @@ struct Payload<'a> {
     task_id: Option<&'a str>,
     files: &'a [String],
     worktree: Option<&'a OwnWorktree>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_id: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -96,6 +98,7 @@ impl<'a> From<&'a StartTaskParams> for Payload<'a> {
             task_id: params.task_id.as_deref(),
             files: &params.files,
             worktree: params.worktree.as_ref(),
+            parent_id: params.parent_id.as_deref(),
         }
     }
 }
@@ -162,7 +165,8 @@ mod tests {
         assert_eq!(digest(&sent), digest(&full()));
         assert_eq!(digest(&sent), digest(&elsewhere));
         let other = StartTaskParams { message: "paint it red".to_owned(), ..sent.clone() };
-        assert_ne!(digest(&sent), digest(&other));
+        let beneath = StartTaskParams { parent_id: Some("1".to_owned()), ..sent.clone() };
+        assert!(digest(&sent) != digest(&other) && digest(&sent) != digest(&beneath));
     }
 
     #[test]

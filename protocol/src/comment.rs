@@ -1,6 +1,6 @@
 //! A person's words to a task that works.
 
-use abide_protocol::{TaskId, method::task::InterveneParams};
+use crate::{TaskId, method::task::InterveneParams};
 
 /// Comments that the daemon takes for commands.
 const COMMANDS: [&str; 3] = ["delete", "modify", "unchanged"];
