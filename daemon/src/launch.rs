@@ -20,12 +20,13 @@ use crate::{
     persona::{Persona, Personas},
     settings::Settings,
 };
-use abide_engine::{control_tools, has_tools, prompt};
+use abide_engine::{control, control_tools, has_tools, prompt};
 use abide_host::{environment::for_tasks, home::Home};
 use abide_protocol::{
     conversation::Conversation,
     environment::Environment,
     limits::MAX_PROMPT,
+    memory::MemoryUse,
     method::task::StartTaskParams,
     record::TaskStarted,
     task::{LimitsRequest, Mode},
@@ -104,7 +105,11 @@ impl Launcher {
         if prompt.len() > MAX_PROMPT {
             return Err(LaunchError::LongPrompt { size: prompt.len() });
         }
-        let tools = self.tools_of(mode, tools, &environment).await?;
+        let mut tools = self.tools_of(mode, tools, &environment).await?;
+        let remembers = conversation.is_none_or(|conversation| conversation.memory == MemoryUse::Normal);
+        if has_tools(mode) && remembers && config.memory.enabled {
+            tools.push(control::remember());
+        }
         let prompts = self.prompts_of(&catalog, mode).await?;
         let (persona, persona_prompt) = persona.map(|persona| (persona.name, persona.prompt)).unzip();
         let head = TaskStarted {

@@ -6,8 +6,8 @@ use crate::{
     inbox::Rule,
     measure::counted,
     record::{
-        InstructionFile, Interruption, ModelErrorKind, Recalled, Record, RecordBody, Restarted, TaskStarted,
-        Trace,
+        InstructionFile, Interruption, ModelErrorKind, Noted, Recalled, Record, RecordBody, Restarted,
+        TaskStarted, Trace,
     },
     task::{EndReason, Limits, Mode, PauseReason, Phase},
 };
@@ -51,6 +51,8 @@ pub enum EventKind {
     Undone(UndoneEvent),
     /// The task was given passages of other conversations.
     Recalled(Recalled),
+    /// The agent has made a note for later tasks; the event's `seq` is its number.
+    Noted(Noted),
 }
 
 /// How much of the oldest context is no longer sent to the model whole.
@@ -173,6 +175,7 @@ impl Event {
         "phase_began",
         "undo_ended",
         "recalled",
+        "noted",
     ];
 
     /// The record as an event, if it is one; no event is a message. Traces of a model's stream are left out:
@@ -278,6 +281,7 @@ impl EventKind {
             }),
             RecordBody::UndoEnded(ended) => Self::Undone(UndoneEvent::from(ended)),
             RecordBody::Recalled(recalled) => Self::Recalled(recalled.clone()),
+            RecordBody::Noted(noted) => Self::Noted(noted.clone()),
             _ => return None,
         })
     }

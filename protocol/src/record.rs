@@ -96,6 +96,8 @@ pub enum RecordBody {
     UndoEnded(UndoEnded),
     ClockMoved(ClockMoved),
     Recalled(Recalled),
+    /// By `remember`.
+    Noted(Noted),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -822,6 +824,13 @@ pub struct ImportedResult {
     pub call_id: CallId,
     pub provider_id: String,
     pub tool: String,
+    pub text: String,
+}
+
+/// An agent's note for later tasks of its workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Noted {
     pub text: String,
 }
 

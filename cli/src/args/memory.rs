@@ -30,9 +30,34 @@ Examples:
         #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=50))]
         limit: u32,
     },
-    /// Never recall what a message says; the message itself stays
+    /// Make a note that each later task of this folder is given
+    #[command(after_help = "\
+Examples:
+  abide memory add The tests need a display
+  abide memory add --everywhere I write British English")]
+    Add {
+        /// At most 500 characters
+        #[arg(required = true, value_name = "TEXT")]
+        text: Vec<String>,
+        /// For the tasks of all workspaces
+        #[arg(long, conflicts_with = "workspace")]
+        everywhere: bool,
+        /// For the tasks of this workspace; absent: of this folder
+        #[arg(long, value_name = "FOLDER")]
+        workspace: Option<PathBuf>,
+    },
+    /// List the notes that tasks of this folder are given
+    Notes {
+        /// Of all workspaces
+        #[arg(long, conflicts_with = "workspace")]
+        all: bool,
+        /// Of this workspace; absent: of this folder
+        #[arg(long, value_name = "FOLDER")]
+        workspace: Option<PathBuf>,
+    },
+    /// Erase a note, or never recall what a message says; the message itself stays
     Forget {
-        /// The number that the search, or a task's row, shows
+        /// The number that the search, the notes, or a task's row, show
         #[arg(value_name = "NUMBER")]
         number: u64,
     },

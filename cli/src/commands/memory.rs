@@ -11,10 +11,10 @@ use abide_client::protocol::{
     Seq,
     memory::MemoryUse,
     method::{
-        ForgetMemory, GetMemory, SearchMemory, UpdateConfig, UpdateConversation,
+        AddNote, ForgetMemory, GetMemory, ListNotes, SearchMemory, UpdateConfig, UpdateConversation,
         config::UpdateConfigParams,
         conversation::UpdateConversationParams,
-        memory::{ForgetMemoryParams, GetMemoryParams, SearchMemoryParams},
+        memory::{AddNoteParams, ForgetMemoryParams, GetMemoryParams, ListNotesParams, SearchMemoryParams},
     },
 };
 use std::path::PathBuf;
@@ -25,6 +25,14 @@ pub(crate) async fn memory(args: MemoryArgs, json: bool) -> Result<Exit, Command
         Some(MemoryCommand::Search { words, all, workspace, limit }) => {
             let workspace = if all { None } else { Some(folder(workspace)?) };
             search(SearchMemoryParams { query: words.join(" "), workspace, limit: Some(limit) }, json).await
+        }
+        Some(MemoryCommand::Add { text, everywhere, workspace }) => {
+            let workspace = if everywhere { None } else { Some(folder(workspace)?) };
+            add(AddNoteParams { text: text.join(" "), workspace }, json).await
+        }
+        Some(MemoryCommand::Notes { all, workspace }) => {
+            let workspace = if all { None } else { Some(folder(workspace)?) };
+            notes(ListNotesParams { workspace }, json).await
         }
         Some(MemoryCommand::Forget { number }) => forget(Seq(number), json).await,
         Some(MemoryCommand::On { conversation: None }) => enable(true, json).await,
@@ -59,6 +67,26 @@ async fn search(params: SearchMemoryParams, json: bool) -> Result<Exit, CommandE
         json::document(&reply)?;
     } else {
         screen::print(&recalled::found(&reply.snippets))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn add(params: AddNoteParams, json: bool) -> Result<Exit, CommandError> {
+    let reply = Daemon::started().await?.call::<AddNote>(params).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&format!("{}\n", recalled::noted(reply.note.seq, &reply.note.text)))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn notes(params: ListNotesParams, json: bool) -> Result<Exit, CommandError> {
+    let reply = Daemon::started().await?.call::<ListNotes>(params).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&recalled::notes(&reply.notes))?;
     }
     Ok(Exit::Done)
 }

@@ -78,6 +78,8 @@ fn all_optional_parameters_may_be_absent_together() {
         ("memory", "null"),
         ("searchMemory", r#"{"query":"a"}"#),
         ("forgetMemory", r#"{"seq":1}"#),
+        ("addNote", r#"{"text":"a"}"#),
+        ("listNotes", "null"),
         ("subscribe", r#"{"scope":"overview"}"#),
         ("unsubscribe", r#"{"subscriptionId":1}"#),
         ("listModels", "null"),

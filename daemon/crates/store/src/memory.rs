@@ -11,6 +11,7 @@ mod chunk;
 mod index;
 mod query;
 mod redact;
+mod said;
 mod split;
 
 pub(crate) use blank::{blank, blank_gone, drop_sources, note_sources};
@@ -20,6 +21,7 @@ pub(crate) use index::{
     remove_record,
 };
 pub(crate) use query::to_match;
+pub(crate) use said::said_at;
 
 use abide_protocol::{ConversationId, Seq};
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! The kinds of work for the writer, one file for each.
 
+mod add_note;
 mod add_rule;
 mod append;
 mod delete;
@@ -13,6 +14,7 @@ mod rebuild;
 mod rebuild_rules;
 mod repair;
 
+pub(crate) use add_note::AddNote;
 pub(crate) use add_rule::AddRule;
 pub(crate) use append::Append;
 pub(crate) use delete::Delete;

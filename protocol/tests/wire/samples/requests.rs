@@ -19,7 +19,7 @@ use abide_protocol::{
             AddTokenParams, ListTokensParams, RevokeTokenParams, ServeHttpParams, StopHttpParams, TokenAccess,
         },
         inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
-        memory::{ForgetMemoryParams, GetMemoryParams, SearchMemoryParams},
+        memory::{AddNoteParams, ForgetMemoryParams, GetMemoryParams, ListNotesParams, SearchMemoryParams},
         rule::{AddRuleParams, ForgetRuleParams, ListRulesParams, TestRuleParams},
         search::SearchParams,
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
@@ -224,6 +224,11 @@ fn conversations() -> Vec<Request> {
             limit: Some(5),
         }),
         Request::ForgetMemory(ForgetMemoryParams { seq: Seq(77) }),
+        Request::AddNote(AddNoteParams {
+            text: "Tests need a display.".to_owned(),
+            workspace: text("/home/me/project"),
+        }),
+        Request::ListNotes(ListNotesParams { workspace: text("/home/me/project") }),
     ]
 }
 

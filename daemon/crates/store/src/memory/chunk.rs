@@ -24,6 +24,9 @@ pub(super) const KINDS: &[&str] = &[
     "call_finished",
     "task_started",
     "task_ended",
+    "noted",
+    // A person's.
+    "note_added",
 ];
 
 /// The most characters of what a message answers.
@@ -115,6 +118,11 @@ pub(super) fn chunks(body: &RecordBody, needed: Option<&RecordBody>) -> Vec<Chun
         }
         (RecordBody::TaskStarted(head), _) if head.parent_id.is_some() => {
             (Source::SubTask, String::new(), format!("{}\n{}", head.title, head.original_prompt))
+        }
+        // However few words it has, it says something.
+        (RecordBody::Noted(noted), _) => {
+            let (before, text) = (String::new(), noted.text.trim().to_owned());
+            return vec![Chunk { source: Source::Note, before, text }];
         }
         _ => return Vec::new(),
     };

@@ -4,6 +4,7 @@ use super::{
     Chunk,
     chunk::{self, FORM, Needed},
     chunk_id,
+    said::said,
 };
 use crate::{
     column::{Word, seq, seq_to_sql},
@@ -55,7 +56,7 @@ pub(crate) fn each_chunked(
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([seq_to_sql(after), seq_to_sql(to)])?;
     while let Some(row) = rows.next()? {
-        let goes_on = match record(row) {
+        let goes_on = match said(row) {
             Ok(record) => see(record)?,
             Err(ReadError::Record { .. }) => true,
             Err(error) => return Err(error.into()),

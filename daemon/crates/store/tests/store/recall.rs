@@ -144,13 +144,13 @@ async fn a_record_and_a_text_are_recalled_once_and_the_newest_summary_always() {
     let mut found = seqs(&store, here(&["needle"])).await;
     found.sort_unstable();
     assert_eq!(found, [2, 5, 6, 7], "the newer one of two equal texts");
-    let with_newest = |texts| RecallQuery { with_newest: true, ..here(texts) };
-    let snippets = recalled(&store, with_newest(&["needle"])).await;
+    let at_start = |texts| RecallQuery { at_start: true, ..here(texts) };
+    let snippets = recalled(&store, at_start(&["needle"])).await;
     let newest = snippets.iter().find(|snippet| snippet.seq.0 == 7).unwrap();
     assert!(newest.why().ends_with(", last here"), "{}", newest.why());
-    let snippets = recalled(&store, with_newest(&["unheard of"])).await;
+    let snippets = recalled(&store, at_start(&["unheard of"])).await;
     assert_eq!((snippets.len(), snippets[0].why().as_str()), (1, "last here"));
-    let few = RecallQuery { limit: 1, ..with_newest(&["hay"]) };
+    let few = RecallQuery { limit: 1, ..at_start(&["hay"]) };
     assert_eq!(seqs(&store, few).await.len(), 2);
 }
 

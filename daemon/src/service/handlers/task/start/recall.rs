@@ -63,7 +63,7 @@ async fn find(
         workspace: Some(&head.workspace),
         except: Some(conversation),
         limit: MOST,
-        with_newest: true,
+        at_start: true,
     };
     service.store.recall(query).await
 }
