@@ -18,6 +18,7 @@ use crate::{
     catalog::Catalog,
     config::{TemplateConfig, prompts},
     persona::{Persona, Personas},
+    recall,
     settings::Settings,
 };
 use abide_engine::{control, control_tools, has_tools, prompt};
@@ -26,7 +27,7 @@ use abide_protocol::{
     conversation::Conversation,
     environment::Environment,
     limits::MAX_PROMPT,
-    memory::MemoryUse,
+    memory::RECALL,
     method::task::StartTaskParams,
     record::TaskStarted,
     task::{LimitsRequest, Mode},
@@ -106,8 +107,9 @@ impl Launcher {
             return Err(LaunchError::LongPrompt { size: prompt.len() });
         }
         let mut tools = self.tools_of(mode, tools, &environment).await?;
-        let remembers = conversation.is_none_or(|conversation| conversation.memory == MemoryUse::Normal);
-        if has_tools(mode) && remembers && config.memory.enabled {
+        if !recall::is_open(config, conversation) {
+            tools.retain(|tool| tool.name != RECALL);
+        } else if has_tools(mode) {
             tools.push(control::remember());
         }
         let prompts = self.prompts_of(&catalog, mode).await?;

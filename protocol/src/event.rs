@@ -63,6 +63,8 @@ pub struct CompactedEvent {
     pub outputs: u64,
     /// Steps, each replaced by a line about it.
     pub steps: u64,
+    /// What was recalled is left out.
+    pub recalled: bool,
 }
 
 impl CompactedEvent {
@@ -71,7 +73,8 @@ impl CompactedEvent {
     pub fn words(&self) -> String {
         let outputs = (self.outputs > 0).then(|| counted(self.outputs, "old tool output") + " left out");
         let steps = (self.steps > 0).then(|| counted(self.steps, "old step") + " shortened");
-        let what: Vec<String> = [outputs, steps].into_iter().flatten().collect();
+        let recalled = self.recalled.then(|| "what was recalled left out".to_owned());
+        let what: Vec<String> = [recalled, outputs, steps].into_iter().flatten().collect();
         format!("the context grew long: {} from here on", what.join(", "))
     }
 }
@@ -262,6 +265,7 @@ impl EventKind {
             RecordBody::Compacted(compacted) => Self::Compacted(CompactedEvent {
                 outputs: compacted.elided.len() as u64,
                 steps: compacted.steps.len() as u64,
+                recalled: compacted.recalled,
             }),
             RecordBody::RuleRemembered(remembered) => Self::RuleRemembered(RuleEvent {
                 rule: remembered.rule.clone(),

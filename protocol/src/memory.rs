@@ -4,6 +4,9 @@ use crate::{ConversationId, Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
+/// The tool that searches the memory.
+pub const RECALL: &str = "recall";
+
 /// How a conversation takes part in the memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

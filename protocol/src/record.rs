@@ -692,6 +692,9 @@ pub struct Compacted {
     pub elided: Vec<CallId>,
     /// Whole steps that are replaced by a line about each, the oldest first.
     pub steps: Vec<CompactedStep>,
+    /// All that was recalled is replaced by a short note.
+    #[serde(default)]
+    pub recalled: bool,
 }
 
 /// What is left of a step in the transcript.
@@ -834,7 +837,7 @@ pub struct Noted {
     pub text: String,
 }
 
-/// Passages of other conversations that a task is given before its first request.
+/// Passages of other conversations that a task is given before its first request, or by a call of `recall`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recalled {

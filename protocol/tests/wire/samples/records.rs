@@ -227,6 +227,7 @@ fn model() -> Vec<(&'static str, Body)> {
             Body::Compacted(Compacted {
                 elided: vec![id(0x40), id(0x41)],
                 steps: vec![CompactedStep { step: 2, text: "Step 2: three files are read.".to_owned() }],
+                recalled: true,
             }),
         ),
     ]

@@ -260,7 +260,7 @@ pub(crate) fn events() -> Vec<Event> {
         EventKind::Paused(PauseReason::CrashLoop),
         EventKind::Resumed(PauseReason::Budget),
         EventKind::LimitsRaised(limits()),
-        EventKind::Compacted(CompactedEvent { outputs: 4, steps: 2 }),
+        EventKind::Compacted(CompactedEvent { outputs: 4, steps: 2, recalled: true }),
         EventKind::RuleRemembered(RuleEvent { rule: rule(), allow: true, text: None }),
         EventKind::Restarted,
         EventKind::TaskEnded(EndedEvent {

@@ -3,7 +3,7 @@
 use super::{redact::redact, split::split};
 use abide_protocol::{
     CallId, QuestionId,
-    memory::Source,
+    memory::{RECALL, Source},
     message::CallOutcome,
     record::{Intervener, RecordBody},
     transcript::EffectClass,
@@ -110,8 +110,10 @@ pub(super) fn chunks(body: &RecordBody, needed: Option<&RecordBody>) -> Vec<Chun
             (Source::Answer, String::new(), answer.unwrap_or_default())
         }
         (RecordBody::CallFinished(finished), Some(RecordBody::CallAssessed(call)))
-            // What a control call says is in a record of its own.
-            if finished.outcome == CallOutcome::Done && call.effect != EffectClass::Control =>
+            // What a control call says is in a record of its own. What is recalled is not recalled again.
+            if finished.outcome == CallOutcome::Done
+                && call.effect != EffectClass::Control
+                && call.tool != RECALL =>
         {
             let said = format!("{}\n{}", call.summary, ends(&finished.result.text()));
             (Source::Call, String::new(), redact(&said))

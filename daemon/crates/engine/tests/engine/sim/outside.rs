@@ -16,6 +16,7 @@ use abide_engine::{
 use abide_protocol::{
     CallId, RecordId, TaskId,
     checkpoint::{CheckpointState, SavedTree, TakenCheckpoint, UndoResult, UndoneFiles},
+    memory::RECALL,
     message::CallOutcome,
     record::{CallAssessed, Intervened, NewRecord, RecordBody},
     task::EndReason,
@@ -332,6 +333,17 @@ impl Life {
             (true, true) => ToolResult::failure(format!("{RAN}, and broke.")),
             (false, _) => ToolResult::failure("It could not."),
         };
+        let is_recall = self
+            .disk
+            .published
+            .task(task)
+            .and_then(|task| task.call(call))
+            .is_some_and(|c| c.block.tool == RECALL);
+        if is_recall {
+            let recalled = if acted { self.recalled() } else { None };
+            self.outcome(effect, Input::Recalled { task, call, attempt, recalled, duration_ms: 3 });
+            return;
+        }
         let (outcome, duration_ms) = (CallOutcome::Done, 3);
         let read_results = self.results_read(task, call);
         let ended = Input::CallFinished { task, call, attempt, outcome, result, duration_ms, read_results };
@@ -555,7 +567,7 @@ impl Outside {
             assert!(!result.text.contains(RAN), "the result of a call that never ran: {result:?}");
             return;
         };
-        if result.text == ELIDED {
+        if result.text == ELIDED || result.tool == RECALL {
             return;
         }
         let acted = self.acted.get(&result.call_id);
