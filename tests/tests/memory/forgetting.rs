@@ -12,7 +12,7 @@ use abide_tests::{
 };
 use std::{fs, path::Path};
 
-pub const SECRET: &str = "chartreuse-5433";
+pub(super) const SECRET: &str = "chartreuse-5433";
 
 async fn world() -> World {
     let model = ModelServer::start().await;
@@ -21,7 +21,7 @@ async fn world() -> World {
 }
 
 /// The files of the database that hold this secret.
-pub fn files_with_it(folder: &Path, secret: &str) -> Vec<String> {
+pub(super) fn files_with_it(folder: &Path, secret: &str) -> Vec<String> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).expect("the data folder") {
         let path = entry.expect("an entry").path();

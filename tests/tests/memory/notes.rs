@@ -6,7 +6,7 @@ use abide_client::protocol::{
     memory::{MemoryUse, Note},
     method::{
         self,
-        conversation::UpdateConversationParams,
+        conversation::{CreateConversationParams, UpdateConversationParams},
         memory::ListNotesParams,
         task::{GetTaskParams, StartTaskParams, StartTaskReply},
     },
@@ -115,15 +115,17 @@ async fn a_task_searches_the_memory_itself_where_it_may() {
 
     // It is not offered where the memory is not in use.
     for (key, memory) in [("private", MemoryUse::Private), ("off", MemoryUse::NoRecall)] {
+        let params = CreateConversationParams { workspace: Some(workspace.clone()), ..Default::default() };
+        let created = world.client.call::<method::CreateConversation>(params).await.expect("a conversation");
+        let id = created.conversation.id;
         let params = UpdateConversationParams {
-            conversation_id: second.conversation_id.to_string(),
+            conversation_id: id.to_string(),
             memory: Some(memory),
             ..UpdateConversationParams::default()
         };
         world.client.call::<method::UpdateConversation>(params).await.expect("the change");
-        world.model.script(key, searches());
-        let conversation_id = Some(second.conversation_id);
-        let params = StartTaskParams { conversation_id, workspace: None, ..world.task(key) };
+        world.model.script(key, [Turn::done("Done.")]);
+        let params = StartTaskParams { conversation_id: Some(id), workspace: None, ..world.task(key) };
         world.wait_end(world.begin(params).await).await;
         let offered = world.model.last_request(key).expect("a request").body["tools"].to_string();
         for tool in ["recall", "remember"] {
