@@ -1,4 +1,4 @@
-use super::word::word;
+use super::{duration, word::word};
 use crate::complete::Kind;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -60,6 +60,23 @@ Examples:
         /// The number that the search, the notes, or a task's row, show
         #[arg(value_name = "NUMBER")]
         number: u64,
+    },
+    /// Never recall old passages; the messages themselves, and notes, stay
+    #[command(after_help = "\
+Examples:
+  abide memory prune --words --older-than 365d
+  abide memory prune --words --keep 10000")]
+    #[group(id = "which", required = true, args = ["older_than", "keep"])]
+    Prune {
+        /// Those found by their words, which are all
+        #[arg(long, required = true)]
+        words: bool,
+        /// What was said longer ago, as 90d
+        #[arg(long, value_name = "DURATION", value_parser = duration::seconds)]
+        older_than: Option<u64>,
+        /// All but about so many of the newest
+        #[arg(long, value_name = "N")]
+        keep: Option<u64>,
     },
     /// Let tasks recall
     On {

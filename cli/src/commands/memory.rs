@@ -4,17 +4,21 @@ use crate::{
     error::CommandError,
     exit::Exit,
     kind,
-    output::{json, recalled, screen},
+    output::{json, measure::counted, recalled, screen},
     request::{absolute, current_folder},
 };
 use abide_client::protocol::{
     Seq,
     memory::MemoryUse,
     method::{
-        AddNote, ForgetMemory, GetMemory, ListNotes, SearchMemory, UpdateConfig, UpdateConversation,
+        AddNote, ForgetMemory, GetMemory, ListNotes, PruneMemory, SearchMemory, UpdateConfig,
+        UpdateConversation,
         config::UpdateConfigParams,
         conversation::UpdateConversationParams,
-        memory::{AddNoteParams, ForgetMemoryParams, GetMemoryParams, ListNotesParams, SearchMemoryParams},
+        memory::{
+            AddNoteParams, ForgetMemoryParams, GetMemoryParams, ListNotesParams, PruneMemoryParams,
+            SearchMemoryParams,
+        },
     },
 };
 use std::path::PathBuf;
@@ -35,6 +39,9 @@ pub(crate) async fn memory(args: MemoryArgs, json: bool) -> Result<Exit, Command
             notes(ListNotesParams { workspace }, json).await
         }
         Some(MemoryCommand::Forget { number }) => forget(Seq(number), json).await,
+        Some(MemoryCommand::Prune { words: _, older_than, keep }) => {
+            prune(PruneMemoryParams { older_than_secs: older_than, keep }, json).await
+        }
         Some(MemoryCommand::On { conversation: None }) => enable(true, json).await,
         Some(MemoryCommand::Off { conversation: None }) => enable(false, json).await,
         Some(MemoryCommand::On { conversation: Some(id) }) => set(id, MemoryUse::Normal, json).await,
@@ -97,6 +104,16 @@ async fn forget(seq: Seq, json: bool) -> Result<Exit, CommandError> {
         json::document(&reply)?;
     } else {
         screen::print(&format!("Forgotten: {} is recalled no more.\n", seq.0))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn prune(params: PruneMemoryParams, json: bool) -> Result<Exit, CommandError> {
+    let reply = Daemon::started().await?.call::<PruneMemory>(params).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&format!("{} recalled no more.\n", counted(reply.passages, "passage")))?;
     }
     Ok(Exit::Done)
 }

@@ -90,3 +90,20 @@ pub struct ListNotesReply {
     /// The newest first.
     pub notes: Vec<Note>,
 }
+
+/// One of the two is given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PruneMemoryParams {
+    /// What was said longer ago goes.
+    pub older_than_secs: Option<u64>,
+    /// About so many of the newest passages stay.
+    pub keep: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PruneMemoryReply {
+    /// The passages that are gone.
+    pub passages: u64,
+}

@@ -117,7 +117,7 @@ fn decode_reply(like: &Reply, body: &ReplyBody) -> Reply {
         DeleteConversation MarkRead Focus Search Subscribe Unsubscribe ListModels Status Shutdown UpdateDaemon SetKey
         ListRules ForgetRule AddRule TestRule CheckModel CheckProvider GetConfig UpdateConfig ListPersonas ListTools ListTemplates
         GetUsage ServeHttp StopHttp AddToken ListTokens RevokeToken GetMemory SearchMemory ForgetMemory
-        AddNote ListNotes)
+        AddNote ListNotes PruneMemory)
 }
 
 #[test]

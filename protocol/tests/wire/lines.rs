@@ -80,6 +80,7 @@ fn all_optional_parameters_may_be_absent_together() {
         ("forgetMemory", r#"{"seq":1}"#),
         ("addNote", r#"{"text":"a"}"#),
         ("listNotes", "null"),
+        ("pruneMemory", "null"),
         ("subscribe", r#"{"scope":"overview"}"#),
         ("unsubscribe", r#"{"subscriptionId":1}"#),
         ("listModels", "null"),

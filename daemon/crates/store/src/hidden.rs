@@ -32,6 +32,7 @@ pub(crate) enum HiddenBody {
     RuleRemoved(RuleRemoved),
     MemoryForgotten(MemoryForgotten),
     NoteAdded(NoteAdded),
+    MemoryPruned(MemoryPruned),
 }
 
 /// A decision on a call is remembered, in place of an earlier decision on the same call.
@@ -75,6 +76,14 @@ pub(crate) struct NoteAdded {
     pub(crate) text: String,
     /// Absent: it is for all workspaces.
     pub(crate) workspace: Option<String>,
+    pub(crate) by: By,
+}
+
+/// What records up to this one say is recalled no more, except for notes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MemoryPruned {
+    pub(crate) to: Seq,
     pub(crate) by: By,
 }
 

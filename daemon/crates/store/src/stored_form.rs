@@ -97,6 +97,7 @@ kinds!(HiddenBody {
     RuleRemoved "rule_removed" 1,
     MemoryForgotten "memory_forgotten" 1,
     NoteAdded "note_added" 1,
+    MemoryPruned "memory_pruned" 1,
 });
 
 impl Stored {

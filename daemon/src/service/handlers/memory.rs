@@ -4,15 +4,15 @@ use crate::{
     service::{Caller, Service},
 };
 use abide_protocol::{
-    Error, ErrorKind,
+    Error, ErrorKind, Timestamp,
     limits::MAX_NOTE,
     memory::{Note, RecallWay},
     method::memory::{
         AddNoteParams, AddNoteReply, ForgetMemoryParams, ForgetMemoryReply, ListNotesParams, ListNotesReply,
-        MemoryReply, SearchMemoryParams, SearchMemoryReply,
+        MemoryReply, PruneMemoryParams, PruneMemoryReply, SearchMemoryParams, SearchMemoryReply,
     },
 };
-use abide_store::{Forgotten, MemorySize, RecallQuery};
+use abide_store::{Forgotten, MemorySize, Prune, RecallQuery};
 
 /// The longest query, in bytes.
 const MAX_QUERY: usize = 4096;
@@ -85,4 +85,25 @@ pub(super) async fn notes(
     params: ListNotesParams,
 ) -> Result<ListNotesReply, RequestError> {
     Ok(ListNotesReply { notes: service.store.notes(params.workspace.as_deref()).await? })
+}
+
+pub(super) async fn prune(
+    service: &Service,
+    caller: &Caller,
+    params: PruneMemoryParams,
+) -> Result<PruneMemoryReply, RequestError> {
+    let now = clock::now();
+    let prune = match (params.older_than_secs, params.keep) {
+        (Some(secs), None) => {
+            let ago = i64::try_from(secs.saturating_mul(1000)).unwrap_or(i64::MAX);
+            Prune::Before(Timestamp(now.0.saturating_sub(ago)))
+        }
+        (None, Some(kept)) => Prune::AllBut(kept),
+        _ => {
+            let words = "either `olderThanSecs` or `keep` says which passages go";
+            return Err(Error::new(ErrorKind::InvalidParams, words).into());
+        }
+    };
+    let pruned = service.store.prune_memory(prune, caller.by(), now, clock::mint().record_id());
+    Ok(PruneMemoryReply { passages: pruned.await? })
 }

@@ -22,7 +22,9 @@ use abide_protocol::{
             TokenAccess, TokenInfo,
         },
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
-        memory::{AddNoteReply, ForgetMemoryReply, ListNotesReply, MemoryReply, SearchMemoryReply},
+        memory::{
+            AddNoteReply, ForgetMemoryReply, ListNotesReply, MemoryReply, PruneMemoryReply, SearchMemoryReply,
+        },
         rule::{
             AddRuleReply, ForgetRuleReply, ListRulesReply, PolicyRule, RememberedRule, RuleOrigin,
             TestRuleReply,
@@ -212,6 +214,7 @@ fn conversations() -> Vec<Reply> {
         Reply::ForgetMemory(ForgetMemoryReply { passages: 2 }),
         Reply::AddNote(AddNoteReply { note: note() }),
         Reply::ListNotes(ListNotesReply { notes: vec![note()] }),
+        Reply::PruneMemory(PruneMemoryReply { passages: 3 }),
     ]
 }
 

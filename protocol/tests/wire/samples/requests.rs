@@ -19,7 +19,10 @@ use abide_protocol::{
             AddTokenParams, ListTokensParams, RevokeTokenParams, ServeHttpParams, StopHttpParams, TokenAccess,
         },
         inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
-        memory::{AddNoteParams, ForgetMemoryParams, GetMemoryParams, ListNotesParams, SearchMemoryParams},
+        memory::{
+            AddNoteParams, ForgetMemoryParams, GetMemoryParams, ListNotesParams, PruneMemoryParams,
+            SearchMemoryParams,
+        },
         rule::{AddRuleParams, ForgetRuleParams, ListRulesParams, TestRuleParams},
         search::SearchParams,
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
@@ -229,6 +232,7 @@ fn conversations() -> Vec<Request> {
             workspace: text("/home/me/project"),
         }),
         Request::ListNotes(ListNotesParams { workspace: text("/home/me/project") }),
+        Request::PruneMemory(PruneMemoryParams { older_than_secs: Some(86_400), keep: Some(9) }),
     ]
 }
 

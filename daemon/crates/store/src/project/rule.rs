@@ -28,8 +28,8 @@ pub(crate) fn hidden(connection: &Connection, seq: Seq, body: &HiddenBody) -> Re
                 .prepare_cached("INSERT OR IGNORE INTO forgotten (seq) VALUES (?1)")?
                 .execute([seq_to_sql(*seq)])?;
         }
-        // Its words are indexed as those of other records.
-        HiddenBody::NoteAdded(_) => {}
+        // The memory's index reads these records themselves.
+        HiddenBody::NoteAdded(_) | HiddenBody::MemoryPruned(_) => {}
         HiddenBody::RuleRemoved(RuleRemoved { rule, by: _ }) => {
             connection.prepare_cached("DELETE FROM rules WHERE digest = ?1")?.execute([rule])?;
         }

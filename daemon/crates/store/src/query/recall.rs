@@ -5,12 +5,14 @@ use crate::{
     column::{count, seq_to_sql},
     error::{ReadError, WriteError},
     hidden::HIDDEN,
-    memory, work,
+    memory,
+    work::{self, Prune},
     writer::Lane,
 };
 use abide_protocol::{
-    ConversationId, Seq,
+    ConversationId, RecordId, Seq, Timestamp,
     memory::{Note, Reason, Snippet},
+    record::By,
 };
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter, types::Value};
 
@@ -263,6 +265,26 @@ impl Store {
             Ok(notes)
         })
         .await
+    }
+
+    /// Takes old passages out of the memory, by a record with the given id, and fills the index again without
+    /// them. Returns how many are gone. Records, and notes, stay.
+    ///
+    /// # Errors
+    /// The database cannot be read or written.
+    pub async fn prune_memory(
+        &self,
+        prune: Prune,
+        by: By,
+        now: Timestamp,
+        id: RecordId,
+    ) -> Result<u64, ReadError> {
+        self.update_memory().await?;
+        let work = |answer| work::PruneMemory::new(prune, by, now, id, answer);
+        let gone =
+            self.queue.run(Lane::Ordinary, work).await.map_err(WriteError::from).map_err(ReadError::Index)?;
+        self.update_memory().await?;
+        Ok(gone)
     }
 
     /// How much can be recalled.

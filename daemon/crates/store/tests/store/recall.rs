@@ -7,7 +7,7 @@ use abide_protocol::{
     record::{By, ConversationCreated, ConversationUpdated, Noted, Recalled, RecordBody, TaskEnded, Via},
     task::EndReason,
 };
-use abide_store::{Deleted, Forgotten, HistorySnapshot, Integrity, RecallQuery, Store};
+use abide_store::{Deleted, Forgotten, HistorySnapshot, Integrity, Prune, RecallQuery, Store};
 
 fn here(texts: &'static [&'static str]) -> RecallQuery<'static> {
     RecallQuery { texts, workspace: Some("/w"), limit: 10, ..RecallQuery::default() }
@@ -382,4 +382,29 @@ async fn a_persons_note_is_erased_by_forgetting_it_and_an_agents_goes_with_its_c
     assert_eq!(store.notes(None).await.unwrap(), []);
     assert_eq!(store.check().await.unwrap(), Integrity::Sound);
     assert_eq!(store.replace_rules().await, Ok(false));
+}
+
+#[tokio::test]
+async fn old_passages_are_pruned_and_stay_so_and_records_and_notes_stay() {
+    for prune in [Prune::AllBut(1), Prune::Before(Timestamp(4))] {
+        let home = Home::new();
+        let store = home.open();
+        let id = begin(&store, 1, 1).await;
+        let note = RecordBody::Noted(Noted { text: "a needle".to_owned() });
+        say(&store, id, 2, &[note, user("a needle of steel"), user("a needle of gold")]).await;
+        let before = seqs(&store, here(&["needle"])).await.len();
+        let gone = async |n| store.prune_memory(prune, somebody(), Timestamp(99), RecordId(uuid(1, n))).await;
+        assert_eq!((before, gone(1).await.unwrap(), gone(2).await.unwrap()), (3, 1, 0), "{prune:?}");
+        let left = async || {
+            let mut texts: Vec<String> =
+                recalled(&store, here(&["needle"])).await.into_iter().map(|snippet| snippet.text).collect();
+            texts.sort_unstable();
+            texts
+        };
+        assert_eq!(left().await, ["a needle", "a needle of gold"]);
+        let older = "UPDATE memory_progress SET form = 0";
+        rusqlite::Connection::open(home.path()).unwrap().execute(older, []).unwrap();
+        assert_eq!(left().await, ["a needle", "a needle of gold"], "an index that is made anew has no more");
+        assert_eq!(store.conversation_records(id).await.unwrap().len(), 4);
+    }
 }
