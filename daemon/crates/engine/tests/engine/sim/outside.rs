@@ -495,7 +495,9 @@ fn is_kept(was: &Entry, is: &Entry) -> bool {
                     && was.ok == is.ok
                     && is.text == ELIDED
         });
-    was == is || elided
+    let recalled = matches!((was, is), (Entry::Note(was), Entry::Note(is))
+        if was.starts_with("<recalled>") && is.starts_with("[What was recalled was left out"));
+    was == is || elided || recalled
 }
 
 /// What is left of a step in a transcript.
@@ -525,8 +527,8 @@ impl Outside {
         *self = Self { last: self.last, ..Self::default() };
     }
 
-    /// Checks that each request extends the one before; only outputs may be elided, and old steps be replaced
-    /// by lines.
+    /// Checks that each request extends the one before; only outputs and what was recalled may be elided, and old
+    /// steps be replaced by lines.
     fn check_extends_previous(&self, task: &Task, entries: &[Entry]) {
         let own = transcript_of(task);
         if own.is_some() {
