@@ -94,13 +94,14 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Folds that the clock has moved. If it shows a time before the newest record, it was also set back
-    /// while no daemon ran. Returns the record.
+    /// Folds that the clock has moved: since the daemon began, and before if the daemon began at a time before
+    /// the newest record. Returns the record.
     fn clock_moved_before_load(&mut self, mint: &mut Mint) -> Option<NewRecord> {
         let mut moved = mint.clock().since(self.clock);
         let passed = mint.at().0.saturating_sub(self.history.newest.0);
-        if passed <= -NOTICEABLE {
-            moved.set_by_ms = moved.set_by_ms.min(passed.saturating_sub_unsigned(moved.slept_ms));
+        let passed_before = passed.saturating_sub(moved.set_by_ms).saturating_sub_unsigned(moved.slept_ms);
+        if passed_before <= -NOTICEABLE {
+            moved.set_by_ms = moved.set_by_ms.saturating_add(passed_before);
         }
         self.clock_moved_by(moved, mint)
     }

@@ -259,7 +259,7 @@ fn a_clock_that_was_set_before_and_after_the_daemon_began_is_recorded_as_one_mov
     const HOUR: i64 = 3_600_000;
     let w = World::started();
     for (before, after) in
-        [(-24, 0), (0, -24), (-24, -1), (-24, 1), (0, 1)].map(|(a, b)| (a * HOUR, b * HOUR))
+        [(-24, 0), (0, -24), (-24, -1), (-24, 1), (-24, 48), (0, 1)].map(|(a, b)| (a * HOUR, b * HOUR))
     {
         let mut actor = Actor::new(100, Predecessor::default());
         let moved = ClockMoved { slept_ms: 0, set_by_ms: after };
