@@ -19,6 +19,10 @@ mod home {
     mod secrets;
     mod settings;
 }
+mod memory {
+    mod forgetting;
+    mod recall;
+}
 mod lifecycle {
     mod delete;
     mod named_socket;

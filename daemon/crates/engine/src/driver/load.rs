@@ -45,7 +45,19 @@ impl<H: Host> Driver<H> {
     /// Attempts that the loaded records list as running do not run. Calls among them are inspected before the
     /// recovery.
     pub(super) fn loaded(&mut self, history: History, tail: Tail, mint: &mut Mint) {
-        let State::Loading(reason) = mem::replace(&mut self.state, State::Ready) else { return };
+        let reason = match mem::replace(&mut self.state, State::Ready) {
+            State::Loading(reason) => reason,
+            // All else is as it was: the records are the same, but for the words that were taken out.
+            State::Rereading => {
+                self.history = history;
+                self.tail = tail;
+                return;
+            }
+            other => {
+                self.state = other;
+                return;
+            }
+        };
         self.history = history;
         let unsure = self.unsure.take();
         if let Some((_, moved)) = unsure.filter(|_| self.history.clock_moved != unsure) {
@@ -82,7 +94,7 @@ impl<H: Host> Driver<H> {
     }
 
     pub(super) fn load_failed(&mut self, error: H::Error) {
-        if matches!(self.state, State::Loading(_)) {
+        if matches!(self.state, State::Loading(_) | State::Rereading) {
             self.unreadable(error);
         }
     }

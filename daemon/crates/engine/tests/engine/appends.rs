@@ -315,7 +315,14 @@ fn only_urgent_commands_join_an_append_that_waits_for_room() {
 #[test]
 fn what_begins_work_takes_the_bounded_lane_and_all_else_the_urgent_one() {
     let task = TaskId(Uuid::from_u128(1));
-    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new(), setup: None };
+    let start = Start {
+        task,
+        conversation: Some(facts()),
+        head: head(),
+        imported: Vec::new(),
+        recalled: None,
+        setup: None,
+    };
     let lane = |command| Message::<Numbered>::Command { command, reply: 1 }.lane();
     assert_eq!(lane(Command::Start(Box::new(start))), Lane::Command);
     assert_eq!(lane(Command::Stop { task }), Lane::Urgent);

@@ -13,7 +13,10 @@ use abide_protocol::{
     task::{EndReason, Limits, Mode, PauseReason},
     transcript::{CallBlock, EffectClass, Entry},
 };
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    mem,
+};
 
 /// The most pure calls that run in parallel.
 const SIDE_BY_SIDE: usize = 8;
@@ -32,6 +35,8 @@ pub(super) struct Run {
     phases: Phases,
     /// It has begun a model call.
     has_asked: bool,
+    /// It was given what other conversations said.
+    has_recalled: bool,
     /// The running attempt of a model call.
     request: Option<(RecordId, u32)>,
     /// A failed attempt, and when the next one may start.
@@ -157,6 +162,10 @@ impl Run {
             RecordBody::Imported(imported) => {
                 assert!(!self.has_asked, "an earlier conversation comes before the first request");
                 self.replies += usize::from(matches!(imported, Imported::Assistant(_)));
+            }
+            RecordBody::Recalled(_) => {
+                assert!(!self.has_asked, "what is recalled comes before the first request");
+                assert!(!mem::replace(&mut self.has_recalled, true), "a task recalls once");
             }
             RecordBody::Compacted(compacted) => {
                 for shortened in &compacted.steps {
