@@ -104,6 +104,7 @@ mod web {
     pub(crate) mod open;
     mod page;
     mod socket;
+    mod sub_task;
 }
 mod load {
     mod waiting;
