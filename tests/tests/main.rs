@@ -103,6 +103,7 @@ mod web {
     mod hostile;
     pub(crate) mod open;
     mod page;
+    mod peers;
     mod socket;
     mod sub_task;
 }
