@@ -104,6 +104,7 @@ mod web {
     pub(crate) mod open;
     mod page;
     mod peers;
+    mod quiet;
     mod socket;
     mod sub_task;
 }
