@@ -107,7 +107,10 @@ mod web {
     mod hostile;
     pub(crate) mod open;
     mod page;
+    mod peers;
+    mod quiet;
     mod socket;
+    mod sub_task;
 }
 mod load {
     mod waiting;
