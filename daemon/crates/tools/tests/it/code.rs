@@ -144,7 +144,7 @@ fn a_bad_argument_is_denied_with_its_name() {
         (json!({"action": "list", "pattern": "[a"}), "the glob is not valid".to_owned()),
         (json!({"action": "list", "old": "x"}), unexpected("old")),
         (json!({"action": "create_dir"}), "\"path\" is a required property".to_owned()),
-        (json!({"action": "create_dir", "path": "/etc/x"}), "leads out".to_owned()),
+        (json!({"action": "create_dir", "path": "../x"}), "leads out".to_owned()),
         (json!({"action": "read", "file": "x"}), unexpected("file")),
     ] {
         let assessed = ground.assess_one("code", arguments.clone());
