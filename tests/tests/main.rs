@@ -35,6 +35,7 @@ mod agent {
     mod agents_md;
     mod approvals;
     mod ask_user;
+    mod code;
     mod files;
     mod imported;
     mod limits;
