@@ -16,7 +16,7 @@ use crate::{
         task::{CallStage, Task},
     },
 };
-use abide_protocol::record::{ClockMoved, Interruption, NewRecord};
+use abide_protocol::record::{Interruption, NewRecord};
 use std::mem;
 
 /// Why the records are loaded.

@@ -7,8 +7,8 @@ use abide_protocol::{
     inbox::QuestionKind,
     message::CallOutcome,
     record::{
-        CallAssessed, CallStarted, ClockMoved, Imported, Intervened, ModelRequested, NewRecord, NoticeKind,
-        RecordBody, TaskStarted,
+        CallAssessed, CallStarted, ClockMoved, Compacted, Imported, Intervened, ModelRequested, NewRecord,
+        NoticeKind, RecordBody, TaskStarted,
     },
     task::{EndReason, Limits, Mode, PauseReason},
     transcript::{CallBlock, EffectClass, Entry},
@@ -167,14 +167,7 @@ impl Run {
                 assert!(!self.has_asked, "what is recalled comes before the first request");
                 assert!(!mem::replace(&mut self.has_recalled, true), "a task recalls once");
             }
-            RecordBody::Compacted(compacted) => {
-                for shortened in &compacted.steps {
-                    let newer = self.step_replies.range(shortened.step + 1..).count();
-                    assert!(newer >= 2, "the newest steps stay whole");
-                    let replies = self.step_replies.remove(&shortened.step);
-                    self.replies -= replies.expect("a step is shortened once");
-                }
-            }
+            RecordBody::Compacted(compacted) => self.compacted(compacted),
             RecordBody::Intervened(Intervened { withdraws, content: Some(_), .. }) => {
                 self.modified(*withdraws);
             }
@@ -238,6 +231,15 @@ impl Run {
                 self.append.ended = true;
             }
             _ => {}
+        }
+    }
+
+    fn compacted(&mut self, compacted: &Compacted) {
+        for shortened in &compacted.steps {
+            let newer = self.step_replies.range(shortened.step + 1..).count();
+            assert!(newer >= 2, "the newest steps stay whole");
+            let replies = self.step_replies.remove(&shortened.step);
+            self.replies -= replies.expect("a step is shortened once");
         }
     }
 
