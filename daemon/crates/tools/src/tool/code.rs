@@ -37,7 +37,8 @@ pub(super) fn tool() -> Tool {
     Tool { spec, needs: None, parse: Box::new(parse) }
 }
 
-/// The tool that a call of the tool `name` really is, and its arguments; `None`: it is what it is called.
+/// The file tool that a call of `code` stands for; `arguments` become those of the file tool. `None`: the call
+/// names another tool than `code`, or no action.
 pub(crate) fn resolve(name: &str, arguments: &mut Value) -> Option<String> {
     let fields = arguments.as_object_mut().filter(|_| name == NAME)?;
     let action = fields.remove("action")?.as_str()?.to_owned();
