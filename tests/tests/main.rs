@@ -36,6 +36,7 @@ mod agent {
     mod agents_md;
     mod approvals;
     mod ask_user;
+    mod code;
     mod files;
     mod imported;
     mod limits;
@@ -108,7 +109,10 @@ mod web {
     mod hostile;
     pub(crate) mod open;
     mod page;
+    mod peers;
+    mod quiet;
     mod socket;
+    mod sub_task;
 }
 mod load {
     mod waiting;

@@ -51,7 +51,7 @@ pub(crate) fn found(snippets: &[Snippet]) -> String {
     snippets.iter().map(|snippet| line(snippet) + "\n").collect()
 }
 
-/// The number by which it can be forgotten, where a snippet is from, why it was found, and what it says.
+/// A snippet in a line: its number for `abide memory forget`, its source, the reasons it was found, its text.
 fn line(snippet: &Snippet) -> String {
     let number = paint(STRONG, &snippet.seq.0.to_string());
     if snippet.text.is_empty() {

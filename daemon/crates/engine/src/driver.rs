@@ -336,7 +336,10 @@ impl<H: Host> Driver<H> {
 
     /// Folds that the clock has moved, if it has and a task minds. Returns the record.
     fn clock_moved(&mut self, mint: &mut Mint) -> Option<NewRecord> {
-        let moved = mint.clock().since(self.clock);
+        self.clock_moved_by(mint.clock().since(self.clock), mint)
+    }
+
+    fn clock_moved_by(&mut self, moved: ClockMoved, mint: &mut Mint) -> Option<NewRecord> {
         self.clock = mint.clock();
         let record = clock_moved(&self.history, moved, mint)?;
         self.history.fold(&record);

@@ -61,7 +61,7 @@ pub(crate) struct RuleRemoved {
     pub(crate) by: By,
 }
 
-/// What a record says is recalled no more.
+/// The passages of this record are never recalled again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MemoryForgotten {

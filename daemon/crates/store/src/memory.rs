@@ -1,8 +1,8 @@
 //! The memory: which passages of conversations have which words.
 //!
 //! A record gives chunks ([`chunk`]), and a chunk has a row in `chunks` and its words in `memory_words`. The
-//! index keeps no text: what a chunk says is made of its record anew, always the same. So the words of a
-//! chunk can be taken out of the index, which needs the exact text for that.
+//! index keeps no text. A chunk's text is made from its record whenever it is needed, and one record always
+//! gives the same text. SQLite needs that exact text to take a chunk's words out of the index.
 //!
 //! The index follows the records when something is recalled, not when they are appended.
 

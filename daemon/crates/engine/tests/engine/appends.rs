@@ -4,7 +4,7 @@
 use crate::{
     driver::{Numbered, orders, running_code},
     plan::{Plan, read, reply, shell},
-    world::{facts, head},
+    world::{World, facts, head},
 };
 use abide_engine::{
     Command, Effect, Fork, History, Input, Mint, ModelFailure, Reading, Replied, Shown, Start, Tail, Traces,
@@ -251,6 +251,25 @@ fn a_recovery_that_a_stop_has_withdrawn_is_loaded_again_if_it_is_on_disk() {
         actor.load(Actor::running_code().driver.history().clone());
         let ordered = actor.on(Event::Inspected(Vec::new()));
         assert!(append(&ordered).urgent, "nothing withdraws the second recovery");
+    }
+}
+
+#[test]
+fn a_clock_that_was_set_before_and_after_the_daemon_began_is_recorded_as_one_move() {
+    const HOUR: i64 = 3_600_000;
+    let w = World::started();
+    for (before, after) in
+        [(-24, 0), (0, -24), (-24, -1), (-24, 1), (-24, 48), (0, 1)].map(|(a, b)| (a * HOUR, b * HOUR))
+    {
+        let mut actor = Actor::new(100, Predecessor::default());
+        let moved = ClockMoved { slept_ms: 0, set_by_ms: after };
+        actor.mint = Mint::new(w.now.moved_by(before + after), 2).moved(moved);
+        let ordered = actor.load(w.history.clone());
+        let recorded = append(&ordered).records.iter().find_map(|record| match record.body {
+            RecordBody::ClockMoved(moved) => Some(moved.set_by_ms),
+            _ => None,
+        });
+        assert_eq!(recorded, Some(before + after), "{before} {after}");
     }
 }
 

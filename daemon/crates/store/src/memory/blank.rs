@@ -54,9 +54,9 @@ pub(crate) fn drop_sources(connection: &Connection, of: ConversationId) -> rusql
         .map(drop)
 }
 
-/// Takes what a conversation said, or one record of it, out of the records of all tasks that have recalled it.
-/// Returns the conversations of these tasks. A record's checksum is computed anew; the snapshots that may have
-/// the words are dropped.
+/// Blanks the snippets of a conversation, or of one of its records, in the `recalled` records of other
+/// conversations. Returns those other conversations. A blanked record's checksum is computed anew, and the
+/// snapshots that may hold the snippets are dropped.
 pub(crate) fn blank(
     connection: &Connection,
     said_in: ConversationId,

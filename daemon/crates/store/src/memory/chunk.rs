@@ -1,4 +1,4 @@
-//! What a record says that is worth recalling.
+//! The chunks of a record: the passages of its text that can be recalled.
 
 use super::{redact::redact, split::split};
 use abide_protocol::{

@@ -8,8 +8,8 @@ use abide_protocol::{
     memory::RECALL,
     message::CallOutcome,
     record::{
-        CallAssessed, CallStarted, ClockMoved, Imported, Intervened, ModelRequested, NewRecord, NoticeKind,
-        RecordBody, TaskStarted,
+        CallAssessed, CallStarted, ClockMoved, Compacted, Imported, Intervened, ModelRequested, NewRecord,
+        NoticeKind, RecordBody, TaskStarted,
     },
     task::{EndReason, Limits, Mode, PauseReason},
     transcript::{CallBlock, EffectClass, Entry},
@@ -171,14 +171,7 @@ impl Run {
             RecordBody::Recalled(_) => {
                 assert!(!mem::replace(&mut self.has_recalled, true), "a task recalls once");
             }
-            RecordBody::Compacted(compacted) => {
-                for shortened in &compacted.steps {
-                    let newer = self.step_replies.range(shortened.step + 1..).count();
-                    assert!(newer >= 2, "the newest steps stay whole");
-                    let replies = self.step_replies.remove(&shortened.step);
-                    self.replies -= replies.expect("a step is shortened once");
-                }
-            }
+            RecordBody::Compacted(compacted) => self.compacted(compacted),
             RecordBody::Intervened(Intervened { withdraws, content: Some(_), .. }) => {
                 self.modified(*withdraws);
             }
@@ -242,6 +235,15 @@ impl Run {
                 self.append.ended = true;
             }
             _ => {}
+        }
+    }
+
+    fn compacted(&mut self, compacted: &Compacted) {
+        for shortened in &compacted.steps {
+            let newer = self.step_replies.range(shortened.step + 1..).count();
+            assert!(newer >= 2, "the newest steps stay whole");
+            let replies = self.step_replies.remove(&shortened.step);
+            self.replies -= replies.expect("a step is shortened once");
         }
     }
 

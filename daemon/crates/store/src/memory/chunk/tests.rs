@@ -3,7 +3,7 @@ use abide_protocol::record::{Notice, NoticeKind, Nudge, UserMessage};
 use serde_json::{Value, json};
 
 fn body(kind: &str, fields: Value) -> RecordBody {
-    serde_json::from_value(json!({ kind: fields })).unwrap()
+    serde_json::from_value(Value::Object([(kind.to_owned(), fields)].into_iter().collect())).unwrap()
 }
 
 fn user(text: &str) -> RecordBody {
