@@ -7,7 +7,7 @@ use crate::{
     memory::{MemoryUse, RecallWay, Snippet},
     message::{CallOutcome, Message, MessageKind, Role},
     task::{Approvals, EndReason, Limits, Mode, PauseReason, Phase, RestartPolicy},
-    transcript::{CallBlock, EffectClass, Reply, Risk, ToolResult, ToolSpec},
+    transcript::{CallBlock, EffectClass, Reply, Risk, ToolResult, ToolSpec, Usage},
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -654,6 +654,8 @@ pub struct CallFinished {
     /// The sub-tasks whose results the call's code has read. The model is not sent them a second time as
     /// notes.
     pub read_results: Vec<TaskId>,
+    /// What a model that the call has asked has used.
+    pub usage: Option<Usage>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -68,6 +68,7 @@ pub(super) async fn run(
         result: finished.result,
         duration_ms: finished.duration_ms,
         read_results: sub_tasks.read(),
+        usage: None,
     })
 }
 
@@ -91,6 +92,6 @@ pub(super) fn panicked(task: TaskId, call: CallId, attempt: u32) -> Input {
     tracing::error!(%task, %call, "a tool call panicked; this is a defect");
     let result =
         ToolResult::failure("The tool itself failed; this is a fault in Abide. What it did is unknown.");
-    let (outcome, read_results) = (CallOutcome::Done, Vec::new());
-    Input::CallFinished { task, call, attempt, outcome, result, duration_ms: 0, read_results }
+    let (outcome, read_results, usage) = (CallOutcome::Done, Vec::new(), None);
+    Input::CallFinished { task, call, attempt, outcome, result, duration_ms: 0, read_results, usage }
 }

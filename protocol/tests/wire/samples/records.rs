@@ -281,6 +281,7 @@ fn calls() -> Vec<(&'static str, Body)> {
         result: things::result(),
         duration_ms: 99,
         read_results: vec![id(0x21)],
+        usage: Some(things::usage()),
     };
     vec![
         ("call_assessed", Body::CallAssessed(assessed)),

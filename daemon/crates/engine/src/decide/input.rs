@@ -15,7 +15,7 @@ use abide_protocol::{
     message::CallOutcome,
     record::{CallAssessed, EditState, ForkedBy, Interruption, ModelErrorKind, Recalled, Trace},
     task::EndReason,
-    transcript::{Reply, ToolResult},
+    transcript::{Reply, ToolResult, Usage},
 };
 
 /// A command or an outcome.
@@ -45,6 +45,8 @@ pub enum Input {
         duration_ms: u64,
         /// The sub-tasks whose results its code has read.
         read_results: Vec<TaskId>,
+        /// What a model that it has asked has used.
+        usage: Option<Usage>,
     },
     /// A call of `recall` has ended, with what was found; `None`: nothing was.
     Recalled {

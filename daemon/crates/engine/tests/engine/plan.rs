@@ -71,6 +71,10 @@ pub(crate) fn recall(query: &str) -> Plan {
     plan("recall", json!({ "query": query }).to_string(), EffectClass::Pure)
 }
 
+pub(crate) fn inference() -> Plan {
+    plan("inference", json!({ "action": "complete", "prompt": "Hm?" }).to_string(), EffectClass::Pure)
+}
+
 impl Plan {
     /// A person has to approve it.
     pub(crate) fn asking(self) -> Self {

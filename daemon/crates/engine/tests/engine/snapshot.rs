@@ -79,6 +79,7 @@ fn records() -> Vec<NewRecord> {
         result: ToolResult::success("fine", None),
         duration_ms: 1,
         read_results: Vec::new(),
+        usage: None,
     };
     let bodies = [
         (None, RecordBody::ConversationCreated(facts())),

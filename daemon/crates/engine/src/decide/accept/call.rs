@@ -46,8 +46,8 @@ pub(super) fn recalled(
             ToolResult::success(format!("Recalled {count}, which come after the results."), None)
         }
     };
-    let (outcome, read_results) = (CallOutcome::Done, Vec::new());
-    let ended = CallFinished { call_id, attempt, outcome, result, duration_ms, read_results };
+    let (outcome, read_results, usage) = (CallOutcome::Done, Vec::new(), None);
+    let ended = CallFinished { call_id, attempt, outcome, result, duration_ms, read_results, usage };
     let ended = finished(task, ended, mint)?;
     let mut draft = Draft::of(task, mint);
     let found = recalled.filter(|recalled| recalled.problem.is_none());

@@ -12,7 +12,7 @@ use abide_protocol::{
         NoticeKind, RecordBody, TaskStarted,
     },
     task::{EndReason, Limits, Mode, PauseReason},
-    transcript::{CallBlock, EffectClass, Entry},
+    transcript::{CallBlock, EffectClass, Entry, Usage},
 };
 use std::{
     collections::{BTreeMap, HashMap},
@@ -187,6 +187,7 @@ impl Run {
             RecordBody::ApprovalDecided(d) => self.call(d.call_id).decide(d.approval_id, d.decision),
             RecordBody::CallStarted(s) => self.started(s),
             RecordBody::CallFinished(f) => {
+                self.tokens += f.usage.as_ref().map_or(0, Usage::tokens);
                 let call = self.call(f.call_id);
                 call.finish(f);
                 let asks = f.outcome == CallOutcome::Interrupted && call.by_person();

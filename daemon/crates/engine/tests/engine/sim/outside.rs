@@ -20,7 +20,7 @@ use abide_protocol::{
     message::CallOutcome,
     record::{CallAssessed, Intervened, NewRecord, RecordBody},
     task::EndReason,
-    transcript::{EffectClass, Entry, ResultEntry, ToolResult},
+    transcript::{EffectClass, Entry, ResultEntry, ToolResult, Usage},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -333,20 +333,19 @@ impl Life {
             (true, true) => ToolResult::failure(format!("{RAN}, and broke.")),
             (false, _) => ToolResult::failure("It could not."),
         };
-        let is_recall = self
-            .disk
-            .published
-            .task(task)
-            .and_then(|task| task.call(call))
-            .is_some_and(|c| c.block.tool == RECALL);
-        if is_recall {
+        let published = self.disk.published.task(task).and_then(|task| task.call(call));
+        let tool = published.map(|call| call.block.tool.clone()).unwrap_or_default();
+        if tool == RECALL {
             let recalled = if acted { self.recalled() } else { None };
             self.outcome(effect, Input::Recalled { task, call, attempt, recalled, duration_ms: 3 });
             return;
         }
         let (outcome, duration_ms) = (CallOutcome::Done, 3);
         let read_results = self.results_read(task, call);
-        let ended = Input::CallFinished { task, call, attempt, outcome, result, duration_ms, read_results };
+        // Reading asks a model here.
+        let usage = (acted && tool == "read").then(|| Usage { output: 1, ..Usage::default() });
+        let ended =
+            Input::CallFinished { task, call, attempt, outcome, result, duration_ms, read_results, usage };
         self.outcome(effect, ended);
     }
 
