@@ -39,6 +39,7 @@ mod agent {
     mod code;
     mod files;
     mod imported;
+    mod inference;
     mod limits;
     mod long_context;
     mod personas;

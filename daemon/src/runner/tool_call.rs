@@ -1,4 +1,4 @@
-use super::{Gate, Runner, ToolJob, coalesce::Coalescer, recall};
+use super::{Gate, Runner, ToolJob, coalesce::Coalescer, inference, recall};
 use crate::rule_book;
 use abide_engine::{CheckpointBefore, Input};
 use abide_fail_point::{Point, pass};
@@ -21,7 +21,10 @@ pub(super) async fn run(
     if let Some(query) = abide_tools::recall_query(&job.run.assessed) {
         return recall::run(runner, job, &query, gate, cancel).await;
     }
-    let ToolJob { conversation, task, call, attempt, run, checkpoint_before, sub_tasks } = job;
+    if let Some(asked) = abide_tools::inference(&job.run.assessed) {
+        return inference::run(runner, job, asked, gate, cancel).await;
+    }
+    let ToolJob { conversation, task, call, attempt, head: _, run, checkpoint_before, sub_tasks } = job;
     let catalog = runner.settings.recent().await;
     let sandbox = SandboxSettings {
         unreadable: rule_book::unreadable(

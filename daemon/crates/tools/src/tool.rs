@@ -5,6 +5,7 @@ mod code;
 mod command;
 mod create_dir;
 mod error;
+mod inference;
 mod list;
 mod patch;
 mod python;
@@ -14,11 +15,11 @@ mod registry;
 mod shell;
 mod write;
 
-pub(crate) use code::resolve;
 pub(crate) use command::{
     Command, Program, maybe_limited, maybe_refused, maybe_unattended, result as command_result,
 };
 pub(crate) use error::CallError;
+pub use inference::{Inference, inference};
 pub use recall::recall_query;
 pub(crate) use registry::Registry;
 
@@ -29,7 +30,7 @@ use crate::{
 };
 use abide_protocol::{
     record::{EditHashes, EditState},
-    transcript::{EffectClass, Risk, Tier, ToolResult, ToolSpec},
+    transcript::{EffectClass, INFERENCE, Risk, Tier, ToolResult, ToolSpec},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -90,6 +91,12 @@ pub(crate) trait Call: Debug + Send {
     fn state(&self, _workspace: &Workspace) -> EditState {
         EditState::NotAnEdit
     }
+}
+
+/// The tool that a call of `name` stands for, if it stands for another; `arguments` become those of that tool.
+pub(crate) fn resolve(name: &str, arguments: &mut Value) -> Option<String> {
+    let [inference, other_name] = INFERENCE;
+    if name == other_name { Some(inference.to_owned()) } else { code::resolve(name, arguments) }
 }
 
 /// What rules judge about a call. Paths are those of the model.

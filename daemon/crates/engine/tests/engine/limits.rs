@@ -219,6 +219,21 @@ fn what_a_model_beside_the_steps_has_used_counts() {
 }
 
 #[test]
+fn no_model_is_asked_beside_the_steps_once_the_budget_is_used_up() {
+    let mut w = with_budget();
+    w.tokens = 100;
+    let calls = w.reply("", &[inference(), read("1"), inference()]);
+    assert_eq!(w.running(), [(calls[1], 1)], "what asks no model runs");
+    w.finish(calls[1], true);
+    for call in [calls[0], calls[2]] {
+        assert_eq!(w.outcome(call), Some(CallOutcome::Refused));
+        let words = "error: This task has used 100 of 100 tokens. So no model was asked.";
+        assert_eq!(w.result(call).as_deref(), Some(words));
+    }
+    assert_eq!(w.task().paused, Some(PauseReason::Budget));
+}
+
+#[test]
 fn resuming_a_budget_pause_answers_its_question() {
     let mut w = with_budget();
     for what in ["1", "2", "3"] {
