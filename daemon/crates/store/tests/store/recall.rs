@@ -380,7 +380,10 @@ async fn a_persons_note_is_erased_by_forgetting_it_and_an_agents_goes_with_its_c
     store.delete_conversation(source, Timestamp(99), RecordId(uuid(1, 2))).await.unwrap();
     assert_eq!(files_that_hold(&folder, "vermilion"), [] as [String; 0]);
     assert_eq!(store.notes(None).await.unwrap(), []);
-    assert_eq!(store.check().await.unwrap(), Integrity::Sound);
+    // Whichever reader checks, the one that has searched or another.
+    for _ in 0..16 {
+        assert_eq!(store.check().await.unwrap(), Integrity::Sound);
+    }
     assert_eq!(store.replace_rules().await, Ok(false));
 }
 
