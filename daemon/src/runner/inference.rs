@@ -1,7 +1,7 @@
 //! Carries out a call of the tool `inference`: asks a model beside the task's own steps.
 //!
-//! A call that a crash cuts off asks again, as each pure call runs again. What the lost request has used is not
-//! known, and in no record.
+//! A call that a crash cuts off asks again, as each pure call runs again. What the lost request has used is
+//! not known, and in no record.
 
 use super::{Gate, Runner, ToolJob};
 use abide_engine::{AgentPlan, Input};

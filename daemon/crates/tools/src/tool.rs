@@ -93,7 +93,8 @@ pub(crate) trait Call: Debug + Send {
     }
 }
 
-/// The tool that a call of `name` stands for, if it stands for another; `arguments` become those of that tool.
+/// The tool that a call of `name` stands for, if it stands for another; `arguments` become those of that
+/// tool.
 pub(crate) fn resolve(name: &str, arguments: &mut Value) -> Option<String> {
     let [inference, other_name] = INFERENCE;
     if name == other_name { Some(inference.to_owned()) } else { code::resolve(name, arguments) }

@@ -110,8 +110,8 @@ pub struct PlannedCall {
 }
 
 impl AgentPlan {
-    /// Asks for the first plan of a task with this request and these tools: the system prompt, the entries and
-    /// the shape of the model's request.
+    /// Asks for the first plan of a task with this request and these tools: the system prompt, the entries
+    /// and the shape of the model's request.
     #[must_use]
     pub fn ask(request: &str, workspace: &str, tools: &[ToolSpec]) -> (String, Transcript, RequestShape) {
         let step = template::Value { name: "step", text: "1" };
