@@ -4,7 +4,9 @@
 mod coalesce;
 mod files;
 mod fork;
+mod inference;
 mod model_call;
+mod recall;
 mod setup;
 mod tool_call;
 mod traces;
@@ -86,6 +88,8 @@ pub struct ToolJob {
     pub task: TaskId,
     pub call: CallId,
     pub attempt: u32,
+    /// Of the task that calls.
+    pub head: Arc<TaskStarted>,
     pub run: Run,
     /// Set if this call is the first after it that may change something.
     pub checkpoint_before: Option<CheckpointBefore>,

@@ -143,6 +143,9 @@ impl Usage {
     }
 }
 
+/// The tool that asks a model beside the task's own steps, and its other name.
+pub const INFERENCE: [&str; 2] = ["inference", "python_inference"];
+
 /// A tool: its description for the model, and its properties for the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -158,10 +161,10 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// Whether only a task that names the tool has it: it is other tools by another name.
+    /// Whether only a task that names the tool has it: few need it, and each tool is sent with every request.
     #[must_use]
     pub fn is_named_only(&self) -> bool {
-        self.name == "code"
+        self.name == "code" || INFERENCE.contains(&self.name.as_str())
     }
 }
 

@@ -21,6 +21,7 @@ mod home {
 }
 mod memory {
     mod forgetting;
+    mod notes;
     mod recall;
 }
 mod lifecycle {
@@ -38,6 +39,7 @@ mod agent {
     mod code;
     mod files;
     mod imported;
+    mod inference;
     mod limits;
     mod long_context;
     mod personas;

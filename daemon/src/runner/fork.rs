@@ -52,8 +52,8 @@ pub(super) async fn run(
     if cancel.is_cancelled() {
         return None;
     }
-    let (duration_ms, read_results) = (0, Vec::new());
-    Some(Input::CallFinished { task, call, attempt, outcome, result, duration_ms, read_results })
+    let (duration_ms, read_results, usage) = (0, Vec::new(), None);
+    Some(Input::CallFinished { task, call, attempt, outcome, result, duration_ms, read_results, usage })
 }
 
 async fn fork(runner: &Runner, job: ForkJob, cancel: &CancellationToken) -> Result<String, String> {

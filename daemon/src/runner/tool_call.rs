@@ -1,4 +1,4 @@
-use super::{Gate, Runner, ToolJob, coalesce::Coalescer};
+use super::{Gate, Runner, ToolJob, coalesce::Coalescer, inference, recall};
 use crate::rule_book;
 use abide_engine::{CheckpointBefore, Input};
 use abide_fail_point::{Point, pass};
@@ -18,7 +18,13 @@ pub(super) async fn run(
     mut gate: Gate,
     cancel: CancellationToken,
 ) -> Option<Input> {
-    let ToolJob { conversation, task, call, attempt, run, checkpoint_before, sub_tasks } = job;
+    if let Some(query) = abide_tools::recall_query(&job.run.assessed) {
+        return recall::run(runner, job, &query, gate, cancel).await;
+    }
+    if let Some(asked) = abide_tools::inference(&job.run.assessed) {
+        return inference::run(runner, job, asked, gate, cancel).await;
+    }
+    let ToolJob { conversation, task, call, attempt, head: _, run, checkpoint_before, sub_tasks } = job;
     let catalog = runner.settings.recent().await;
     let sandbox = SandboxSettings {
         unreadable: rule_book::unreadable(
@@ -65,6 +71,7 @@ pub(super) async fn run(
         result: finished.result,
         duration_ms: finished.duration_ms,
         read_results: sub_tasks.read(),
+        usage: None,
     })
 }
 
@@ -88,6 +95,6 @@ pub(super) fn panicked(task: TaskId, call: CallId, attempt: u32) -> Input {
     tracing::error!(%task, %call, "a tool call panicked; this is a defect");
     let result =
         ToolResult::failure("The tool itself failed; this is a fault in Abide. What it did is unknown.");
-    let (outcome, read_results) = (CallOutcome::Done, Vec::new());
-    Input::CallFinished { task, call, attempt, outcome, result, duration_ms: 0, read_results }
+    let (outcome, read_results, usage) = (CallOutcome::Done, Vec::new(), None);
+    Input::CallFinished { task, call, attempt, outcome, result, duration_ms: 0, read_results, usage }
 }

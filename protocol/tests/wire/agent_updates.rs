@@ -74,6 +74,7 @@ fn finished(attempt: u32, outcome: CallOutcome, ok: bool) -> Body {
         result,
         duration_ms: 1,
         read_results: Vec::new(),
+        usage: None,
     })
 }
 

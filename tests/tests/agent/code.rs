@@ -61,7 +61,11 @@ async fn a_task_that_names_it_meets_rules_and_approvals_of_the_real_tools_and_is
 
     let (cli, id) = (world.daemon.cli(), task.task_id.to_string());
     let listed = cli.ok(&["tools"]).await;
-    assert!(listed.contains("code: only for a task whose --tools or persona names it"), "{listed}");
+    assert!(
+        listed
+            .contains("code, inference, python_inference: only for a task whose --tools or persona names it"),
+        "{listed}"
+    );
     let changed = cli.ok(&["diff", &id]).await;
     assert!(changed.contains("src/a.rs") && changed.contains("notes.md"), "{changed}");
     cli.ok(&["undo", &id, "--yes"]).await;
@@ -72,6 +76,7 @@ async fn a_task_that_names_it_meets_rules_and_approvals_of_the_real_tools_and_is
     world.wait_end(usual).await;
     let request = world.model.last_request("usual").expect("a request");
     let declared = tools_of(&request);
-    assert!(declared.contains(&"patch") && !declared.contains(&"code"), "{declared:?}");
+    assert!(declared.contains(&"patch"), "{declared:?}");
+    assert!(!declared.contains(&"code") && !declared.contains(&"inference"), "{declared:?}");
     world.model.assert_no_violations();
 }

@@ -285,6 +285,7 @@ fn a_call_is_printed_when_it_has_finished() {
         result: ToolResult::success("3 lines", None),
         duration_ms: 5,
         read_results: Vec::new(),
+        usage: None,
     };
     assert_eq!(stage.record(3, RecordBody::CallFinished(finished)), "\n| ✓ read a.txt → 3 lines\n");
 }

@@ -37,7 +37,9 @@ pub use decide::{
 pub use mint::Mint;
 pub use mode::{
     block_filter::BlockFilter,
-    control, prompt,
+    control,
+    plan::{AgentPlan, PlannedCall},
+    prompt,
     reading::Reading,
     task_mode::{control_tools, declares_tools, default_steps, has_tools, recalls},
     turn::Turn,

@@ -10,7 +10,7 @@ mod block;
 pub(crate) mod block_filter;
 mod chat;
 pub mod control;
-mod plan;
+pub(crate) mod plan;
 mod progress;
 pub mod prompt;
 pub(crate) mod reading;

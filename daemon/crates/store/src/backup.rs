@@ -4,9 +4,10 @@ use crate::{
     Store,
     disk::sync_folder,
     error::{OpenError, ReadError},
+    open::connection,
     query::changed_records,
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -81,6 +82,12 @@ pub(crate) fn integrity(connection: &Connection) -> Result<Integrity, ReadError>
 impl Store {
     /// Checks the whole database beside other work. Takes a second for some hundred megabytes.
     pub async fn check(&self) -> Result<Integrity, ReadError> {
-        self.read_outside(|connection| integrity(connection)).await
+        // A connection that has searched remembers where the words were, and would call those deleted since a
+        // damage.
+        self.read_outside(|reader| {
+            let path = reader.path().unwrap_or_default();
+            integrity(&connection(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
+        })
+        .await
     }
 }

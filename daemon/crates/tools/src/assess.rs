@@ -229,7 +229,7 @@ impl<'a> Assessor<'a> {
             ),
             _ => Named::default(),
         };
-        let is_broad = workspace.is_broad();
+        let is_broad = workspace.is_broad() && !matches!(call.subject(), Subject::Nothing);
         Ok(Looked { outlook, ruling, sandbox, bounds, named, is_ordinary, is_broad })
     }
 }
@@ -243,7 +243,7 @@ struct Looked {
     named: Named,
     /// The call is not an edit that asks because of its file.
     is_ordinary: bool,
-    /// The workspace is so broad that even reading needs approval.
+    /// The workspace, which the call touches, is so broad that even reading needs approval.
     is_broad: bool,
 }
 

@@ -5,19 +5,22 @@ mod code;
 mod command;
 mod create_dir;
 mod error;
+mod inference;
 mod list;
 mod patch;
 mod python;
 mod read;
+mod recall;
 mod registry;
 mod shell;
 mod write;
 
-pub(crate) use code::resolve;
 pub(crate) use command::{
     Command, Program, maybe_limited, maybe_refused, maybe_unattended, result as command_result,
 };
 pub(crate) use error::CallError;
+pub use inference::{Inference, inference};
+pub use recall::recall_query;
 pub(crate) use registry::Registry;
 
 use crate::{
@@ -27,7 +30,7 @@ use crate::{
 };
 use abide_protocol::{
     record::{EditHashes, EditState},
-    transcript::{EffectClass, Risk, Tier, ToolResult, ToolSpec},
+    transcript::{EffectClass, INFERENCE, Risk, Tier, ToolResult, ToolSpec},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -90,6 +93,13 @@ pub(crate) trait Call: Debug + Send {
     }
 }
 
+/// The tool that a call of `name` stands for, if it stands for another; `arguments` become those of that
+/// tool.
+pub(crate) fn resolve(name: &str, arguments: &mut Value) -> Option<String> {
+    let [inference, other_name] = INFERENCE;
+    if name == other_name { Some(inference.to_owned()) } else { code::resolve(name, arguments) }
+}
+
 /// What rules judge about a call. Paths are those of the model.
 pub(crate) enum Subject<'a> {
     Nothing,
@@ -134,6 +144,8 @@ pub(crate) enum Work {
     Change(Change),
     /// A command under a helper.
     Command(Command),
+    /// It needs what only the daemon has, which carries it out itself.
+    Elsewhere,
 }
 
 /// Work that only reads. When the call is cancelled or takes too long, the work's token is cancelled, and

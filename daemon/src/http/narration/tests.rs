@@ -54,6 +54,7 @@ fn finished(seq: u64) -> Record {
             result: ToolResult::success("read it", None),
             duration_ms: 1,
             read_results: vec![],
+            usage: None,
         }),
     )
 }

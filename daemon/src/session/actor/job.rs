@@ -141,6 +141,7 @@ impl Actor {
                     task: id,
                     call,
                     attempt,
+                    head,
                     run,
                     checkpoint_before,
                     sub_tasks,

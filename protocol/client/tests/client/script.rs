@@ -136,6 +136,7 @@ impl Writer {
             result: ToolResult::success("done", None),
             duration_ms: 1,
             read_results: Vec::new(),
+            usage: None,
         }));
     }
 }

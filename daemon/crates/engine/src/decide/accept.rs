@@ -63,10 +63,13 @@ fn of_input(
         Input::ModelFailed { task, item, failure, traces } => {
             model::failed(live(history, task)?, item, failure, traces, mint)
         }
-        Input::CallFinished { task, call, attempt, outcome, result, duration_ms, read_results } => {
+        Input::CallFinished { task, call, attempt, outcome, result, duration_ms, read_results, usage } => {
             let finished =
-                CallFinished { call_id: call, attempt, outcome, result, duration_ms, read_results };
+                CallFinished { call_id: call, attempt, outcome, result, duration_ms, read_results, usage };
             call::finished(live(history, task)?, finished, mint)
+        }
+        Input::Recalled { task, call, attempt, recalled, duration_ms } => {
+            call::recalled(live(history, task)?, (call, attempt), recalled, duration_ms, mint)
         }
         Input::Checkpointed { task, number, state } => {
             files::checkpointed(history, task, number, state, mint)

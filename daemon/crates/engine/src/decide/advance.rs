@@ -176,13 +176,12 @@ fn think(history: &History, task: &Task, thought: Thought, mint: &mut Mint) -> V
     if is_over_time(task, mint.at()) {
         return wake_up(history, task, &mut Shown::new(), mint);
     }
-    // The root's limits are those of the whole tree.
-    let (root, usage) = (history.root().unwrap_or(task), history.usage());
-    if let Some(words) = limits::exhausted(&root.limits, &usage) {
+    let root = history.root().unwrap_or(task);
+    if let Some(words) = limits::of_tree(history, task) {
         return ask_for_budget(root, &words, mint);
     }
     if !root.budget_alerted
-        && let Some(text) = limits::nearly_exhausted(&root.limits, &usage)
+        && let Some(text) = limits::nearly_exhausted(&root.limits, &history.usage())
     {
         return one(root, RecordBody::Notice(Notice { about: NoticeKind::BudgetNear, text }), mint);
     }
@@ -205,10 +204,9 @@ fn think(history: &History, task: &Task, thought: Thought, mint: &mut Mint) -> V
 
 /// Whether no model call in this phase can be requested now.
 fn is_at_limit(history: &History, task: &Task, phase: Option<Phase>, mint: &Mint) -> bool {
-    let root = history.root().unwrap_or(task);
     begins_step(task, phase) && task.has_all_steps()
         || is_over_time(task, mint.at())
-        || limits::exhausted(&root.limits, &history.usage()).is_some()
+        || limits::of_tree(history, task).is_some()
 }
 
 /// Whether a model call in this phase begins a step.

@@ -98,6 +98,7 @@ impl<'a> Draft<'a> {
             result,
             duration_ms: 0,
             read_results: Vec::new(),
+            usage: None,
         }));
     }
 

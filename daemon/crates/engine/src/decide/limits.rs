@@ -1,5 +1,6 @@
 //! Token and cost limits, and the words about them.
 
+use crate::state::{history::History, task::Task};
 use abide_protocol::{
     measure::{count, money},
     task::Limits,
@@ -23,6 +24,11 @@ pub(crate) fn exhausted(limits: &Limits, usage: &Usage) -> Option<String> {
         return Some(format!("This task has cost {} of {}.", money(cost), money(limits.max_cost_micros)));
     }
     None
+}
+
+/// [`exhausted`] for the whole tree of a task: the root's limits are those of all of them.
+pub(crate) fn of_tree(history: &History, task: &Task) -> Option<String> {
+    exhausted(&history.root().unwrap_or(task).limits, &history.usage())
 }
 
 /// The text for an alert, if a token or cost limit is nearly reached.

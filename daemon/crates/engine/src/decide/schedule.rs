@@ -5,7 +5,7 @@
 //! before them if the mode asks first. `task_complete` comes last.
 
 use crate::{
-    decide::{children, draft::Draft, files},
+    decide::{children, draft::Draft, files, limits},
     mint::Mint,
     mode::control::{self, Control},
     state::{
@@ -17,8 +17,10 @@ use abide_protocol::{
     ApprovalId, JsonText, QuestionId, TaskId, Timestamp,
     inbox::{Approval, Question, QuestionKind, Rule},
     message::CallOutcome,
-    record::{CallAssessed, CallStarted, ForkedBy, Joining, NewRecord, Permission, RecordBody, Update},
-    transcript::{EffectClass, ToolResult},
+    record::{
+        CallAssessed, CallStarted, ForkedBy, Joining, NewRecord, Noted, Permission, RecordBody, Update,
+    },
+    transcript::{EffectClass, INFERENCE, ToolResult},
 };
 
 use serde_json::json;
@@ -145,14 +147,14 @@ fn begin_ordinary(draft: &mut Draft<'_>, history: &History, task: &Task, calls: 
             CallStage::Finished { .. } => {}
             CallStage::Started { .. } if call.effect() == EffectClass::Pure => {}
             CallStage::Allowed if call.effect() == EffectClass::Pure && running < MAX_PARALLEL => {
-                start(draft, call);
+                start(draft, history, task, call);
                 running += 1;
             }
             CallStage::Allowed if running == 0 => {
                 if call.effect() == EffectClass::Control {
                     control(draft, history, task, call);
                 } else if call.effect() == EffectClass::Pure || !files::works_on_files(history) {
-                    start(draft, call);
+                    start(draft, history, task, call);
                 }
                 return;
             }
@@ -161,7 +163,14 @@ fn begin_ordinary(draft: &mut Draft<'_>, history: &History, task: &Task, calls: 
     }
 }
 
-fn start(draft: &mut Draft<'_>, call: &Call) {
+/// Starts a call, unless it asks a model and what the tasks may use is used up.
+fn start(draft: &mut Draft<'_>, history: &History, task: &Task, call: &Call) {
+    if INFERENCE.contains(&call.tool())
+        && let Some(words) = limits::of_tree(history, task)
+    {
+        let result = ToolResult::failure(format!("{words} So no model was asked."));
+        return draft.finish_call(call, CallOutcome::Refused, result);
+    }
     let (call_id, attempt) = (call.block.id, call.attempts.saturating_add(1));
     draft.push(RecordBody::CallStarted(CallStarted { call_id, attempt, sandbox: call.sandbox() }));
 }
@@ -173,6 +182,10 @@ fn control(draft: &mut Draft<'_>, history: &History, task: &Task, call: &Call) {
             draft.push(RecordBody::Update(Update { call_id: call.block.id, text }));
             Ok("The user has been told.".to_owned())
         }
+        Some(Control::Remember { text }) if !text.trim().is_empty() => {
+            draft.push(RecordBody::Noted(Noted { text }));
+            Ok("Noted: every later task in this workspace is given it.".to_owned())
+        }
         Some(Control::Fork { prompt, tools, worktree }) => {
             let by = ForkedBy { call_id: call.block.id, index: 0 };
             let order =
@@ -180,7 +193,7 @@ fn control(draft: &mut Draft<'_>, history: &History, task: &Task, call: &Call) {
             let head = children::head(history, task, &order);
             if head.is_ok() && worktree {
                 // The worktree has to be made first: that is an attempt, which then asks for the sub-task.
-                return start(draft, call);
+                return start(draft, history, task, call);
             }
             head.map(|head| {
                 let child = TaskId(draft.mint.uuid());
@@ -201,7 +214,9 @@ fn control(draft: &mut Draft<'_>, history: &History, task: &Task, call: &Call) {
                 "Told. It is read before the next step.".to_owned()
             })
         }
-        Some(Control::Complete { .. } | Control::Ask { .. }) | None => return refuse_arguments(draft, call),
+        Some(Control::Complete { .. } | Control::Ask { .. } | Control::Remember { .. }) | None => {
+            return refuse_arguments(draft, call);
+        }
     };
     match done {
         Ok(words) => draft.finish_call(call, CallOutcome::Done, ToolResult::success(words, None)),

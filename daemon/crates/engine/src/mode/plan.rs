@@ -7,23 +7,29 @@ use super::{
     block::{Block, JSON_FENCE},
     control::{ASK_USER, FORK, SEND_UPDATE, TASK_COMPLETE, TELL, WAIT},
     progress::{CUT_STREAK, Progress},
+    prompt::{self, Note, template},
     reading::{Reading, ask, call},
     rules::{Action, Answer, Facts, Last, Rules, Shape, Table, Tools},
 };
 use abide_protocol::{
     JsonText,
     record::RecordBody,
-    shape::OutputSchema,
-    task::Phase,
-    transcript::{EffectClass, Reply, StopReason, ToolSpec},
+    shape::{OutputSchema, RequestShape, ToolUse},
+    task::{Mode, Phase},
+    transcript::{EffectClass, Entry, Reply, StopReason, ToolSpec, Transcript},
 };
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// The most calls in a plan. A longer list is no plan.
 const MAX_CALLS: usize = 32;
 
 /// After this many replies in a row without a plan the task ends with the last one.
 const TEXT_STREAK: u32 = 3;
+
+/// The note that begins each step.
+const NOTE: &str = include_str!("prompt/agent_plan_prompt.md");
 
 const MALFORMED: &str = "Your last reply was not a plan with something to do. Reply with one JSON object as described: `tool_calls` with \
     the next calls, or a `question`, or `is_complete` set to true.";
@@ -81,42 +87,88 @@ impl Rules for Plan {
 fn shape(phase: Option<Phase>) -> Shape {
     let shape = Shape { schema: Some(schema), ..Shape::WITHOUT_TOOLS };
     match phase {
-        Some(Phase::Plan) => shape.noted(include_str!("prompt/agent_plan_prompt.md")),
+        Some(Phase::Plan) => shape.noted(NOTE),
         _ => shape,
     }
 }
 
-fn read(_: Option<Phase>, reply: &Reply) -> Reading {
-    let text = reply.text();
-    let is_cut = matches!(reply.stop_reason, StopReason::Length | StopReason::Unfinished);
-    let plan = (!is_cut).then(|| read_plan(&text)).flatten();
-    plan.unwrap_or_else(|| read_no_plan(&text))
+/// A plan, in the form in which a model writes it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AgentPlan {
+    pub reasoning: String,
+    pub tool_calls: Vec<PlannedCall>,
+    pub question: Option<String>,
+    /// A plan that asks is not complete: what it would end with does not know the answer.
+    pub is_complete: bool,
 }
 
-/// Reads a plan, if the text holds one: its question, then its calls, then its end. People see its reasoning.
-/// A plan that asks is not complete: what it would end with does not know the answer.
-fn read_plan(text: &str) -> Option<Reading> {
-    let block = Block::find(text, &["reasoning", "tool_calls", "question", "is_complete"])?;
-    let (reasoning, question, listed) =
-        (block.text("reasoning"), block.text("question"), block.list("tool_calls"));
-    if listed.len() > MAX_CALLS {
+/// A call in a plan. It may be of a tool that there is not, or not fit its tool.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlannedCall {
+    pub tool_name: String,
+    pub parameters: Value,
+}
+
+impl AgentPlan {
+    /// Asks for the first plan of a task with this request and these tools: the system prompt, the entries
+    /// and the shape of the model's request.
+    #[must_use]
+    pub fn ask(request: &str, workspace: &str, tools: &[ToolSpec]) -> (String, Transcript, RequestShape) {
+        let step = template::Value { name: "step", text: "1" };
+        let mut entries = Transcript::default();
+        entries.push(Entry::User(request.to_owned()));
+        entries.push(Entry::Note(prompt::fill(Note::Phase(Phase::Plan), NOTE, &[step])));
+        let shape = RequestShape { tools: ToolUse::Forbidden, output_schema: Some(Arc::new(schema(tools))) };
+        (prompt::system(Mode::Plan, None, workspace, tools), entries, shape)
+    }
+
+    /// The plan in a reply, if it holds one and is not cut.
+    #[must_use]
+    pub fn read(reply: &Reply) -> Option<Self> {
+        Some(find(reply)?.0)
+    }
+
+    fn of(block: &Block) -> Option<Self> {
+        let listed = block.list("tool_calls");
+        let planned = |planned: &Value| PlannedCall {
+            tool_name: planned.get("tool_name").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            parameters: planned.get("parameters").cloned().unwrap_or_else(|| Map::new().into()),
+        };
+        let question = Some(block.text("question")).filter(|question| !question.trim().is_empty());
+        (listed.len() <= MAX_CALLS).then(|| Self {
+            reasoning: block.text("reasoning"),
+            tool_calls: listed.iter().map(planned).collect(),
+            is_complete: question.is_none() && block.flag("is_complete").unwrap_or_default(),
+            question,
+        })
+    }
+}
+
+fn find(reply: &Reply) -> Option<(AgentPlan, Block)> {
+    if matches!(reply.stop_reason, StopReason::Length | StopReason::Unfinished) {
         return None;
     }
-    let mut calls = Vec::new();
-    let asks = !question.trim().is_empty();
-    if asks {
-        calls.push(ask(&question));
+    let block = Block::find(&reply.text(), &["reasoning", "tool_calls", "question", "is_complete"])?;
+    Some((AgentPlan::of(&block)?, block))
+}
+
+fn read(_: Option<Phase>, reply: &Reply) -> Reading {
+    match find(reply) {
+        Some((plan, block)) => read_plan(plan, &block),
+        None => read_no_plan(&reply.text()),
     }
-    for planned in listed {
-        let name = planned.get("tool_name").and_then(Value::as_str).unwrap_or_default();
-        let arguments = planned.get("parameters").map_or_else(|| "{}".to_owned(), Value::to_string);
-        calls.push(call(name, arguments));
-    }
-    if !asks && block.flag("is_complete").unwrap_or_default() {
+}
+
+/// A plan's question, then its calls, then its end. People see its reasoning.
+fn read_plan(plan: AgentPlan, block: &Block) -> Reading {
+    let AgentPlan { reasoning, tool_calls, question, is_complete } = plan;
+    let planned = tool_calls.iter().map(|planned| call(&planned.tool_name, planned.parameters.to_string()));
+    let mut calls: Vec<_> = question.as_deref().map(ask).into_iter().chain(planned).collect();
+    if is_complete {
         let summary = if reasoning.trim().is_empty() { "Done." } else { &reasoning };
         calls.push(call(TASK_COMPLETE, json!({ "summary": summary }).to_string()));
     }
-    Some(Reading { text: Some(block.around_or(&reasoning)), calls, ..Reading::default() })
+    Reading { text: Some(block.around_or(&reasoning)), calls, ..Reading::default() }
 }
 
 /// Reads a reply that holds no plan, for example one that was cut: people see its text up to where a plan
@@ -132,7 +184,7 @@ fn read_no_plan(text: &str) -> Reading {
     Reading { text: Some(shown.trim_end().to_owned()), ..Reading::default() }
 }
 
-/// The JSON Schema of a plan with calls of these tools. [`read_plan`] reads more leniently.
+/// The JSON Schema of a plan with calls of these tools. [`AgentPlan::read`] reads more leniently.
 ///
 /// It names each tool with its parameters: a small model held to a schema that leaves them open writes names
 /// of its own.

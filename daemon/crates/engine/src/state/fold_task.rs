@@ -75,6 +75,9 @@ pub(super) fn fold_task(task: &mut Task, at: Timestamp, body: &RecordBody) {
                 // It may have to be made again and again, and that is no loop.
                 task.repeats = Repeats::default();
             }
+            if let Some(used) = &f.usage {
+                task.usage.add(used);
+            }
             finish_call(task, f);
             drop_read_results(task, &f.read_results);
             if let Stage::Calling(calls) = &task.stage
@@ -228,6 +231,7 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
         | RecordBody::AgentMessage(_)
         | RecordBody::Imported(_)
         | RecordBody::Recalled(_)
+        | RecordBody::Noted(_)
         | RecordBody::Intervened(_)
         | RecordBody::Checkpointed(_)
         | RecordBody::UndoBegun(_)

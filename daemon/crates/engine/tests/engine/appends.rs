@@ -85,6 +85,7 @@ impl Actor {
             result: ToolResult::success("done", None),
             duration_ms: 1,
             read_results: Vec::new(),
+            usage: None,
         });
         self.on(Event::Message(Message::Outcome { effect: Effect::Tool { task, call, attempt }, input }))
     }

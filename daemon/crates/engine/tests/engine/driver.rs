@@ -441,6 +441,7 @@ fn outcomes_that_come_during_a_commit_are_one_append() {
             result,
             duration_ms: 0,
             read_results: Vec::new(),
+            usage: None,
         };
         Event::Message(Message::Outcome { effect, input: Box::new(input) })
     };

@@ -1,7 +1,7 @@
 //! Limits, the loop guard, and time.
 
 use crate::{
-    plan::{ask, complete, read, shell},
+    plan::{ask, complete, inference, read, shell},
     world::{World, somebody},
 };
 use abide_engine::{Command, Input, Refusal, Shown};
@@ -11,6 +11,7 @@ use abide_protocol::{
     message::CallOutcome,
     record::{By, Interruption, ModelErrorKind, NewRecord, NoticeKind, RecordBody, Via},
     task::{EndReason, PauseReason, Status},
+    transcript::Usage,
 };
 
 fn with_steps(max_steps: u32) -> World {
@@ -197,6 +198,39 @@ fn a_budget_is_warned_about_once_then_asked_about_and_raised() {
     assert_eq!(warnings(&w), 1);
     step(&mut w, "5");
     assert_eq!(warnings(&w), 2, "200 of 220: a warning for the new limit");
+}
+
+#[test]
+fn what_a_model_beside_the_steps_has_used_counts() {
+    let mut w = with_budget();
+    let call = w.reply("", &[inference()])[0];
+    w.restart();
+    let mut finished = w.finished(call, 2, true);
+    let used = Usage { input: 50, output: 20, model_calls: 1, cost_micros: Some(7), ..Usage::default() };
+    if let Input::CallFinished { usage, .. } = &mut finished {
+        *usage = Some(used);
+    }
+    w.input(finished);
+    let all = w.task().usage;
+    assert_eq!((all.tokens(), all.model_calls, all.cost_micros), (110, 2, Some(7)));
+    assert_eq!(w.task().paused, Some(PauseReason::Budget));
+    w.restart();
+    assert_eq!(w.task().usage, all);
+}
+
+#[test]
+fn no_model_is_asked_beside_the_steps_once_the_budget_is_used_up() {
+    let mut w = with_budget();
+    w.tokens = 100;
+    let calls = w.reply("", &[inference(), read("1"), inference()]);
+    assert_eq!(w.running(), [(calls[1], 1)], "what asks no model runs");
+    w.finish(calls[1], true);
+    for call in [calls[0], calls[2]] {
+        assert_eq!(w.outcome(call), Some(CallOutcome::Refused));
+        let words = "error: This task has used 100 of 100 tokens. So no model was asked.";
+        assert_eq!(w.result(call).as_deref(), Some(words));
+    }
+    assert_eq!(w.task().paused, Some(PauseReason::Budget));
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! What is read in a model's text.
 
 use crate::plan::reply;
-use abide_engine::{Mint, Reading, Turn};
+use abide_engine::{AgentPlan, Mint, Reading, Turn};
 use abide_protocol::{
     record::{ControlBlock, ObserveBlock, ReasonBlock, SummarizeBlock},
     task::{Mode, Phase},
     transcript::StopReason,
 };
+use serde_json::json;
 
 fn read(mode: Mode, phase: Phase, text: &str) -> Reading {
     let mut reply = reply(StopReason::EndTurn, text, &[], &[], 0);
@@ -200,6 +201,23 @@ fn a_plans_calls_are_read_in_order() {
     for (text, shown) in [("No plan.", "No plan."), ("So:\n{\"tool_calls\": [", "So:"), ("{\"reas", "")] {
         assert_eq!(read(Mode::Plan, Phase::Plan, text).text.as_deref(), Some(shown), "{text}");
     }
+}
+
+#[test]
+fn a_plan_is_data_too() {
+    let read = |stop, text: &str| AgentPlan::read(&reply(stop, text, &[], &[], 0)).map(|plan| json!(plan));
+    let text =
+        r#"So: {"tool_calls": [{"tool_name": "read", "parameters": {"path": "a"}}, 7], "reasoning": "r"}"#;
+    let calls =
+        json!([{"tool_name": "read", "parameters": {"path": "a"}}, {"tool_name": "", "parameters": {}}]);
+    let plan = json!({"reasoning": "r", "tool_calls": calls, "question": null, "is_complete": false});
+    assert_eq!(read(StopReason::EndTurn, text), Some(plan));
+    for cut in [StopReason::Length, StopReason::Unfinished] {
+        assert_eq!(read(cut, text), None);
+    }
+    assert_eq!(read(StopReason::EndTurn, "No plan."), None);
+    let asks = read(StopReason::EndTurn, r#"{"question": "Which?", "is_complete": true}"#).expect("a plan");
+    assert_eq!((&asks["question"], &asks["is_complete"]), (&json!("Which?"), &json!(false)));
 }
 
 #[test]

@@ -65,6 +65,7 @@ fn finish(w: &mut World) -> Vec<NewRecord> {
         result: ToolResult::failure("npm: not found"),
         duration_ms: 1,
         read_results: Vec::new(),
+        usage: None,
     })
 }
 

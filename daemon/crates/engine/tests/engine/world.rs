@@ -323,6 +323,7 @@ impl World {
             result,
             duration_ms: 1,
             read_results: Vec::new(),
+            usage: None,
         }
     }
 

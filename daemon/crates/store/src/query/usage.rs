@@ -20,16 +20,18 @@ pub struct UsageQuery {
     pub since_day: Option<String>,
 }
 
-/// A failed call that was sent counts as a call. Numbers of tokens come from providers; as REAL they cannot
+/// A failed call that was sent counts as a call, and so does one that a tool has made. Numbers of tokens come from providers; as REAL they cannot
 /// overflow a sum. `CROSS` makes SQLite find replies by the index of kinds instead of reading all records.
 const SQL: &str = "
     WITH calls AS (
         SELECT date(r.at / 1000, 'unixepoch', 'localtime') AS day, r.conversation, c.title,
-               coalesce(t.brief ->> '$.model', '') AS model, r.body -> '$.reply.usage' AS usage
+               coalesce(t.brief ->> '$.model', '') AS model,
+               coalesce(r.body -> '$.reply.usage', r.body -> '$.usage') AS usage
         FROM conversations c
-        CROSS JOIN records r ON r.conversation = c.id AND r.kind IN ('reply', 'model_failed') AND +r.at >= ?1
+        CROSS JOIN records r
+            ON r.conversation = c.id AND r.kind IN ('reply', 'model_failed', 'call_finished') AND +r.at >= ?1
         LEFT JOIN tasks t ON t.id = r.task
-        WHERE r.kind = 'reply' OR r.body ->> '$.sent'
+        WHERE r.kind = 'reply' OR r.body ->> '$.sent' OR r.body ->> '$.usage' IS NOT NULL
     )
     SELECT day, model, conversation, title,
            cast(total(usage ->> '$.input') AS INTEGER), cast(total(usage ->> '$.output') AS INTEGER),

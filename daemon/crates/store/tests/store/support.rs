@@ -239,6 +239,7 @@ pub(crate) fn finished(n: u64, attempt: u32) -> RecordBody {
         result: ToolResult::success(format!("call {n} is done"), None),
         duration_ms: 5,
         read_results: Vec::new(),
+        usage: None,
     })
 }
 

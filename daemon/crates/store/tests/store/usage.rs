@@ -2,7 +2,7 @@ use super::support::*;
 use abide_protocol::{
     RecordId, Timestamp,
     method::usage::UsageRow,
-    record::{ModelErrorKind, ModelFailed, RecordBody, ReplyRecord},
+    record::{CallFinished, ModelErrorKind, ModelFailed, RecordBody, ReplyRecord},
     task::{AgentTask, Status},
     transcript::{Reply, StopReason, Usage},
 };
@@ -33,6 +33,12 @@ fn failed(sent: bool) -> RecordBody {
     })
 }
 
+/// A call has ended that has asked a model, or none.
+fn asked(usage: Option<Usage>) -> RecordBody {
+    let RecordBody::CallFinished(call) = finished(9, 1) else { unreachable!("it is finished") };
+    RecordBody::CallFinished(CallFinished { usage, ..call })
+}
+
 /// Appends bodies of task `task` at these times.
 async fn at(store: &Store, n: u64, task_n: u64, model: &str, bodies: Vec<(i64, RecordBody)>) {
     let id = conversation(n);
@@ -55,7 +61,9 @@ async fn usage_is_summed_by_day_model_and_conversation() {
     let replies =
         |day: i64| vec![(day + NOON, replied(used(10, Some(5)))), (day + NOON, replied(used(20, None)))];
     at(&store, 1, 11, "a/large", [replies(0), replies(DAY)].concat()).await;
-    at(&store, 1, 12, "local/small", vec![(DAY + NOON, replied(used(7, None)))]).await;
+    let beside = [asked(Some(used(4, Some(2)))), asked(None)].map(|body| (DAY + NOON, body));
+    let of_small = [vec![(DAY + NOON, replied(used(7, None)))], beside.into()].concat();
+    at(&store, 1, 12, "local/small", of_small).await;
     at(&store, 2, 13, "a/large", vec![(DAY + NOON, failed(true)), (DAY + NOON, failed(false))]).await;
 
     let all = store.usage(UsageQuery::default()).await.unwrap();
@@ -69,8 +77,8 @@ async fn usage_is_summed_by_day_model_and_conversation() {
     };
     let newer = vec![
         row("1970-01-02", "a/large", "title 1", 30, 2, Some(5)),
+        row("1970-01-02", "local/small", "title 1", 11, 2, Some(2)),
         row("1970-01-02", "a/large", "title 2", 0, 1, None),
-        row("1970-01-02", "local/small", "title 1", 7, 1, None),
     ];
     let older = row("1970-01-01", "a/large", "title 1", 30, 2, Some(5));
     assert_eq!(

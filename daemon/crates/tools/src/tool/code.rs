@@ -39,7 +39,7 @@ pub(super) fn tool() -> Tool {
 
 /// The file tool that a call of `code` stands for; `arguments` become those of the file tool. `None`: the call
 /// names another tool than `code`, or no action.
-pub(crate) fn resolve(name: &str, arguments: &mut Value) -> Option<String> {
+pub(super) fn resolve(name: &str, arguments: &mut Value) -> Option<String> {
     let fields = arguments.as_object_mut().filter(|_| name == NAME)?;
     let action = fields.remove("action")?.as_str()?.to_owned();
     if action == "list"

@@ -26,6 +26,8 @@ pub(crate) enum CallError {
     Text(#[from] TextError),
     #[error(transparent)]
     Edit(#[from] EditError),
+    #[error("`{0}` holds a text without words")]
+    Blank(&'static str),
     #[error("the edit was never assessed")]
     Unassessed,
     #[error("there is no `{0}` on the PATH of this task; nothing ran")]

@@ -1,6 +1,8 @@
-use super::{Call, CallError, Tool, code, create_dir, list, patch, python, read, shell, write};
+use super::{
+    Call, CallError, Tool, code, create_dir, inference, list, patch, python, read, recall, shell, write,
+};
 use crate::command::find;
-use abide_protocol::transcript::ToolSpec;
+use abide_protocol::transcript::{INFERENCE, ToolSpec};
 use serde_json::Value;
 
 /// The tools, in the order in which models get them.
@@ -11,6 +13,7 @@ pub(crate) struct Registry {
 impl Registry {
     /// The tools that every task can have.
     pub(crate) fn built_in() -> Self {
+        let [inference, python_inference] = INFERENCE.map(inference::tool);
         let tools = vec![
             shell::tool(),
             python::tool(),
@@ -19,7 +22,10 @@ impl Registry {
             patch::tool(),
             list::tool(),
             create_dir::tool(),
+            recall::tool(),
             code::tool(),
+            inference,
+            python_inference,
             #[cfg(test)]
             tests::tool(),
         ];

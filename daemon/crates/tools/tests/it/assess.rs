@@ -17,7 +17,8 @@ fn permission(ground: &Ground, workspace: &str, tool: &str, arguments: &str) -> 
 #[test]
 fn invalid_calls_are_denied_with_helpful_words() {
     let ground = Ground::new();
-    let known = "shell, python, read, write, patch, list, create_dir, code, task_complete";
+    let known = "shell, python, read, write, patch, list, create_dir, recall, code, inference, \
+                 python_inference, task_complete";
     let table: &[(&str, &str, &str)] = &[
         ("rm", "{}", &format!("there is no tool `rm`; there are: {known}")),
         (
@@ -178,6 +179,7 @@ fn in_a_broad_workspace_reading_asks_too() {
     for workspace in ["/", ground.root().to_str().unwrap(), home.to_str().unwrap()] {
         assert_eq!(permission(&ground, workspace, "list", ""), Permission::Ask, "{workspace}");
     }
+    assert_eq!(permission(&ground, "/", "recall", r#"{"query": "a"}"#), Permission::Tier, "it reads no file");
     assert!(matches!(permission(&ground, "/", "read", r#"{"path": "etc/passwd"}"#), Permission::Denied(_)));
     assert!(matches!(
         permission(&ground, "/", "read", r#"{"path": "/proc/self/environ"}"#),

@@ -11,6 +11,7 @@ mod fork_server;
 mod ground;
 mod guard;
 mod hidden;
+mod inference;
 mod inspect;
 mod limits;
 mod named;

@@ -5,13 +5,14 @@ use abide_engine::Task;
 use abide_protocol::{
     CallId, QuestionId, RecordId, Timestamp,
     inbox::QuestionKind,
+    memory::RECALL,
     message::CallOutcome,
     record::{
         CallAssessed, CallStarted, ClockMoved, Compacted, Imported, Intervened, ModelRequested, NewRecord,
         NoticeKind, RecordBody, TaskStarted,
     },
     task::{EndReason, Limits, Mode, PauseReason},
-    transcript::{CallBlock, EffectClass, Entry},
+    transcript::{CallBlock, EffectClass, Entry, Usage},
 };
 use std::{
     collections::{BTreeMap, HashMap},
@@ -163,8 +164,11 @@ impl Run {
                 assert!(!self.has_asked, "an earlier conversation comes before the first request");
                 self.replies += usize::from(matches!(imported, Imported::Assistant(_)));
             }
+            RecordBody::Recalled(_) if self.has_asked => {
+                let by_call = self.calls.iter().any(|call| call.running && call.tool == RECALL);
+                assert!(by_call, "what is recalled comes before the first request, or by a call");
+            }
             RecordBody::Recalled(_) => {
-                assert!(!self.has_asked, "what is recalled comes before the first request");
                 assert!(!mem::replace(&mut self.has_recalled, true), "a task recalls once");
             }
             RecordBody::Compacted(compacted) => self.compacted(compacted),
@@ -183,6 +187,7 @@ impl Run {
             RecordBody::ApprovalDecided(d) => self.call(d.call_id).decide(d.approval_id, d.decision),
             RecordBody::CallStarted(s) => self.started(s),
             RecordBody::CallFinished(f) => {
+                self.tokens += f.usage.as_ref().map_or(0, Usage::tokens);
                 let call = self.call(f.call_id);
                 call.finish(f);
                 let asks = f.outcome == CallOutcome::Interrupted && call.by_person();
