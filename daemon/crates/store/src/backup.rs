@@ -4,13 +4,14 @@ use crate::{
     Store,
     disk::sync_folder,
     error::{OpenError, ReadError},
-    open::connection,
+    open,
     query::changed_records,
 };
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 use std::{
     io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 use tempfile::NamedTempFile;
 
@@ -82,12 +83,8 @@ pub(crate) fn integrity(connection: &Connection) -> Result<Integrity, ReadError>
 impl Store {
     /// Checks the whole database beside other work. Takes a second for some hundred megabytes.
     pub async fn check(&self) -> Result<Integrity, ReadError> {
-        // A connection that has searched remembers where the words were, and would call those deleted since a
-        // damage.
-        self.read_outside(|reader| {
-            let path = reader.path().unwrap_or_default();
-            integrity(&connection(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
-        })
-        .await
+        let path = Arc::clone(&self.path);
+        // A connection that has searched remembers the index, and calls words deleted since then damage.
+        self.read_outside(move |_| integrity(&open::reader(&path)?)).await
     }
 }

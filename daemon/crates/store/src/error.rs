@@ -148,6 +148,8 @@ pub enum ReadError {
     Index(WriteError),
     #[error("the database cannot be read: {0}")]
     Sqlite(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Open(#[from] OpenError),
 }
 
 /// Why a stored record cannot be read.

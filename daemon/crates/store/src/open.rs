@@ -44,21 +44,20 @@ pub(crate) fn reader(path: &Path) -> Result<Connection, OpenError> {
 }
 
 pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, OpenError> {
-    connection(path, access).map_err(|e| OpenError::sqlite(path, &e))
-}
-
-pub(crate) fn connection(path: impl AsRef<Path>, access: OpenFlags) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(path, access.union(OpenFlags::SQLITE_OPEN_NO_MUTEX))?;
-    connection.busy_timeout(BUSY)?;
-    // Without this, closing would change a database that was refused.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    // Without this, some statements are compiled again for each value bound to them.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.execute_batch(
-        "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;",
-    )?;
-    Ok(connection)
+    let connect = || {
+        let connection = Connection::open_with_flags(path, access.union(OpenFlags::SQLITE_OPEN_NO_MUTEX))?;
+        connection.busy_timeout(BUSY)?;
+        // Without this, closing would change a database that was refused.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        // Without this, some statements are compiled again for each value bound to them.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        connection.execute_batch(
+            "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;",
+        )?;
+        Ok(connection)
+    };
+    connect().map_err(|e| OpenError::sqlite(path, &e))
 }
 
 /// A connection to a copy that may be cut off. SQLite refuses a file that is shorter than its header says,

@@ -17,7 +17,10 @@ use abide_protocol::{
     ConversationId, RecordId, Seq, Timestamp, conversation::Conversation, inbox::TextRule, record::By,
 };
 use rusqlite::{Connection, ErrorCode};
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 use tokio::sync::watch;
 
 /// The database's path, its disk reserve and its reader threads.
@@ -35,6 +38,7 @@ pub struct Options {
 /// The database. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Store {
+    pub(crate) path: Arc<Path>,
     pub(crate) queue: Queue,
     pub(crate) rules: RuleBook,
     readers: Arc<Readers>,
@@ -67,6 +71,7 @@ impl Store {
         let (queue, state) =
             writer::start(&path, reserve_bytes, writer_connection, rules.clone(), sink, project)?;
         Ok(Self {
+            path: path.into(),
             queue,
             rules,
             readers: Arc::new(readers),
