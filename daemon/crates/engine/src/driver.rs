@@ -114,9 +114,9 @@ pub struct Driver<H: Host> {
     orders: VecDeque<Order<H>>,
     /// How far the clock had moved when the history in memory was right about it.
     clock: ClockMoved,
-    /// The move of the clock, and its time, that a failed append held. An earlier append of the same records,
-    /// which was withdrawn, may have stored the move all the same.
-    unsure: Option<(Timestamp, ClockMoved)>,
+    /// The moves of the clock, and their times, that a failed append held. An earlier append of the first of its
+    /// records, which was withdrawn, may have stored a move all the same.
+    unsure: Vec<(Timestamp, ClockMoved)>,
 }
 
 /// How the daemon before the driver's own ended.
@@ -187,7 +187,7 @@ impl<H: Host> Driver<H> {
     ) -> Self {
         Self {
             clock,
-            unsure: None,
+            unsure: Vec::new(),
             conversation,
             history: History::default(),
             tail: Tail::default(),

@@ -159,10 +159,11 @@ impl<H: Host> Driver<H> {
     pub(super) fn append_failed(&mut self, append: AppendId, error: H::Error, contradicts: bool) {
         let Some(appending) = self.take_appending(append) else { return };
         let Appending { records, waiter, joined, joining, was_withdrawn, .. } = *appending;
-        self.unsure = records.iter().find_map(|record| match record.body {
+        let moved = records.iter().filter_map(|record| match record.body {
             RecordBody::ClockMoved(moved) => Some((record.at, moved)),
             _ => None,
         });
+        self.unsure = moved.collect();
         self.orders.push_back(Order::DropGate);
         self.running.clear();
         self.defer_first(joined, joining);

@@ -59,8 +59,9 @@ impl<H: Host> Driver<H> {
             }
         };
         self.history = history;
-        let unsure = self.unsure.take();
-        if let Some((_, moved)) = unsure.filter(|_| self.history.clock_moved != unsure) {
+        let unsure = mem::take(&mut self.unsure);
+        let stored = unsure.iter().position(|moved| self.history.clock_moved == Some(*moved));
+        for (_, moved) in unsure.into_iter().skip(stored.map_or(0, |at| at + 1)) {
             self.clock = self.clock.since(moved);
         }
         self.tail = tail;

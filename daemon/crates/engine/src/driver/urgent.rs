@@ -55,6 +55,8 @@ impl<H: Host> Driver<H> {
         mint: &mut Mint,
     ) {
         self.orders.push_back(Order::Withdraw(appending.id));
+        // The clock may have been set, or the machine have slept, since the append began to wait.
+        appending.records.extend(self.clock_moved(mint));
         match message {
             Message::Command { command, reply } => {
                 let more = self.apply(command.clone(), shown.clone(), mint);

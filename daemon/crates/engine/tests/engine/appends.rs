@@ -274,6 +274,49 @@ fn a_clock_that_was_set_before_and_after_the_daemon_began_is_recorded_as_one_mov
     }
 }
 
+/// The records that waited have the times of the clock as it was, and the command has the time of the clock as
+/// it is: without a record between them, the difference would count as work.
+#[test]
+fn a_clock_that_is_set_while_an_append_waits_for_room_is_recorded_before_the_command_that_joins() {
+    const HOUR: i64 = 3_600_000;
+    let set_by = |records: &[NewRecord]| -> i64 {
+        let moves = records.iter().filter_map(|record| match record.body {
+            RecordBody::ClockMoved(moved) => Some(moved.set_by_ms),
+            _ => None,
+        });
+        moves.sum()
+    };
+    for is_first_stored in [false, true] {
+        let mut actor = Actor::running_code();
+        let (before, began) = (actor.driver.history().clone(), actor.mint.at());
+        let set = |actor: &mut Actor, hours: i64| {
+            let moved = ClockMoved { slept_ms: 0, set_by_ms: hours * HOUR };
+            actor.mint = Mint::new(began.moved_by(hours * HOUR), 3).moved(moved);
+        };
+        actor.on(Event::Disk { full: true });
+        set(&mut actor, 1);
+        let waiting = append(&actor.finish()).records.clone();
+        assert_eq!(set_by(&waiting), HOUR);
+        set(&mut actor, 2);
+        let command = Command::Pause { task: actor.task };
+        let ordered = actor.on(Event::Message(Message::Command { command, reply: 3 }));
+        let joined = append(&ordered);
+        assert_eq!(set_by(&joined.records), 2 * HOUR);
+        assert!(joined.tasks[0].task.work.ms < 1_000, "{:?}", joined.tasks[0].task.work);
+        actor.on(Event::AppendFailed { append: joined.id, error: "full", contradicts: is_first_stored });
+        let mut stored = before;
+        waiting.iter().filter(|_| is_first_stored).for_each(|record| stored.fold(record));
+        let ordered = actor.load(stored);
+        let ordered = if ordered.iter().any(|order| matches!(order, Order::Inspect(_))) {
+            actor.on(Event::Inspected(Vec::new()))
+        } else {
+            ordered
+        };
+        let left = if is_first_stored { HOUR } else { 2 * HOUR };
+        assert_eq!(set_by(&append(&ordered).records), left, "the rest is recorded after the load");
+    }
+}
+
 /// A snapshot costs an own write, so it has to save enough.
 #[test]
 fn a_snapshot_is_kept_when_it_saves_as_many_records_as_the_spacing() {
