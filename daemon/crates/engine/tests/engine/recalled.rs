@@ -152,7 +152,10 @@ fn what_a_call_recalls_follows_the_results_and_runs_again_after_a_crash() {
 
     for (recalled, expected) in [
         (None, "Nothing is recalled."),
-        (recalled(RecallWay::Words, Vec::new(), Some("the disk is slow".to_owned())), "error: the disk is slow"),
+        (
+            recalled(RecallWay::Words, Vec::new(), Some("the disk is slow".to_owned())),
+            "error: the disk is slow",
+        ),
     ] {
         let call = w.reply("", &[recall("ports")])[0];
         let ended = Input::Recalled { task: w.id, call, attempt: 1, recalled, duration_ms: 1 };

@@ -8,8 +8,8 @@ use abide_protocol::{
     memory::RECALL,
     message::CallOutcome,
     record::{
-        CallAssessed, CallStarted, ClockMoved, Compacted, Imported, Intervened, ModelRequested, NewRecord,
-        NoticeKind, RecordBody, TaskStarted,
+        CallAssessed, CallFinished, CallStarted, ClockMoved, Compacted, Imported, Intervened, ModelRequested,
+        NewRecord, NoticeKind, RecordBody, TaskStarted,
     },
     task::{EndReason, Limits, Mode, PauseReason},
     transcript::{CallBlock, EffectClass, Entry, Usage},
@@ -186,15 +186,7 @@ impl Run {
             RecordBody::ApprovalRequested(a) => self.call(a.call_id).request_approval(a.id),
             RecordBody::ApprovalDecided(d) => self.call(d.call_id).decide(d.approval_id, d.decision),
             RecordBody::CallStarted(s) => self.started(s),
-            RecordBody::CallFinished(f) => {
-                self.tokens += f.usage.as_ref().map_or(0, Usage::tokens);
-                let call = self.call(f.call_id);
-                call.finish(f);
-                let asks = f.outcome == CallOutcome::Interrupted && call.by_person();
-                self.append.interrupted.extend(asks.then_some(f.call_id));
-                self.append.cancelled |= f.outcome == CallOutcome::Cancelled;
-                self.completes(f.call_id);
-            }
+            RecordBody::CallFinished(f) => self.finished(f),
             RecordBody::QuestionAsked(q) => match q.kind {
                 QuestionKind::Agent => {
                     self.phases.asked();
@@ -237,6 +229,16 @@ impl Run {
             }
             _ => {}
         }
+    }
+
+    fn finished(&mut self, finished: &CallFinished) {
+        self.tokens += finished.usage.as_ref().map_or(0, Usage::tokens);
+        let call = self.call(finished.call_id);
+        call.finish(finished);
+        let asks = finished.outcome == CallOutcome::Interrupted && call.by_person();
+        self.append.interrupted.extend(asks.then_some(finished.call_id));
+        self.append.cancelled |= finished.outcome == CallOutcome::Cancelled;
+        self.completes(finished.call_id);
     }
 
     fn compacted(&mut self, compacted: &Compacted) {
