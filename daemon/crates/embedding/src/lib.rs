@@ -3,6 +3,8 @@
 //! The model is all-MiniLM-L6-v2, whose weights a person installs ([`install`]). It knows English. Everything
 //! here runs in the calling thread: a text of 80 words takes some 50 ms.
 
+mod embedder;
+mod fuse;
 mod install;
 mod model;
 mod tokenizer;
@@ -12,6 +14,8 @@ mod weights;
 #[cfg(test)]
 mod published;
 
+pub use embedder::{Embedder, IDLE};
+pub use fuse::{Fused, fuse};
 pub use install::{InstallError, install};
 pub use model::Model;
 pub use vector::{Vector, similarity};
