@@ -6,6 +6,7 @@ mod daemon;
 mod duration;
 mod elsewhere;
 mod http;
+mod memory;
 mod person;
 mod provider;
 mod task;
@@ -21,6 +22,7 @@ pub(crate) use self::{
     },
     elsewhere::elsewhere,
     http::{ServeArgs, TokenCommand},
+    memory::{MemoryArgs, MemoryCommand},
     person::{AnswerArgs, DecideArgs, RejectArgs},
     provider::{AddArgs, ProviderCommand},
     task::{
@@ -169,6 +171,8 @@ pub(crate) enum Command {
     Usage(UsageArgs),
     /// List the decisions that are remembered (--always), or forget one
     Rules(RulesArgs),
+    /// Show what tasks recall of earlier conversations, search it, or turn it off
+    Memory(MemoryArgs),
     /// List, rename, archive, mute or delete conversations
     #[command(aliases = ["chats", "sessions"])]
     Conversations(ConversationsArgs),

@@ -17,6 +17,7 @@ mod intervene;
 mod key;
 mod logs;
 mod man;
+mod memory;
 mod messages;
 mod models;
 mod pause;
@@ -77,6 +78,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Resume(args) => resume::resume(args, json).await,
         Command::Usage(args) => usage::usage(args, json).await,
         Command::Rules(args) => rules::rules(args, json).await,
+        Command::Memory(args) => memory::memory(args, json).await,
         Command::Conversations(args) => conversations::conversations(args, json).await,
         Command::Provider(command) => Box::pin(provider::provider(command, json)).await,
         Command::Models(args) => models::models(args, json).await,

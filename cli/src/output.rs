@@ -25,6 +25,7 @@ pub(crate) mod pending;
 pub(crate) mod provider;
 pub(crate) mod ps;
 pub(crate) mod qr;
+pub(crate) mod recalled;
 pub(crate) mod retry;
 pub(crate) mod rule;
 pub(crate) mod screen;

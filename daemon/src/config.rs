@@ -56,6 +56,7 @@ pub struct Config {
     pub sandbox: SandboxConfig,
     pub tools: ToolsConfig,
     pub notify: NotifyConfig,
+    pub memory: MemoryConfig,
     pub daemon: DaemonConfig,
     /// By `provider/model`; an entry overrides the built-in price.
     pub prices: BTreeMap<String, Price>,
@@ -176,6 +177,20 @@ impl TaskConfig {
             max_children: self.max_children.unwrap_or(usual.max_children),
             max_tasks: self.max_tasks.unwrap_or(usual.max_tasks),
         }
+    }
+}
+
+/// What tasks are given of earlier conversations.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MemoryConfig {
+    /// Tasks recall.
+    pub enabled: bool,
+}
+
+impl Default for MemoryConfig {
+    fn default() -> Self {
+        Self { enabled: true }
     }
 }
 

@@ -138,7 +138,7 @@ impl Launcher {
         Ok(Launch { head, persona_prompt })
     }
 
-    /// The names of the task's tools, and who names them; `None`: all.
+    /// The names of the task's tools, and who names them; `None`: the usual ones.
     fn named_tools<'a>(
         &self,
         catalog: &Catalog,
@@ -201,7 +201,7 @@ impl Launcher {
         Ok(())
     }
 
-    /// A chat has no tools. An agent has the named ones, or all, and always the control tools.
+    /// A chat has no tools. An agent has the named ones, or the usual ones, and always the control tools.
     async fn tools_of(
         &self,
         mode: Mode,
@@ -228,6 +228,8 @@ impl Launcher {
                 });
             }
             specs.retain(|spec| named.contains(&spec.name));
+        } else {
+            specs.retain(|spec| !spec.is_named_only());
         }
         specs.extend(control_tools(mode));
         Ok(specs)

@@ -239,6 +239,18 @@ impl Sessions {
         }
     }
 
+    /// Lets these conversations read their records again, as far as they are in memory: words were taken out
+    /// of them.
+    pub fn reread(&self, conversations: &[ConversationId]) {
+        for id in conversations {
+            let Some(mailbox) = self.open().get(id).cloned() else { continue };
+            // Its lane may be full, and whoever deletes does not wait for other conversations. An actor that has
+            // left reads its records when it starts again.
+            let reread = async move { drop(mailbox.put(Lane::Urgent, Message::Reread).await) };
+            self.inner.supervisor.spawn("reading again", reread);
+        }
+    }
+
     /// Wakes the conversations in memory.
     async fn wake_open(&self) {
         let open: Vec<ConversationId> = self.open().keys().copied().collect();

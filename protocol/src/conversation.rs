@@ -2,6 +2,7 @@
 
 use crate::{
     ConversationId, TaskId, Timestamp,
+    memory::MemoryUse,
     task::{AgentTask, EndReason, Incomplete, Mode, Status},
 };
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,7 @@ pub struct Conversation {
     pub archived: bool,
     /// It gives no desktop notifications.
     pub muted: bool,
+    pub memory: MemoryUse,
     /// Messages that no client has marked as read.
     pub unread: u64,
     /// The newest root task.

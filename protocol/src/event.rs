@@ -6,7 +6,8 @@ use crate::{
     inbox::Rule,
     measure::counted,
     record::{
-        InstructionFile, Interruption, ModelErrorKind, Record, RecordBody, Restarted, TaskStarted, Trace,
+        InstructionFile, Interruption, ModelErrorKind, Recalled, Record, RecordBody, Restarted, TaskStarted,
+        Trace,
     },
     task::{EndReason, Limits, Mode, PauseReason, Phase},
 };
@@ -48,6 +49,8 @@ pub enum EventKind {
     PhaseBegan(PhaseEvent),
     /// A person has taken back what a task of the conversation has changed.
     Undone(UndoneEvent),
+    /// The task was given passages of other conversations.
+    Recalled(Recalled),
 }
 
 /// How much of the oldest context is no longer sent to the model whole.
@@ -169,6 +172,7 @@ impl Event {
         "model_traced",
         "phase_began",
         "undo_ended",
+        "recalled",
     ];
 
     /// The record as an event, if it is one; no event is a message. Traces of a model's stream are left out:
@@ -273,6 +277,7 @@ impl EventKind {
                 count: traced.traces.len() as u64 + traced.left_out,
             }),
             RecordBody::UndoEnded(ended) => Self::Undone(UndoneEvent::from(ended)),
+            RecordBody::Recalled(recalled) => Self::Recalled(recalled.clone()),
             _ => return None,
         })
     }

@@ -5,6 +5,7 @@
 //! * what models mean that spell it otherwise: [`spelling`]
 //! * requests: [`method`] (one table), [`error`]
 //! * notifications: [`notification`]
+//! * what tasks recall: [`memory`]
 //! * [`limits`], [`environment`]
 //! * encoding: [`hello`], then [`codec`]
 //!
@@ -29,6 +30,7 @@ mod json_text;
 pub mod key;
 pub mod limits;
 pub mod measure;
+pub mod memory;
 pub mod message;
 pub mod method;
 pub mod notification;

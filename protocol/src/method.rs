@@ -6,6 +6,7 @@ pub mod conversation;
 pub mod daemon;
 pub mod http;
 pub mod inbox;
+pub mod memory;
 pub mod rule;
 pub mod search;
 pub mod subscription;
@@ -246,6 +247,14 @@ methods! {
     48 "focus" Read Ordinary Focus(conversation::FocusParams) -> conversation::FocusReply;
     /// Finds words in messages and titles.
     49 "search" Read Ordinary Search(search::SearchParams) -> search::SearchReply;
+
+    /// The memory's state.
+    51 "memory" Read Ordinary GetMemory(memory::GetMemoryParams) -> memory::MemoryReply;
+    /// Finds what a task with these words would be given of earlier conversations.
+    52 "searchMemory" Read Ordinary SearchMemory(memory::SearchMemoryParams) -> memory::SearchMemoryReply;
+    /// Forgets what a record says: it is recalled no more, and what tasks were given of it is taken out of
+    /// their records. The record itself stays.
+    53 "forgetMemory" Act Ordinary ForgetMemory(memory::ForgetMemoryParams) -> memory::ForgetMemoryReply;
 
     /// What model calls have used, by day, model and conversation.
     50 "usage" Read Ordinary GetUsage(usage::UsageParams) -> usage::UsageReply;

@@ -4,6 +4,7 @@ use crate::{
     ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, Seq, TaskId, Timestamp,
     checkpoint::{Checkpointed, UndoBegun, UndoEnded},
     inbox::{Approval, Decision, NamedFile, Preview, Question, Rule, WiderRule},
+    memory::{MemoryUse, RecallWay, Snippet},
     message::{CallOutcome, Message, MessageKind, Role},
     task::{Approvals, EndReason, Limits, Mode, PauseReason, Phase, RestartPolicy},
     transcript::{CallBlock, EffectClass, Reply, Risk, ToolResult, ToolSpec},
@@ -94,6 +95,7 @@ pub enum RecordBody {
     UndoBegun(UndoBegun),
     UndoEnded(UndoEnded),
     ClockMoved(ClockMoved),
+    Recalled(Recalled),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +118,7 @@ pub struct ConversationUpdated {
     pub model: Option<String>,
     pub persona: Option<String>,
     pub muted: Option<bool>,
+    pub memory: Option<MemoryUse>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -820,6 +823,30 @@ pub struct ImportedResult {
     pub provider_id: String,
     pub tool: String,
     pub text: String,
+}
+
+/// Passages of other conversations that a task is given before its first request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Recalled {
+    /// That of the text that the model reads, as the engine numbers it.
+    pub form: u32,
+    pub how: RecallWay,
+    /// The best first.
+    pub snippets: Vec<Snippet>,
+    /// Why nothing could be recalled, for people.
+    pub problem: Option<String>,
+}
+
+impl Recalled {
+    /// The record in words for a person, as `recalled 4 · words`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match &self.problem {
+            Some(problem) => format!("recalled nothing: {problem}"),
+            None => format!("recalled {} · {}", self.snippets.len(), self.how.words()),
+        }
+    }
 }
 
 impl Imported {

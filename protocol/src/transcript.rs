@@ -157,6 +157,14 @@ pub struct ToolSpec {
     pub tier: Tier,
 }
 
+impl ToolSpec {
+    /// Whether only a task that names the tool has it: it is other tools by another name.
+    #[must_use]
+    pub fn is_named_only(&self) -> bool {
+        self.name == "code"
+    }
+}
+
 /// The effect of a tool's calls. It decides what is done after a crash with a call that was started and has
 /// no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

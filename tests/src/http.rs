@@ -179,6 +179,19 @@ impl EventStream {
         }
     }
 
+    /// Reads up to a comment.
+    ///
+    /// # Panics
+    /// None comes.
+    pub async fn comment(&mut self) {
+        let mut line = String::new();
+        while !line.starts_with(':') {
+            line.clear();
+            let read = wait::within("a comment", self.lines.read_line(&mut line)).await;
+            assert!(read.is_ok_and(|read| read > 0), "the stream is over");
+        }
+    }
+
     /// Reads up to an event that satisfies `is_it`; returns all of them.
     ///
     /// # Panics

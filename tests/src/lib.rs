@@ -14,6 +14,7 @@
 //! * [`audit`]: checks a database against every promise
 //! * [`seed`]: reproducible random numbers
 //! * [`vitals`]: the cost of a process
+//! * [`cutter`]: a proxy that cuts connections
 //! * [`peer`]: models, proxies and clients of other projects
 //! * [`skip`]: records skipped tests and why (a crate of its own, since tests of other crates use it too)
 //! * [`process`]: programs of the machine, run with a time limit
@@ -39,6 +40,7 @@ pub use abide_skip as skip;
 pub mod audit;
 pub mod bus;
 pub mod crowd;
+pub mod cutter;
 pub mod daemon;
 pub mod fresh_root;
 pub mod http;

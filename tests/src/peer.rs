@@ -1,7 +1,8 @@
 //! Software of other projects, so that Abide is not tested only against its own idea of a model and a client.
 //!
 //! It comes from PyPI (`tests/requirements.txt`); `tests/run` installs it into `target/test-venv`. LiteLLM is
-//! too large for that and is used in the nightly run only.
+//! too large for that and is used in the nightly run only. So are clients from npm: a machine that has Node
+//! need not have npm.
 
 mod litellm;
 
@@ -79,6 +80,18 @@ pub fn program(script: &str) -> Option<Command> {
     }
     let mut command = process::program(python);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("peer").join(script));
+    Some(command)
+}
+
+/// A client of the HTTP interface in the folder `peer`: by a library from PyPI, or from npm if
+/// `ABIDE_TEST_NPM` names the folder where they are installed. `None`: the library is not installed.
+#[must_use]
+pub fn client(name: &str) -> Option<Command> {
+    if env::var_os("ABIDE_TEST_NPM").is_none() {
+        return program(&format!("{name}.py"));
+    }
+    let mut command = process::program("node");
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("peer/{name}.mjs")));
     Some(command)
 }
 

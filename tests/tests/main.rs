@@ -19,6 +19,10 @@ mod home {
     mod secrets;
     mod settings;
 }
+mod memory {
+    mod forgetting;
+    mod recall;
+}
 mod lifecycle {
     mod delete;
     mod named_socket;
@@ -31,6 +35,7 @@ mod agent {
     mod agents_md;
     mod approvals;
     mod ask_user;
+    mod code;
     mod files;
     mod imported;
     mod limits;
@@ -103,7 +108,10 @@ mod web {
     mod hostile;
     pub(crate) mod open;
     mod page;
+    mod peers;
+    mod quiet;
     mod socket;
+    mod sub_task;
 }
 mod load {
     mod waiting;

@@ -5,7 +5,7 @@ use crate::{
     clock,
     output::{
         call::{self, Extent},
-        message, retry,
+        message, recalled, retry,
         screen::Screen,
         style::{BAD, FAINT, paint},
         text,
@@ -323,6 +323,7 @@ impl Printer {
                 let words = format!("remembered: {} is {verb} with {}", rule.tool, rule.arguments.as_str());
                 screen.prose(&paint(FAINT, &text::one_line(&words)))
             }
+            EventKind::Recalled(recalled) => screen.prose(&paint(FAINT, &recalled::recalled(recalled))),
             EventKind::Undone(undone) => {
                 screen.prose(&paint(FAINT, &text::one_line(&undone.words())))?;
                 for file in &undone.kept {

@@ -52,11 +52,18 @@ pub(crate) fn tools(tools: &[ToolSpec], width: Option<usize>) -> String {
         [cell(STRONG, &tool.name), cell(FAINT, asks), cell(PLAIN, about)]
     };
     let table = table(["TOOL", "APPROVAL", "DESCRIPTION"], &tools.iter().map(row).collect::<Vec<_>>(), width);
-    if !tools.iter().any(|tool| tool.tier == Tier::Ask) {
-        return table;
+    let mut notes = Vec::new();
+    if tools.iter().any(|tool| tool.tier == Tier::Ask) {
+        let words =
+            "asks: unless a rule allows the call, or the sandbox contains it and git can take it back";
+        notes.push(words.to_owned());
     }
-    let words = "asks: unless a rule allows the call, or the sandbox contains it and git can take it back";
-    format!("{table}\n{}\n", paint(FAINT, words))
+    let named: Vec<&str> =
+        tools.iter().filter(|tool| tool.is_named_only()).map(|tool| tool.name.as_str()).collect();
+    if !named.is_empty() {
+        notes.push(format!("{}: only for a task whose --tools or persona names it", named.join(", ")));
+    }
+    if notes.is_empty() { table } else { format!("{table}\n{}\n", paint(FAINT, &notes.join("\n"))) }
 }
 
 #[cfg(test)]

@@ -15,11 +15,13 @@ pub(crate) fn config(reply: &ConfigReply) -> String {
         ModelChoice::Named(model) => model.clone(),
     };
     let notifications = if reply.notifications { "on" } else { "off" };
-    let rows = [("model.default", model.as_str()), ("notify.enabled", notifications)]
-        .map(|(key, value)| [cell(STRONG, key), cell(PLAIN, value)])
-        .into_iter()
-        .chain([[cell(FAINT, "file"), cell(FAINT, &reply.file.path)]])
-        .collect::<Vec<_>>();
+    let memory = if reply.memory { "on" } else { "off" };
+    let rows =
+        [("model.default", model.as_str()), ("notify.enabled", notifications), ("memory.enabled", memory)]
+            .map(|(key, value)| [cell(STRONG, key), cell(PLAIN, value)])
+            .into_iter()
+            .chain([[cell(FAINT, "file"), cell(FAINT, &reply.file.path)]])
+            .collect::<Vec<_>>();
     let mut shown = table(["", ""], &rows, text::terminal_width());
     if let Some(refused) = &reply.file.refused {
         shown.push_str(&status::refused_config(refused));

@@ -4,6 +4,7 @@ use abide_client::protocol::{
     ApprovalId, CallId, ConversationId, JsonText, QuestionId, TaskId, Timestamp,
     conversation::Conversation,
     inbox::{Approval, Question, QuestionKind, Rule},
+    memory::MemoryUse,
     message::{CallOutcome, CallView},
     task::{AgentTask, CallState, Limits, Mode, Status},
     transcript::{Risk, ToolResult, Usage},
@@ -60,6 +61,7 @@ pub(crate) fn conversation() -> Conversation {
         updated_at: START,
         archived: false,
         muted: false,
+        memory: MemoryUse::Normal,
         unread: 0,
         task: None,
     }

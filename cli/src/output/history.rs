@@ -2,7 +2,7 @@
 
 use crate::output::{
     call::{self, Extent},
-    measure, message,
+    measure, message, recalled,
     style::{BAD, FAINT, STRONG, paint},
     text,
 };
@@ -89,6 +89,7 @@ fn happened(event: &Event) -> Option<String> {
             }
         }
         EventKind::Undone(undone) => text::one_line(&undone.words()),
+        EventKind::Recalled(recalled) => recalled::recalled(recalled),
         EventKind::ModelFailed(failed) => {
             let again = failed
                 .retry_at

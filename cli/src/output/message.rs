@@ -2,7 +2,7 @@
 
 use crate::output::{
     call::{self, Extent},
-    markdown, measure,
+    markdown, measure, recalled,
     style::{BUSY, FAINT, GOOD, NEEDS_YOU, PLAIN, STRONG, paint},
     text,
 };
@@ -10,6 +10,7 @@ use abide_client::protocol::{
     Timestamp,
     event::{EndedEvent, Event, EventKind},
     message::{CallView, Message, MessageKind, Role},
+    record::Recalled,
 };
 
 /// How a conversation is printed.
@@ -34,16 +35,21 @@ pub(crate) fn conversation(
         Message(&'a Message),
         Call(&'a CallView),
         Summary(Timestamp, &'a str),
+        Recalled(&'a Recalled),
     }
     let mut items: Vec<_> = messages
         .iter()
         .map(|m| (m.seq, Item::Message(m)))
         .chain(calls.iter().filter(|c| !c.is_control()).map(|c| (c.seq, Item::Call(c))))
         .chain(events.iter().filter_map(|event| {
-            let EventKind::TaskEnded(EndedEvent { summary: Some(summary), .. }) = &event.kind else {
-                return None;
+            let item = match &event.kind {
+                EventKind::TaskEnded(EndedEvent { summary: Some(summary), .. }) => {
+                    Item::Summary(event.at, summary.trim())
+                }
+                EventKind::Recalled(recalled) => Item::Recalled(recalled),
+                _ => return None,
             };
-            Some((event.seq, Item::Summary(event.at, summary.trim())))
+            Some((event.seq, item))
         }))
         .collect();
     items.sort_by_key(|(seq, _)| *seq);
@@ -70,6 +76,10 @@ pub(crate) fn conversation(
                 out.push_str(&paragraph(&paint(BUSY, "agent"), at, &of_agent(words, look), look));
             }
             Item::Call(c) => out.push_str(&call::rendered(c, look.extent, look.width)),
+            Item::Recalled(recalled) => {
+                out.push_str(&paint(FAINT, &recalled::recalled(recalled)));
+                out.push('\n');
+            }
         }
         after_call = is_call;
     }

@@ -27,6 +27,9 @@ pub fn changed(text: &str, change: &UpdateConfigParams) -> Result<String, Proble
     if let Some(enabled) = change.notifications {
         set(&mut document, "notify", "enabled", enabled.into());
     }
+    if let Some(enabled) = change.memory {
+        set(&mut document, "memory", "enabled", enabled.into());
+    }
     match &change.provider {
         None => {}
         Some(ProviderChange::Set(entry)) => set_provider(&mut document, entry),

@@ -120,6 +120,7 @@ mod tests {
                 conversation: Some(facts()),
                 head: head(""),
                 imported: Vec::new(),
+                recalled: None,
                 setup: None,
             };
             command(Command::Start(Box::new(start)))

@@ -94,6 +94,7 @@ mod tests {
             conversation: Some(facts()),
             head: head(""),
             imported: Vec::new(),
+            recalled: None,
             setup: None,
         };
         let inputs = [Command::Start(Box::new(start)), Command::Stop { task: TASK }];

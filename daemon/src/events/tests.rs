@@ -225,8 +225,14 @@ async fn an_update_never_overtakes_an_older_reply() {
 /// A root task and its sub-task, as updates carry them.
 fn tree() -> [Arc<AgentTask>; 2] {
     let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
-    let root =
-        Start { task: TASK, conversation: Some(facts()), head: head(""), imported: Vec::new(), setup: None };
+    let root = Start {
+        task: TASK,
+        conversation: Some(facts()),
+        head: head(""),
+        imported: Vec::new(),
+        recalled: None,
+        setup: None,
+    };
     handle(&mut history, Command::Start(Box::new(root)), &mut mint).unwrap();
     begin_sub_task(&mut history, [TASK, SUB_TASK], "", &mut mint);
     let task = |id| Arc::new(view(CONVERSATION, &history, history.task(id).unwrap()).brief());

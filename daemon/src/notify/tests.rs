@@ -8,6 +8,7 @@ use abide_protocol::{
     ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, Seq, TaskId, Timestamp,
     conversation::Conversation,
     inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind, Rule},
+    memory::MemoryUse,
     method::conversation::FocusParams,
     notification::{ConversationUpdate, InboxUpdate},
     record::{Record, RecordBody, TaskEnded},
@@ -155,6 +156,7 @@ fn is_muted(muted: bool) -> Option<ConversationUpdate> {
         updated_at: Timestamp(0),
         archived: false,
         muted,
+        memory: MemoryUse::Normal,
         unread: 0,
         task: None,
     };

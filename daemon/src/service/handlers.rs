@@ -8,6 +8,7 @@ pub(super) mod daemon;
 mod http;
 mod inbox;
 mod key;
+mod memory;
 mod model;
 mod rule;
 mod search;
@@ -78,6 +79,9 @@ pub(super) async fn handle(
         Request::MarkRead(params) => Reply::MarkRead(conversation::mark_read(service, &params).await?),
         Request::GetUsage(params) => Reply::GetUsage(usage::usage(service, params).await?),
         Request::Search(params) => Reply::Search(search::search(service, params).await?),
+        Request::GetMemory(_) => Reply::GetMemory(memory::get(service).await?),
+        Request::SearchMemory(params) => Reply::SearchMemory(memory::search(service, &params).await?),
+        Request::ForgetMemory(params) => Reply::ForgetMemory(memory::forget(service, caller, params).await?),
         // These concern the line itself and are carried out there.
         Request::Subscribe(_)
         | Request::Unsubscribe(_)

@@ -65,9 +65,9 @@ impl From<CommandError> for RequestError {
                 | Refusal::NoSuchRule(_)
                 | Refusal::OnlyOnce(_)
                 | Refusal::NotForTask => ErrorKind::InvalidParams,
-                Refusal::NoConversation | Refusal::NoTask | Refusal::NoQuestion | Refusal::NoApproval => {
-                    ErrorKind::NotFound
-                }
+                Refusal::NoConversation | Refusal::NoTask => ErrorKind::NotFound,
+                // They were there: the store has found them.
+                Refusal::NoQuestion | Refusal::NoApproval => ErrorKind::IllegalState,
                 Refusal::Ended(_)
                 | Refusal::NotPaused
                 | Refusal::Undoing

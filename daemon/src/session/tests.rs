@@ -190,6 +190,7 @@ pub(super) async fn paused_task_with(store: &Store, child: Option<TaskId>) {
         conversation: Some(facts()),
         head: head(""),
         imported: Vec::new(),
+        recalled: None,
         setup: None,
     });
     let mut records = abide_engine::accept(&history, Command::Start(start), Shown::new(), &mut mint).unwrap();
@@ -289,7 +290,8 @@ async fn on_a_full_disk_what_does_not_steer_existing_work_is_refused_at_once() {
     let sessions = sessions(&store, folder.path());
     let start = || {
         let (task, conversation) = (TaskId(Uuid::from_u128(9)), Some(facts()));
-        let start = Start { task, conversation, head: head(""), imported: Vec::new(), setup: None };
+        let start =
+            Start { task, conversation, head: head(""), imported: Vec::new(), recalled: None, setup: None };
         Command::Start(Box::new(start))
     };
     let new = ConversationId(Uuid::from_u128(7));

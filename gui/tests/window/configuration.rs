@@ -30,6 +30,7 @@ fn reply(refused: bool) -> Reply {
         model: ModelChoice::Automatic,
         default: DefaultModel { model: "demo/demo".into(), why: "built in".into() },
         notifications: true,
+        memory: true,
         file: ConfigStatus {
             path: "/home/me/.config/abide/config.toml".into(),
             read_at: preset::NOW,

@@ -7,6 +7,7 @@ use abide_client::{
         Timestamp,
         conversation::{Conversation, LatestTask},
         inbox::{Approval, InboxItem, Pending, Preview, Question, QuestionKind, Rule},
+        memory::MemoryUse,
         message::{CallOutcome, CallView, Message as Said, MessageKind, Role},
         notification::{
             DaemonUpdate, DeltaItem, DeltaKind, Notification, Partial, Snapshot, TaskDelta, TaskMessage,
@@ -106,6 +107,7 @@ pub(crate) fn conversation(task: &AgentTask) -> Conversation {
         updated_at: NOW,
         archived: false,
         muted: false,
+        memory: MemoryUse::Normal,
         unread: 0,
         task: Some(LatestTask::from(task)),
     }

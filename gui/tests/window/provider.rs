@@ -46,6 +46,7 @@ fn config(default: &str) -> Reply {
         model: ModelChoice::Named(default.to_owned()),
         default: DefaultModel { model: default.to_owned(), why: "set in config.toml".to_owned() },
         notifications: true,
+        memory: true,
         file: ConfigStatus::default(),
     })
 }

@@ -44,6 +44,7 @@ fn config() -> ConfigReply {
         model: ModelChoice::Automatic,
         default: default(),
         notifications: true,
+        memory: true,
         file: ConfigStatus::default(),
     }
 }

@@ -30,7 +30,8 @@ use iced_test::core::{
     keyboard::{Key, Modifiers, key::Named},
 };
 
-const TOOLS: [&str; 6] = ["shell", "read", "write", "patch", "list", "create_dir"];
+/// Only a task that names `code` has it.
+const TOOLS: [&str; 7] = ["shell", "read", "write", "patch", "list", "create_dir", "code"];
 
 fn presets() -> Presets {
     let persona = |name: &str, description: &str| PersonaInfo {

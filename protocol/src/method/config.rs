@@ -19,6 +19,8 @@ pub struct UpdateConfigParams {
     pub model: Option<ModelChoice>,
     /// `[notify] enabled`.
     pub notifications: Option<bool>,
+    /// `[memory] enabled`.
+    pub memory: Option<bool>,
     /// An entry of `[providers]`. One to remove has to be there.
     pub provider: Option<ProviderChange>,
     /// `[task] max_tokens`; 0: no limit.
@@ -48,6 +50,8 @@ pub struct ConfigReply {
     pub default: DefaultModel,
     /// Desktop notifications are shown.
     pub notifications: bool,
+    /// Tasks recall earlier conversations.
+    pub memory: bool,
     pub file: ConfigStatus,
 }
 

@@ -2,6 +2,7 @@ use crate::{
     ConversationId, Seq,
     conversation::Conversation,
     event::Event,
+    memory::MemoryUse,
     message::{CallView, Message},
     task::Mode,
 };
@@ -106,6 +107,8 @@ pub struct UpdateConversationParams {
     /// Whether it gives no desktop notifications.
     #[serde(default)]
     pub muted: Option<bool>,
+    #[serde(default)]
+    pub memory: Option<MemoryUse>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

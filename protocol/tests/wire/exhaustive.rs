@@ -10,6 +10,7 @@ use abide_protocol::{
     codec::Outgoing,
     event::{Event, EventKind},
     inbox::{Decision, Pending, PendingId, QuestionKind},
+    memory::{MemoryUse, Reason, RecallWay, Source},
     message::{CallOutcome, Message, MessageKind, Role},
     method::{
         Request,
@@ -126,9 +127,9 @@ macro_rules! list_enums {
 #[test]
 fn variants_keep_their_positions() {
     let enums = list_enums![
-        Approvals AtLogin Block CallOutcome CallState ChangeKind CheckpointState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind FileChange Imported ImportRole Incomplete KeyState MessageKind
-        Mode ModelChoice ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase ProviderChange QuestionKind RecordBody RestartPolicy
-        Risk Role Scope StartedBy Status StopReason Tier TokenAccess UndoFrom UndoResult UpdateStage Via
+        Approvals AtLogin Block CallOutcome CallState ChangeKind CheckpointState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind FileChange Imported ImportRole Incomplete KeyState MemoryUse MessageKind
+        Mode ModelChoice ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase ProviderChange QuestionKind Reason RecallWay RecordBody RestartPolicy
+        Risk Role Scope Source StartedBy Status StopReason Tier TokenAccess UndoFrom UndoResult UpdateStage Via
     ];
     let now: String =
         enums.iter().map(|(name, variants)| format!("{name}: {}\n", variants.join(" "))).collect();

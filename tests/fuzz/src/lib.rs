@@ -6,6 +6,7 @@
 mod answer;
 mod arguments;
 pub mod corpus;
+mod cursor;
 mod hello;
 mod message;
 mod meter;
@@ -14,6 +15,7 @@ mod rules;
 
 pub use answer::{sse_anthropic, sse_openai, sse_responses};
 pub use arguments::{Place, arguments};
+pub use cursor::cursor;
 pub use hello::hello;
 pub use message::{frame, line};
 pub use record::stored_record;

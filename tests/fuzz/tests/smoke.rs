@@ -108,6 +108,11 @@ fn rules_of_commands() {
 }
 
 #[test]
+fn cursors_of_streams() {
+    try_some("cursor", |bytes| abide_fuzz::cursor(&text(bytes)));
+}
+
+#[test]
 fn stored_records() {
     try_some("stored_record", |bytes| abide_fuzz::stored_record(&text(bytes)));
 }
@@ -127,6 +132,7 @@ fn write_corpus() {
         "arguments",
         "stored_record",
         "rules",
+        "cursor",
     ] {
         std::fs::create_dir_all(folder.join(target)).unwrap();
         for (number, bytes) in corpus::of(target).into_iter().enumerate() {

@@ -19,13 +19,14 @@ pub struct Config {
     worktree: String,
     http: String,
     notify: bool,
+    memory: bool,
 }
 
 /// Commands and edits ask.
 const ASKS: &str = "shell = \"ask\"\nedits = \"ask\"";
 
 impl Config {
-    /// No provider, no notifications.
+    /// No provider, no notifications, no memory.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -100,12 +101,19 @@ impl Config {
         self
     }
 
+    /// Tasks recall. (Otherwise what one test says would reach the model of another.)
+    #[must_use]
+    pub fn memory(mut self) -> Self {
+        self.memory = true;
+        self
+    }
+
     pub(super) fn to_toml(&self) -> String {
         let model =
             self.default_model.as_ref().map(|m| format!("[model]\ndefault = \"{m}\"\n")).unwrap_or_default();
-        let Self { providers, task, daemon, policy, worktree, http, notify, .. } = self;
+        let Self { providers, task, daemon, policy, worktree, http, notify, memory, .. } = self;
         format!(
-            "{model}{providers}\n[task]\n{task}\n[daemon]\n{daemon}\n[worktree]\n{worktree}\n[http]\n{http}\n[policy]\n{policy}\n[notify]\nenabled = {notify}\n"
+            "{model}{providers}\n[task]\n{task}\n[daemon]\n{daemon}\n[worktree]\n{worktree}\n[http]\n{http}\n[policy]\n{policy}\n[notify]\nenabled = {notify}\n[memory]\nenabled = {memory}\n"
         )
     }
 }

@@ -71,11 +71,12 @@ impl View {
         Self { head: self.head.clone(), has_tools: self.has_tools, items }
     }
 
-    /// The first marker `[k:KEY]` in the user's messages.
+    /// The first marker `[k:KEY]` in the user's messages, apart from what is recalled of others.
     pub(super) fn key(&self) -> Option<String> {
         self.items.iter().find_map(|item| {
             let ItemKind::User(text) = &item.kind else { return None };
-            let (_, rest) = text.split_once("[k:")?;
+            let own = text.rsplit("</recalled>").next().unwrap_or_default();
+            let (_, rest) = own.split_once("[k:")?;
             let (key, _) = rest.split_once(']')?;
             Some(key.to_owned())
         })

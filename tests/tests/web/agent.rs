@@ -22,12 +22,12 @@ fn is(kind: &str) -> impl Fn(&SentEvent) -> bool {
     move |chunk| chunk.data["type"] == kind
 }
 
-fn started(world: &World) -> usize {
+pub(super) fn started(world: &World) -> usize {
     ledger::read(&world.daemon.home()).iter().filter(|line| line.kind == "task_started").count()
 }
 
 /// What a client has in the end, but for states, which are those of now.
-fn said(chunks: &[SentEvent]) -> (String, Vec<&Value>) {
+pub(super) fn said(chunks: &[SentEvent]) -> (String, Vec<&Value>) {
     let text = chunks.iter().filter(|chunk| is("text-delta")(chunk));
     let text = text.map(|chunk| chunk.data["textDelta"].as_str().unwrap()).collect();
     let rest = chunks.iter().filter(|chunk| !is("text-delta")(chunk) && !is("agent-state")(chunk));

@@ -14,17 +14,17 @@ use serde_json::json;
 const PIECES: [&str; 4] = ["Ünder way,", " with é in it,", " and “quotes”,", " to the end."];
 
 /// The text that a client has put together.
-fn text(events: &[SentEvent]) -> String {
+pub(super) fn text(events: &[SentEvent]) -> String {
     events.iter().filter(|e| e.name == "text_delta").map(|e| e.data["text"].as_str().unwrap()).collect()
 }
 
 /// All else that it has read.
-fn others(events: &[SentEvent]) -> Vec<&SentEvent> {
+pub(super) fn others(events: &[SentEvent]) -> Vec<&SentEvent> {
     events.iter().filter(|event| event.name != "text_delta").collect()
 }
 
 /// The ids that name the end of a record.
-fn whole_ids(events: &[SentEvent]) -> Vec<u64> {
+pub(super) fn whole_ids(events: &[SentEvent]) -> Vec<u64> {
     let mut seqs: Vec<u64> =
         events.iter().map(|event| event.id.split('~').next().unwrap().parse().unwrap()).collect();
     seqs.dedup();
@@ -32,14 +32,14 @@ fn whole_ids(events: &[SentEvent]) -> Vec<u64> {
 }
 
 /// The records of the session's task, and the text of its replies.
-fn recorded(world: &World) -> (Vec<u64>, String) {
+pub(super) fn recorded(world: &World) -> (Vec<u64>, String) {
     let lines: Vec<LedgerLine> = ledger::read(&world.daemon.home());
     let first = lines.iter().position(|line| line.kind == "task_started").unwrap();
     (lines[first..].iter().map(|line| line.seq.0).collect(), said(world, None))
 }
 
 /// The text of a task's replies; without a task, of all.
-fn said(world: &World, task: Option<&str>) -> String {
+pub(super) fn said(world: &World, task: Option<&str>) -> String {
     let lines = ledger::read(&world.daemon.home());
     let of_task = lines.iter().filter(|line| match (task, line.task) {
         (Some(task), Some(own)) => own.to_string() == task,

@@ -131,36 +131,109 @@ async fn a_faulty_file_of_tokens_is_named_to_its_owner_alone() {
     assert_eq!(cli.json(&["daemon", "status"]).await["http"]["failed"], json!(null));
 }
 
+/// Headers, and the status of a request with them. `OWN` is where the daemon listens, `PORT` its port.
+const VECTORS: [(&str, u16); 60] = [
+    ("Host: OWN", 200),
+    ("hOST:OWN", 200),
+    ("Host:   OWN  ", 200),
+    ("Host: localhost:PORT", 200),
+    ("Host: LocalHost:PORT", 200),
+    ("Host: [::1]:PORT", 200),
+    ("Host: abide.tail.ts.net", 200),
+    ("Host: abide.tail.ts.net:443", 200),
+    ("X: y", 400),
+    ("Host: OWN\r\nHost: OWN", 400),
+    ("Host: OWN\r\nHost: evil.example", 400),
+    ("Host: evil.example\r\nHost: OWN", 400),
+    ("Host: OWN\r\n evil.example", 400),
+    ("Host : OWN", 400),
+    ("Host:", 403),
+    ("Host: evil.example", 403),
+    ("Host: evil.example:PORT", 403),
+    ("Host: localhost", 403),
+    ("Host: localhost.:PORT", 403),
+    ("Host: localhost.evil.example:PORT", 403),
+    ("Host: OWN.evil.example", 403),
+    ("Host: OWN,evil.example", 403),
+    ("Host: OWN evil.example", 403),
+    ("Host: evil.example#OWN", 403),
+    ("Host: evil.example/@OWN", 403),
+    ("Host: me@OWN", 403),
+    ("Host: OWN/", 403),
+    ("Host: http://OWN", 403),
+    ("Host: 127.0.0.1:", 403),
+    ("Host: 127.1:PORT", 403),
+    ("Host: 2130706433:PORT", 403),
+    ("Host: 0x7f000001:PORT", 403),
+    ("Host: 0.0.0.0:PORT", 403),
+    ("Host: [::ffff:127.0.0.1]:PORT", 403),
+    ("Host: [::1]:PORT]", 403),
+    ("Host: evil.example\r\nX-Forwarded-Host: OWN", 403),
+    ("Host: evil.example\r\nForwarded: host=OWN", 403),
+    ("Host: OWN\r\nOrigin: http://OWN", 200),
+    ("Host: OWN\r\nOrigin: http://localhost:PORT", 200),
+    ("Host: OWN\r\nOrigin: https://abide.tail.ts.net", 200),
+    ("Host: OWN\r\nOrigin: null", 403),
+    ("Host: OWN\r\nOrigin:", 403),
+    ("Host: OWN\r\nOrigin: http://localhost:3000", 403),
+    ("Host: OWN\r\nOrigin: http://evil.example", 403),
+    ("Host: OWN\r\nOrigin: http://OWN.evil.example", 403),
+    ("Host: OWN\r\nOrigin: http://evil.example:PORT", 403),
+    ("Host: OWN\r\nOrigin: http://me@OWN", 403),
+    ("Host: OWN\r\nOrigin: http://OWN/", 403),
+    ("Host: OWN\r\nOrigin: OWN", 403),
+    ("Host: OWN\r\nOrigin: chrome-extension://abcdefgh", 403),
+    ("Host: OWN\r\nOrigin: http://OWN http://evil.example", 403),
+    ("Host: OWN\r\nOrigin: http://OWN\r\nOrigin: http://evil.example", 403),
+    ("Host: OWN\r\nSec-Fetch-Site: same-origin", 200),
+    ("Host: OWN\r\nSec-Fetch-Site: none", 200),
+    ("Host: OWN\r\nSec-Fetch-Site: same-site", 403),
+    ("Host: OWN\r\nSec-Fetch-Site: cross-site", 403),
+    ("Host: OWN\r\nSec-Fetch-Site: same-origin, cross-site", 403),
+    ("Host: OWN\r\nSec-Fetch-Site:", 403),
+    ("Host: OWN\r\nOrigin: http://OWN\r\nSec-Fetch-Site: cross-site", 403),
+    ("Host: OWN\r\nOrigin: http://evil.example\r\nSec-Fetch-Site: same-origin", 403),
+];
+
 #[tokio::test]
 async fn a_request_that_is_for_another_host_or_of_another_site_is_refused() {
     let model = ModelServer::start().await;
     let config = Config::with(&model).http("hosts = [\"abide.tail.ts.net\"]");
     let world = World::configured(model, &config).await;
-    let url = door(&world).await;
-    let device = HttpClient::at(&url, None);
+    let device = device(&world).await;
     let own = device.authority.clone();
-    let table = [
-        (format!("Host: {own}"), 200),
-        (format!("Host: {}", own.replace("127.0.0.1", "localhost")), 200),
-        ("Host: abide.tail.ts.net".to_owned(), 200),
-        ("Host: evil.example".to_owned(), 403),
-        ("Host: localhost".to_owned(), 403),
-        (format!("Host: {own}\r\nHost: {own}"), 400),
-        ("X: y".to_owned(), 400),
-        (format!("Host: {own}\r\nOrigin: null"), 403),
-        (format!("Host: {own}\r\nOrigin: http://{own}"), 200),
-        (format!("Host: {own}\r\nOrigin: http://localhost:3000"), 403),
-        (format!("Host: {own}\r\nSec-Fetch-Site: cross-site"), 403),
-        (format!("Host: {own}\r\nSec-Fetch-Site: same-site"), 403),
-        (format!("Host: {own}\r\nSec-Fetch-Site: same-origin"), 200),
-    ];
-    for (headers, status) in table {
-        let answer =
-            device.raw(&format!("GET /health HTTP/1.1\r\n{headers}\r\nConnection: close\r\n\r\n")).await;
-        assert_eq!(answer.status, status, "{headers:?}: {answer:?}");
+    let token = device.token.as_deref().unwrap();
+    let port = own.rsplit(':').next().unwrap();
+    let refuses = async |line: &str, headers: &str, status: u16| {
+        let headers = headers.replace("OWN", &own).replace("PORT", port);
+        let line = line.replace("OWN", &own);
+        let answer = device.raw(&format!("{line}\r\n{headers}\r\nConnection: close\r\n\r\n")).await;
+        assert_eq!(answer.status, status, "{line} {headers:?}: {answer:?}");
         assert!(!answer.head.contains("access-control"), "no other site may read it: {answer:?}");
         assert!(!answer.head.contains("set-cookie"), "{answer:?}");
+    };
+    for (headers, status) in VECTORS {
+        refuses("GET /health HTTP/1.1", headers, status).await;
+    }
+    // Whatever is asked for and however, also with a token that may act.
+    let evil = format!("Host: OWN\r\nAuthorization: Bearer {token}\r\nOrigin: http://evil.example");
+    let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                   Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==";
+    for (line, headers, status) in [
+        ("GET / HTTP/1.1", evil.clone(), 403),
+        ("GET /api/sessions HTTP/1.1", evil.clone(), 403),
+        ("GET /nothing HTTP/1.1", evil.clone(), 403),
+        ("POST /api/sessions HTTP/1.1", format!("{evil}\r\nContent-Type: text/plain"), 403),
+        ("OPTIONS /api/sessions HTTP/1.1", format!("{evil}\r\nAccess-Control-Request-Method: POST"), 403),
+        ("GET /ws HTTP/1.1", format!("{evil}\r\n{upgrade}"), 403),
+        ("GET http://OWN/health HTTP/1.1", "Host: OWN".to_owned(), 200),
+        ("GET http://evil.example/health HTTP/1.1", "Host: OWN".to_owned(), 403),
+        ("GET http://OWN/health HTTP/1.1", "Host: evil.example".to_owned(), 403),
+        ("GET /health HTTP/1.0", "X: y".to_owned(), 400),
+    ] {
+        refuses(line, &headers, status).await;
     }
     let message = message("none").to_string();
-    assert_eq!(device.post_text("/api/sessions", &message).await.status, 401);
+    let stranger = HttpClient { token: None, ..device.clone() };
+    assert_eq!(stranger.post_text("/api/sessions", &message).await.status, 401);
 }

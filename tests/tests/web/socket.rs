@@ -28,7 +28,7 @@ impl Peer {
     /// is not installed.
     fn connect(device: &HttpClient, query: &str, protocols: &[&str]) -> Option<Self> {
         let bearer = device.token.as_ref().map_or("-".to_owned(), |token| format!("Bearer {token}"));
-        let mut command = peer::program("web_socket.py")?;
+        let mut command = peer::client("web_socket")?;
         let url = format!("ws://{}/ws{query}", device.authority);
         command.arg(url).arg(bearer).args(protocols).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("python can be started");

@@ -15,6 +15,7 @@ mod incomplete;
 pub(crate) mod input;
 mod limits;
 mod note;
+pub(crate) mod recalled;
 mod schedule;
 pub(crate) mod shown;
 pub(crate) mod view;

@@ -159,6 +159,8 @@ enum Duty {
 enum State<H: Host> {
     Loading(LoadReason),
     Inspecting(LoadReason),
+    /// The records are read again while attempts run: words were taken out of them.
+    Rereading,
     /// The history in memory is what is on disk. The next message can be handled.
     Ready,
     /// The attempts that this message ends are being killed; then it is handled.
@@ -239,6 +241,7 @@ impl<H: Host> Driver<H> {
             }
             State::Loading(_)
             | State::Inspecting(_)
+            | State::Rereading
             | State::Killing(_)
             | State::Ending(_)
             | State::Appending(_)
@@ -284,6 +287,7 @@ impl<H: Host> Driver<H> {
             }
             State::Loading(_)
             | State::Inspecting(_)
+            | State::Rereading
             | State::Killing(_)
             | State::Ending(_)
             | State::Appending(_)
@@ -314,6 +318,7 @@ impl<H: Host> Driver<H> {
             }
             State::Loading(_)
             | State::Inspecting(_)
+            | State::Rereading
             | State::Killing(_)
             | State::Ending(_)
             | State::Appending(_)
@@ -331,7 +336,10 @@ impl<H: Host> Driver<H> {
 
     /// Folds that the clock has moved, if it has and a task minds. Returns the record.
     fn clock_moved(&mut self, mint: &mut Mint) -> Option<NewRecord> {
-        let moved = mint.clock().since(self.clock);
+        self.clock_moved_by(mint.clock().since(self.clock), mint)
+    }
+
+    fn clock_moved_by(&mut self, moved: ClockMoved, mint: &mut Mint) -> Option<NewRecord> {
         self.clock = mint.clock();
         let record = clock_moved(&self.history, moved, mint)?;
         self.history.fold(&record);
@@ -360,7 +368,9 @@ impl<H: Host> Driver<H> {
             Message::Wake => {
                 self.history.live().filter(|task| ends_at(task, at)).map(|task| task.id).collect()
             }
-            Message::Command { .. } | Message::Fork { .. } | Message::Outcome { .. } => Vec::new(),
+            Message::Command { .. } | Message::Fork { .. } | Message::Outcome { .. } | Message::Reread => {
+                Vec::new()
+            }
         };
         if let Message::Command {
             command: Command::Intervene { task, intervention: Intervention::Modify { .. }, .. },
@@ -430,6 +440,10 @@ impl<H: Host> Driver<H> {
                 }
             }
             Message::Outcome { effect, input } => self.outcomes(effect, *input, mint),
+            Message::Reread => {
+                self.orders.push_back(Order::Reread);
+                self.state = State::Rereading;
+            }
             Message::Wake => match self.apply(Input::Wake, shown, mint) {
                 Ok(records) => self.append(records, false, Waiter::Nobody),
                 Err(refusal) => self.orders.push_back(Order::OutcomeRefused(refusal)),

@@ -30,6 +30,7 @@ pub use decide::{
     files::works_on_files,
     import::{ImportError, import},
     input::{Finding, Fork, Input, ModelFailure, OwnPlace, Refusal, Replied, Traces},
+    recalled::recalled,
     shown::Shown,
     view::{Projection, project, view},
 };
@@ -38,7 +39,7 @@ pub use mode::{
     block_filter::BlockFilter,
     control, prompt,
     reading::Reading,
-    task_mode::{control_tools, declares_tools, default_steps, has_tools},
+    task_mode::{control_tools, declares_tools, default_steps, has_tools, recalls},
     turn::Turn,
 };
 pub use state::{

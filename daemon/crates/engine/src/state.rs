@@ -9,6 +9,7 @@ pub(crate) mod history;
 mod imported;
 mod intervened;
 pub(crate) mod manifest;
+pub(crate) mod recalled;
 pub(crate) mod scratchpad;
 pub(crate) mod snapshot;
 pub(crate) mod status;

@@ -30,6 +30,7 @@ pub(crate) const HIDDEN: ConversationId =
 pub(crate) enum HiddenBody {
     RuleAdded(RuleAdded),
     RuleRemoved(RuleRemoved),
+    MemoryForgotten(MemoryForgotten),
 }
 
 /// A decision on a call is remembered, in place of an earlier decision on the same call.
@@ -55,6 +56,14 @@ pub(crate) struct RuleAdded {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RuleRemoved {
     pub(crate) rule: RuleId,
+    pub(crate) by: By,
+}
+
+/// The passages of this record are never recalled again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MemoryForgotten {
+    pub(crate) seq: Seq,
     pub(crate) by: By,
 }
 

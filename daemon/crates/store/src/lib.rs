@@ -29,6 +29,7 @@ mod hidden;
 mod high_water;
 mod ledger;
 mod loss;
+mod memory;
 mod migrate;
 mod open;
 mod project;
@@ -56,11 +57,12 @@ pub use feed::Feed;
 pub use files::files;
 pub use loss::Loss;
 pub use query::{
-    Addressee, ConversationQuery, Counts, Lookup, PendingRef, SearchQuery, TaskCalls, TaskQuery, TreeOf,
-    UsageQuery,
+    Addressee, ConversationQuery, Counts, Lookup, MemorySize, PendingRef, RecallQuery, SearchQuery,
+    TaskCalls, TaskQuery, TreeOf, UsageQuery,
 };
 pub use renew::{Projector, RenewError, Salvaged};
 pub use room::Room;
 pub use rule_id::RuleId;
 pub use store::{Options, Store};
 pub use withdrawal::Withdrawal;
+pub use work::{Deleted, Forgotten};

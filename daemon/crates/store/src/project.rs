@@ -18,6 +18,7 @@ pub(crate) use task::task;
 use crate::{
     column::seq_to_sql,
     ledger::{Fault, WorkError},
+    memory,
     query::{client_message, external_task},
 };
 use abide_protocol::{
@@ -94,6 +95,7 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
             }
         }
         RecordBody::Joining(body) => call::waits_for_children(connection, body.call_id)?,
+        RecordBody::Recalled(body) => memory::note_sources(connection, record.seq, body)?,
         // Remembered decisions are derived from the hidden conversation.
         RecordBody::RuleRemembered(_)
         | RecordBody::ConversationDeleted(_)

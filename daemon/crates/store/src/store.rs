@@ -10,7 +10,7 @@ use crate::{
     rule_book::RuleBook,
     rule_id::RuleId,
     withdrawal::WithdrawnStarts,
-    work,
+    work::{self, Deleted, Forgotten},
     writer::{self, Lane, Queue},
 };
 use abide_protocol::{
@@ -87,7 +87,9 @@ impl Store {
     }
 
     /// Deletes a conversation's records for good: in the database, and in its log as soon as no reader uses
-    /// an older state. A tombstone with the given id is left. Returns the number of deleted records.
+    /// an older state. A tombstone with the given id is left.
+    ///
+    /// What other conversations have recalled of it is taken out of their records.
     ///
     /// Overwriting the records takes about as much disk space as the records, for a short time.
     pub async fn delete_conversation(
@@ -95,9 +97,22 @@ impl Store {
         id: ConversationId,
         now: Timestamp,
         id_for_tombstone: RecordId,
-    ) -> Result<u64, WriteError> {
+    ) -> Result<Deleted, WriteError> {
         let work = |answer| work::Delete::new(id, now, id_for_tombstone, answer);
         Ok(self.queue.run(Lane::Urgent, work).await?)
+    }
+
+    /// Takes what a record says out of the memory, by a record with the given id, and out of what tasks have
+    /// recalled of it. Without passages of it, nothing is done.
+    pub async fn forget(
+        &self,
+        seq: Seq,
+        by: By,
+        now: Timestamp,
+        id: RecordId,
+    ) -> Result<Forgotten, WriteError> {
+        let work = |answer| work::Forget::new(seq, by, now, id, answer);
+        Ok(self.queue.run(Lane::Ordinary, work).await?)
     }
 
     /// Keeps a snapshot of a conversation's history in place of the earlier one. A full disk refuses the

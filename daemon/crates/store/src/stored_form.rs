@@ -88,11 +88,13 @@ kinds!(RecordBody {
     UndoBegun "undo_begun" 1,
     UndoEnded "undo_ended" 1,
     ClockMoved "clock_moved" 1,
+    Recalled "recalled" 1,
 });
 
 kinds!(HiddenBody {
     RuleAdded "rule_added" 1,
     RuleRemoved "rule_removed" 1,
+    MemoryForgotten "memory_forgotten" 1,
 });
 
 impl Stored {

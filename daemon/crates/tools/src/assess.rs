@@ -21,7 +21,7 @@ use crate::{
     run::CallRunner,
     sandbox::Sandbox,
     text::one_line,
-    tool::{Call, CallError, Outlook, Registry, Site, Subject},
+    tool::{Call, CallError, Outlook, Registry, Site, Subject, resolve},
     workspace::Workspace,
 };
 use abide_protocol::{
@@ -95,7 +95,11 @@ impl<'a> Assessor<'a> {
             assessed.summary = one_line(&control_summary(&block.tool, &arguments), SUMMARY);
             return Ok(Permission::Tier);
         }
-        let call = self.runner.registry.parse(&block.tool, arguments.clone())?;
+        let spec = match resolve(&spec.name, &mut arguments) {
+            Some(real) => self.becomes(&real, &arguments, assessed)?,
+            None => spec,
+        };
+        let call = self.runner.registry.parse(&spec.name, arguments.clone())?;
         assessed.summary = one_line(&call.summary(), SUMMARY);
         let Looked { outlook, ruling, sandbox, bounds, named, is_ordinary, is_broad } =
             self.look(spec, &*call)?;
@@ -110,7 +114,7 @@ impl<'a> Assessor<'a> {
             // leaving.
             arguments["outside"] = Value::Bool(true);
             assessed.arguments = arguments.to_string();
-            assessed.digest = digest(&block.tool, &assessed.arguments, self.scope.workspace);
+            assessed.digest = digest(&spec.name, &assessed.arguments, self.scope.workspace);
         }
         let Outlook { effect, risk, tier, edit } = outlook;
         (assessed.effect, assessed.risk) = (effect, risk);
@@ -152,6 +156,22 @@ impl<'a> Assessor<'a> {
             assessed.direct = direct;
         }
         Ok(permission)
+    }
+
+    /// From here on the call is one of the tool of this name. The model's request keeps what it has written.
+    fn becomes(
+        &self,
+        real: &str,
+        arguments: &Value,
+        assessed: &mut CallAssessed,
+    ) -> Result<&'a ToolSpec, CallError> {
+        let spec = self.runner.registry.spec(real)?;
+        (assessed.tool, assessed.arguments) = (spec.name.clone(), arguments.to_string());
+        assessed.digest = digest(&spec.name, &assessed.arguments, self.scope.workspace);
+        (assessed.effect, assessed.risk) = (spec.effect, spec.risk);
+        assessed.summary = one_line(&format!("{} {}", spec.name, assessed.arguments), SUMMARY);
+        schema::check(spec, arguments)?;
+        Ok(spec)
     }
 
     /// A person's remembered decision on the call.

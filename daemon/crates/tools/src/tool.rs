@@ -1,6 +1,7 @@
 //! The tools: their names, arguments, assessment and work. A tool is a module, and a line in the
 //! [`Registry`].
 
+mod code;
 mod command;
 mod create_dir;
 mod error;
@@ -12,6 +13,7 @@ mod registry;
 mod shell;
 mod write;
 
+pub(crate) use code::resolve;
 pub(crate) use command::{
     Command, Program, maybe_limited, maybe_refused, maybe_unattended, result as command_result,
 };

@@ -53,6 +53,7 @@ async fn in_force(settings: &Settings) -> ConfigReply {
         model: config.model.default.clone().map_or(ModelChoice::Automatic, ModelChoice::Named),
         default: catalog.default_model().await,
         notifications: config.notify.enabled,
+        memory: config.memory.enabled,
         file: settings.status(),
     }
 }

@@ -87,7 +87,8 @@ pub(super) async fn update(
     service: &Service,
     params: UpdateConversationParams,
 ) -> Result<ConversationReply, RequestError> {
-    let UpdateConversationParams { conversation_id, title, workspace, mode, model, persona, muted } = params;
+    let UpdateConversationParams { conversation_id, title, workspace, mode, model, persona, muted, memory } =
+        params;
     let id = find_conversation(&service.store, &conversation_id).await?;
     service.launcher.check(persona.as_deref(), model.as_deref()).await?;
     let workspace = match workspace {
@@ -95,7 +96,7 @@ pub(super) async fn update(
         None => None,
     };
     let title = title.as_deref().map(named).transpose()?;
-    let update = ConversationUpdated { title, workspace, mode, model, persona, muted };
+    let update = ConversationUpdated { title, workspace, mode, model, persona, muted, memory };
     service.sessions.command(id, Command::Update(update)).await?;
     reply(service, id).await
 }

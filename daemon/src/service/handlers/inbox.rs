@@ -38,13 +38,15 @@ pub(super) async fn respond(
         Some(typed) => {
             let (task, conversation) = task::locate(service, &task_id).await?;
             match QUESTION.find(service, &typed).await? {
-                Addressee::Item(item) => (task, conversation, QUESTION.of_item(item, &typed)?),
+                Addressee::Item(item) if item.task_id == task => {
+                    (task, conversation, QUESTION.of_item(item, &typed)?)
+                }
                 // A part of an id that the question has in common with its task.
                 Addressee::Task(of) if of == task => {
                     let (task, id) = QUESTION.of_task(&service.store, task, &typed).await?;
                     (task, conversation, id)
                 }
-                Addressee::Task(_) => return Err(not_found("question", &typed).into()),
+                _ => return Err(not_found("question", &typed).into()),
             }
         }
         None => {

@@ -16,7 +16,7 @@ impl Actor {
                 let summary = call.assessed.as_ref().map_or(&call.block.tool, |assessed| &assessed.summary);
                 Some(CutWork::ToolCall(CutCall {
                     call_id: call.block.id,
-                    tool: call.block.tool.clone(),
+                    tool: call.tool().to_owned(),
                     summary: summary.clone(),
                     effect: call.effect(),
                 }))

@@ -79,6 +79,7 @@ mod tests {
                 conversation: Some(facts()),
                 head: head(""),
                 imported: Vec::new(),
+                recalled: None,
                 setup: None,
             };
             records.extend(handle(&mut history, Command::Start(Box::new(start)), &mut mint).unwrap());

@@ -172,6 +172,7 @@ mod tests {
             conversation: Some(facts()),
             head: head("of the root"),
             imported: Vec::new(),
+            recalled: None,
             setup: None,
         };
         handle(&mut history, Command::Start(Box::new(root)), &mut mint).unwrap();

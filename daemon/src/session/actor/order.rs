@@ -14,13 +14,17 @@ use abide_fail_point::{Point, pass};
 use abide_protocol::CallId;
 use abide_store::{AppendError, TaskProjection};
 use abide_tools::Tools;
-use std::{mem, sync::Arc};
+use std::{collections::HashMap, mem, sync::Arc};
 use tokio::sync::watch;
 
 impl Actor {
     pub(super) async fn carry_out(&mut self, order: Order) {
         match order {
-            Order::Load => self.load(),
+            Order::Load => {
+                let running = mem::take(&mut self.running);
+                self.load(running);
+            }
+            Order::Reread => self.load(HashMap::new()),
             Order::KeepSnapshot(snapshot) => self.keep_history_snapshot(*snapshot),
             Order::Inspect(calls) => {
                 let tools = &self.sessions.inner.runner.tools;
@@ -63,11 +67,12 @@ impl Actor {
         }
     }
 
-    fn load(&mut self) {
-        // A failed append may have been the start of a task, whose prefix is cached here.
+    /// Ends these attempts, and loads the records.
+    fn load(&mut self, running: HashMap<Effect, Attempt>) {
+        // A failed append may have been the start of a task, whose prefix is cached here. And words may have been
+        // taken out of one.
         self.prefixes.clear();
         let (id, sessions) = (self.id, self.sessions.clone());
-        let running = mem::take(&mut self.running);
         self.pending = Some(Box::pin(async move {
             Attempt::end_all(running.into_values()).await;
             match history_snapshot::load(&sessions.inner.store, id).await {
@@ -113,11 +118,12 @@ impl Actor {
         self.pending = Some(Box::pin(async move {
             let mut mint = clock::mint();
             let erased = sessions.inner.store.delete_conversation(id, mint.at(), mint.record_id()).await;
-            if erased.is_ok() {
+            if let Ok(deleted) = &erased {
                 sessions.forget_checkpoints(id).await;
                 sessions.forget_private_files(id).await;
+                sessions.reread(&deleted.blanked);
             }
-            Event::Erased(erased.map_err(CommandError::from))
+            Event::Erased(erased.map(|deleted| deleted.records).map_err(CommandError::from))
         }));
     }
 

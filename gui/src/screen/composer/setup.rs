@@ -192,7 +192,9 @@ impl Setup {
             (_, Some(template), _) if template.tools.is_some() => format!("those of {}", template.name),
             (_, _, persona) => format!("those of {}", persona.map_or("", |persona| &persona.name)),
         };
-        let chosen = self.tools.as_deref().or_else(|| defaults.tools()).unwrap_or(&all);
+        let unnamed = presets.tools.iter().filter(|tool| !tool.is_named_only());
+        let unnamed: Vec<String> = unnamed.map(|tool| tool.name.clone()).collect();
+        let chosen = self.tools.as_deref().or_else(|| defaults.tools()).unwrap_or(&unnamed);
         let offer = |what: String, is_so, names: Option<Vec<String>>| Offered {
             group: "Tools",
             what: visible_line(&what).into_owned(),

@@ -36,6 +36,7 @@ use abide_client::{
         inbox::Pending,
         message::{self, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
+        record::Recalled,
         task::{AgentTask, Status},
     },
     view::{Entry, Stream},
@@ -118,6 +119,7 @@ impl Conversation {
                         let words = secondary(happened(event)).size(size::HEAD);
                         container(words).align_right(Fill).padding(iced::padding::left(space::AGAIN)).into()
                     }
+                    EventKind::Recalled(_) => secondary(happened(event)).size(size::HEAD).into(),
                     EventKind::Paused(reason) if self.is_held_since(event) => paused_card::card(
                         Some(reason),
                         "It goes on from where it was when you press Go on. Stop ends it.",
@@ -463,9 +465,20 @@ pub(super) fn happened(event: &Event) -> String {
             format!("STEP {step}")
         }
         EventKind::Undone(undone) => self::undone(undone),
+        EventKind::Recalled(recalled) => self::recalled(recalled),
         EventKind::TaskStarted(started) => began(started),
         EventKind::TaskEnded(_) | EventKind::ModelTraced(_) => String::new(),
     }
+}
+
+/// What was recalled, each passage with its source, and why it was found.
+fn recalled(recalled: &Recalled) -> String {
+    let mut lines = vec![recalled.words()];
+    lines.extend(recalled.snippets.iter().map(|snippet| match snippet.text.is_empty() {
+        true => "forgotten since".to_owned(),
+        false => format!("{} · {} · {}", snippet.title, snippet.source.words(), snippet.why()),
+    }));
+    lines.iter().map(|line| visible_line(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// What an undo has come to, with the first of the files that it has kept.

@@ -125,6 +125,7 @@ impl Screen {
                 model: None,
                 persona: None,
                 muted,
+                memory: None,
             }))]
         };
         match message {

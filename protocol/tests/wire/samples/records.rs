@@ -6,6 +6,7 @@ use abide_protocol::{
         UndoneFiles,
     },
     inbox::Decision,
+    memory::MemoryUse,
     message::CallOutcome,
     record::{
         AgentMessage, ApprovalDecided, By, CallAssessed, CallFinished, CallStarted, ClientMessage,
@@ -55,6 +56,7 @@ fn conversation() -> Vec<(&'static str, Body)> {
                 model: None,
                 persona: text("writer"),
                 muted: Some(true),
+                memory: Some(MemoryUse::NoRecall),
             }),
         ),
         ("conversation_archived", Body::ConversationArchived(ConversationArchived { archived: true })),
@@ -113,6 +115,7 @@ fn messages() -> Vec<(&'static str, Body)> {
     vec![
         ("user_message", Body::UserMessage(UserMessage { text: "Tidy up.".to_owned() })),
         ("clock_moved", Body::ClockMoved(ClockMoved { slept_ms: 3_600_000, set_by_ms: -1_500 })),
+        ("recalled", Body::Recalled(things::recalled())),
         ("notice", Body::Notice(Notice { about: NoticeKind::LimitReached, text: "Stopped.".to_owned() })),
         ("nudge", Body::Nudge(Nudge { text: "Go on.".to_owned(), names_children: true })),
         ("update", Body::Update(Update { call_id: id(0x41), text: "Half done.".to_owned() })),

@@ -3,6 +3,7 @@ use abide_protocol::{
     Seq, SubscriptionId,
     checkpoint::{ChangeKind, ChangedFile},
     inbox::{Decision, RuleEffect},
+    memory::RecallWay,
     message::{MessageKind, Role},
     method::{
         Reply,
@@ -21,6 +22,7 @@ use abide_protocol::{
             TokenAccess, TokenInfo,
         },
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
+        memory::{ForgetMemoryReply, MemoryReply, SearchMemoryReply},
         rule::{
             AddRuleReply, ForgetRuleReply, ListRulesReply, PolicyRule, RememberedRule, RuleOrigin,
             TestRuleReply,
@@ -198,6 +200,16 @@ fn conversations() -> Vec<Reply> {
         Reply::MarkRead(one()),
         Reply::Focus(FocusReply { conversation_id: Some(id(0x11)), inbox: true }),
         Reply::Search(search()),
+        Reply::GetMemory(MemoryReply {
+            enabled: true,
+            how: RecallWay::Words,
+            conversations: 12,
+            passages: 345,
+            indexed_to: Seq(999),
+            newest: Seq(1001),
+        }),
+        Reply::SearchMemory(SearchMemoryReply { snippets: vec![things::snippet()] }),
+        Reply::ForgetMemory(ForgetMemoryReply { passages: 2 }),
     ]
 }
 
@@ -312,6 +324,7 @@ fn config(model: ModelChoice) -> ConfigReply {
         model,
         default: DefaultModel { model: "local/smollm2".to_owned(), why: "it was found".to_owned() },
         notifications: true,
+        memory: true,
         file: ConfigStatus {
             path: "/home/me/.config/abide/config.toml".to_owned(),
             read_at: at(7),

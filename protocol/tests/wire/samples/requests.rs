@@ -2,6 +2,7 @@ use super::{at, id, text, things, things::json};
 use abide_protocol::{
     Seq, SubscriptionId,
     inbox::Decision,
+    memory::MemoryUse,
     method::{
         Request,
         catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
@@ -18,6 +19,7 @@ use abide_protocol::{
             AddTokenParams, ListTokensParams, RevokeTokenParams, ServeHttpParams, StopHttpParams, TokenAccess,
         },
         inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
+        memory::{ForgetMemoryParams, GetMemoryParams, SearchMemoryParams},
         rule::{AddRuleParams, ForgetRuleParams, ListRulesParams, TestRuleParams},
         search::SearchParams,
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
@@ -200,6 +202,7 @@ fn conversations() -> Vec<Request> {
             model: text("local/smollm2"),
             persona: text("reviewer"),
             muted: Some(true),
+            memory: Some(MemoryUse::Private),
         }),
         Request::ArchiveConversation(ArchiveConversationParams {
             conversation_id: conversation_id(),
@@ -214,6 +217,13 @@ fn conversations() -> Vec<Request> {
             before: Some(Seq(1001)),
             limit: Some(50),
         }),
+        Request::GetMemory(GetMemoryParams { verbose: true }),
+        Request::SearchMemory(SearchMemoryParams {
+            query: "the port".to_owned(),
+            workspace: text("/home/me/project"),
+            limit: Some(5),
+        }),
+        Request::ForgetMemory(ForgetMemoryParams { seq: Seq(77) }),
     ]
 }
 
@@ -248,6 +258,7 @@ fn rest() -> Vec<Request> {
         Request::UpdateConfig(UpdateConfigParams {
             model: Some(ModelChoice::Named("local/smollm2".to_owned())),
             notifications: Some(false),
+            memory: Some(true),
             provider: Some(ProviderChange::Set(entry())),
             max_tokens: Some(2_000_000),
             max_cost_micros: Some(5_000_000),
@@ -283,6 +294,7 @@ fn sparse() -> Vec<(&'static str, Request)> {
             Request::UpdateConfig(UpdateConfigParams {
                 model: Some(ModelChoice::Automatic),
                 notifications: None,
+                memory: None,
                 provider: Some(ProviderChange::Remove("corp".to_owned())),
                 max_tokens: None,
                 max_cost_micros: Some(0),

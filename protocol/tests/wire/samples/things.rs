@@ -11,8 +11,9 @@ use abide_protocol::{
         Approval, Changed, InboxItem, NamedFile, Pending, Preview, Question, QuestionKind, Rule, RuleEffect,
         TextRule, WiderRule,
     },
+    memory::{MemoryUse, Reason, RecallWay, Snippet, Source},
     message::{CallOutcome, CallView, Message, MessageKind, Role},
-    record::{InstructionFile, ModelErrorKind, Permission, Record, RecordBody, Trace},
+    record::{InstructionFile, ModelErrorKind, Permission, Recalled, Record, RecordBody, Trace},
     task::{
         ActiveCall, AgentTask, Approvals, CallState, EndReason, Incomplete, Limits, Mode, PauseReason, Phase,
         Retry, Status, Tree, Work,
@@ -115,6 +116,23 @@ pub(crate) fn inbox() -> Vec<InboxItem> {
         .into()
 }
 
+pub(crate) fn snippet() -> Snippet {
+    Snippet {
+        conversation_id: id(0x12),
+        title: "Ports".to_owned(),
+        seq: Seq(77),
+        at: at(1),
+        source: Source::Agent,
+        before: "Which port?".to_owned(),
+        text: "It listens on 8080.".to_owned(),
+        why: vec![Reason::Words(2), Reason::Newest],
+    }
+}
+
+pub(crate) fn recalled() -> Recalled {
+    Recalled { form: 1, how: RecallWay::Words, snippets: vec![snippet()], problem: text("it is slow") }
+}
+
 pub(crate) fn conversation() -> Conversation {
     Conversation {
         id: id(0x11),
@@ -127,6 +145,7 @@ pub(crate) fn conversation() -> Conversation {
         updated_at: at(2),
         archived: true,
         muted: true,
+        memory: MemoryUse::NoRecall,
         unread: 3,
         task: Some(LatestTask {
             id: id(0x21),
@@ -246,6 +265,7 @@ pub(crate) fn events() -> Vec<Event> {
             error: text("no"),
         }),
         EventKind::ModelTraced(ModelTracedEvent { attempt: 2, traces: vec![trace()], count: 4 }),
+        EventKind::Recalled(recalled()),
     ];
     let event = |(n, kind)| Event { seq: Seq(n), task_id: Some(id(0x21)), at: at(44), kind };
     (1010..).zip(kinds).map(event).collect()

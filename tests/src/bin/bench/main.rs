@@ -26,6 +26,7 @@ mod table;
 mod tree;
 mod verdict;
 mod waiting;
+mod web;
 
 use std::{env, fs, pin::Pin};
 use table::Figure;
@@ -33,7 +34,7 @@ use table::Figure;
 type Group = fn() -> Pin<Box<dyn Future<Output = Vec<Figure>>>>;
 
 /// The groups of figures, in the order in which they run.
-const GROUPS: [(&str, Group); 13] = [
+const GROUPS: [(&str, Group); 14] = [
     ("step", || Box::pin(step::figures())),
     ("long", || Box::pin(step::long_figures())),
     ("modes", || Box::pin(modes::figures())),
@@ -47,6 +48,7 @@ const GROUPS: [(&str, Group); 13] = [
     ("waiting", || Box::pin(waiting::figures())),
     ("records", || Box::pin(records::figures())),
     ("fanout", || Box::pin(fanout::figures())),
+    ("web", || Box::pin(web::figures())),
 ];
 
 #[tokio::main(worker_threads = 1)]

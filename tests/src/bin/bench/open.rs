@@ -102,6 +102,7 @@ async fn command(setup: &Setup, id: ConversationId) -> Duration {
         model: None,
         persona: None,
         muted: None,
+        memory: None,
     };
     let asked = Instant::now();
     setup.client.call::<method::UpdateConversation>(params).await.expect("a new title");

@@ -54,6 +54,7 @@ pub(crate) async fn figures() -> Vec<Figure> {
             model: None,
             persona: None,
             muted: None,
+            memory: None,
         };
         let asked = Instant::now();
         setup.client.call::<method::UpdateConversation>(params).await.expect("a new title");

@@ -5,7 +5,8 @@ use abide_protocol::{
     checkpoint::UndoBegun,
     inbox::Decision,
     record::{
-        By, CallAssessed, ClientMessage, ConversationCreated, ConversationUpdated, Imported, TaskStarted,
+        By, CallAssessed, ClientMessage, ConversationCreated, ConversationUpdated, Imported, Recalled,
+        TaskStarted,
     },
 };
 
@@ -113,6 +114,8 @@ pub struct Start {
     pub head: TaskStarted,
     /// Messages of an earlier conversation. They come before the prompt in the task's transcript.
     pub imported: Vec<Imported>,
+    /// Passages of other conversations. They come right before the prompt.
+    pub recalled: Option<Recalled>,
     /// A call that comes before the first step, so that the workspace is ready for the work.
     pub setup: Option<CallAssessed>,
 }

@@ -173,9 +173,9 @@ pub enum Refusal {
     /// By that task, the nearest above that is paused or asks whether to go on.
     #[error("task {} above it holds it: resume that one, or answer its question", .0.short())]
     Held(TaskId),
-    #[error("the task has no such question")]
+    #[error("the question is not open any more: the task goes on without an answer")]
     NoQuestion,
-    #[error("there is no such approval")]
+    #[error("the approval is not open any more: its task has ended, or goes on without a decision")]
     NoApproval,
     /// The texts of the rules that it offers.
     #[error("the approval does not offer this rule; {}", offered(.0))]

@@ -138,7 +138,7 @@ fn active_calls(task: &Task) -> Vec<ActiveCall> {
                 call.assessed.as_ref().map_or_else(|| call.block.tool.clone(), |p| p.summary.clone());
             Some(ActiveCall {
                 call_id: call.block.id,
-                tool: call.block.tool.clone(),
+                tool: call.tool().to_owned(),
                 summary,
                 state,
                 started_at,

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// An input of the driver.
 #[derive(Debug)]
 pub enum Event<H: Host> {
-    /// The answer to [`super::Order::Load`]: the folded records.
+    /// The answer to [`super::Order::Load`] and [`super::Order::Reread`]: the folded records.
     Loaded {
         history: Box<History>,
         /// How many records were folded.

@@ -82,6 +82,8 @@ impl<H: Host> Driver<H> {
     pub(super) fn message_while_leaving(&mut self, message: Message<H>) {
         let State::Leaving(leaving) = &mut self.state else { return };
         match (&leaving.reason, message) {
+            // The next actor reads the records anyway.
+            (LeaveReason::Idle, Message::Reread) => {}
             (LeaveReason::Idle, message) => self.orders.push_back(Order::PassOn(message)),
             (
                 LeaveReason::Unreadable(error),
@@ -101,8 +103,10 @@ impl<H: Host> Driver<H> {
                 self.orders.push_back(Order::ReplyDeleted { reply, answer: Err(Failure::ShuttingDown) });
             }
             // Nothing is recorded any more, so the next daemon finds the attempt interrupted.
-            (LeaveReason::Unreadable(_) | LeaveReason::ShutDown, Message::Outcome { .. } | Message::Wake) => {
-            }
+            (
+                LeaveReason::Unreadable(_) | LeaveReason::ShutDown,
+                Message::Outcome { .. } | Message::Wake | Message::Reread,
+            ) => {}
         }
     }
 }

@@ -4,7 +4,6 @@ use super::{Driver, Duty, Host, Message, Order, Predecessor, StartedCall, State,
 use crate::{
     decide::{
         advance::advance,
-        clock,
         effect::Effect,
         effects::effects,
         input::{Finding, Input},
@@ -17,7 +16,7 @@ use crate::{
         task::{CallStage, Task},
     },
 };
-use abide_protocol::record::{ClockMoved, Interruption, NewRecord};
+use abide_protocol::record::{Interruption, NewRecord};
 use std::mem;
 
 /// Why the records are loaded.
@@ -46,7 +45,19 @@ impl<H: Host> Driver<H> {
     /// Attempts that the loaded records list as running do not run. Calls among them are inspected before the
     /// recovery.
     pub(super) fn loaded(&mut self, history: History, tail: Tail, mint: &mut Mint) {
-        let State::Loading(reason) = mem::replace(&mut self.state, State::Ready) else { return };
+        let reason = match mem::replace(&mut self.state, State::Ready) {
+            State::Loading(reason) => reason,
+            // All else is as it was: the records are the same, but for the words that were taken out.
+            State::Rereading => {
+                self.history = history;
+                self.tail = tail;
+                return;
+            }
+            other => {
+                self.state = other;
+                return;
+            }
+        };
         self.history = history;
         let unsure = self.unsure.take();
         if let Some((_, moved)) = unsure.filter(|_| self.history.clock_moved != unsure) {
@@ -83,7 +94,7 @@ impl<H: Host> Driver<H> {
     }
 
     pub(super) fn load_failed(&mut self, error: H::Error) {
-        if matches!(self.state, State::Loading(_)) {
+        if matches!(self.state, State::Loading(_) | State::Rereading) {
             self.unreadable(error);
         }
     }
@@ -95,22 +106,22 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Folds that the clock was set back while no daemon ran: it shows a time before the newest record.
-    /// Returns the record.
-    fn clock_set_back(&mut self, mint: &mut Mint) -> Option<NewRecord> {
-        let set_by_ms = mint.at().0.saturating_sub(self.history.newest.0);
-        if set_by_ms > -NOTICEABLE {
-            return None;
+    /// Folds that the clock has moved: since the daemon began, and before if the daemon began at a time before
+    /// the newest record. Returns the record.
+    fn clock_moved_before_load(&mut self, mint: &mut Mint) -> Option<NewRecord> {
+        let mut moved = mint.clock().since(self.clock);
+        let passed = mint.at().0.saturating_sub(self.history.newest.0);
+        let passed_before = passed.saturating_sub(moved.set_by_ms).saturating_sub_unsigned(moved.slept_ms);
+        if passed_before <= -NOTICEABLE {
+            moved.set_by_ms = moved.set_by_ms.saturating_add(passed_before);
         }
-        let record = clock::moved(&self.history, ClockMoved { slept_ms: 0, set_by_ms }, mint)?;
-        self.history.fold(&record);
-        Some(record)
+        self.clock_moved_by(moved, mint)
     }
 
     /// Records the interruption, and lets tasks act. A task may also have to act because the last daemon
     /// drained: it recorded inputs and left the tasks' next actions to this one.
     fn recover(&mut self, reason: LoadReason, findings: Vec<Finding>, mint: &mut Mint) {
-        let clock = self.clock_moved(mint).or_else(|| self.clock_set_back(mint));
+        let clock = self.clock_moved_before_load(mint);
         // After a failed append, clients have been shown text of replies that do not run any more.
         self.unrecorded = self.unrecorded();
         let was_handed_over = reason == LoadReason::ActorStarted

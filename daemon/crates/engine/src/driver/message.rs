@@ -27,6 +27,8 @@ pub enum Message<H: Host> {
     },
     /// The time of the last [`super::Order::SetAlarm`] has come.
     Wake,
+    /// Words were taken out of the conversation's records.
+    Reread,
 }
 
 /// The two lanes of a mailbox. Urgent messages are handled first.
@@ -47,7 +49,8 @@ impl<H: Host> Message<H> {
             | Self::Delete { .. }
             | Self::Fork { .. }
             | Self::Outcome { .. }
-            | Self::Wake => Lane::Urgent,
+            | Self::Wake
+            | Self::Reread => Lane::Urgent,
         }
     }
 
@@ -58,7 +61,7 @@ impl<H: Host> Message<H> {
         match self {
             Self::Command { command, .. } => command.is_urgent(),
             Self::Delete { .. } => true,
-            Self::Fork { .. } | Self::Outcome { .. } | Self::Wake => false,
+            Self::Fork { .. } | Self::Outcome { .. } | Self::Wake | Self::Reread => false,
         }
     }
 }

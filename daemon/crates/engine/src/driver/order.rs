@@ -12,6 +12,9 @@ pub enum Order<H: Host> {
     /// Cancel all attempts, wait for their ends, then load the conversation's records, starting at its
     /// snapshot if it has one. Answered by [`super::Event::Loaded`] or [`super::Event::LoadFailed`].
     Load,
+    /// Load the conversation's records, while its attempts go on. Answered by [`super::Event::Loaded`] or
+    /// [`super::Event::LoadFailed`].
+    Reread,
     /// Keep this snapshot for later loads, in place of the previous one. It has no answer, and it may fail.
     KeepSnapshot(Box<HistorySnapshot>),
     /// Inspect these calls, which were interrupted. Answered by [`super::Event::Inspected`].

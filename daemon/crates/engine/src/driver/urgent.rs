@@ -66,7 +66,7 @@ impl<H: Host> Driver<H> {
                 appending.records.extend(self.stop_all(shown.clone(), mint));
                 self.deferred.push_front(message);
             }
-            Message::Fork { .. } | Message::Outcome { .. } | Message::Wake => {
+            Message::Fork { .. } | Message::Outcome { .. } | Message::Wake | Message::Reread => {
                 self.deferred.push_back(message);
             }
         }

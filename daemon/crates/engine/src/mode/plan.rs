@@ -37,6 +37,7 @@ pub(super) const TABLE: Table = Table {
     shape,
     read,
     asks_first: true,
+    recalls: false,
     ..Table::USUAL
 };
 

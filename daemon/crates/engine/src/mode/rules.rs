@@ -80,6 +80,8 @@ pub(crate) struct Table {
     pub(crate) is_told_before_it_ends: bool,
     /// It waits for its sub-tasks before it ends. Otherwise its end ends them.
     pub(crate) joins_sub_tasks: bool,
+    /// It is given passages of earlier conversations before its first request.
+    pub(crate) recalls: bool,
 }
 
 impl Table {
@@ -96,6 +98,7 @@ impl Table {
         shortens_steps_first: false,
         is_told_before_it_ends: false,
         joins_sub_tasks: false,
+        recalls: true,
     };
 }
 

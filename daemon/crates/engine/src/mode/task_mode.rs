@@ -75,6 +75,12 @@ pub fn has_tools(mode: Mode) -> bool {
     !matches!(table(mode).tools, Tools::Absent)
 }
 
+/// A task in this mode is given passages of earlier conversations before its first request.
+#[must_use]
+pub fn recalls(mode: Mode) -> bool {
+    table(mode).recalls
+}
+
 /// The control tools of this mode.
 #[must_use]
 pub fn control_tools(mode: Mode) -> Vec<ToolSpec> {

@@ -9,6 +9,7 @@ use crate::{
         },
         imported::append_imported,
         intervened::intervened,
+        recalled::append_recalled,
         scratchpad,
         task::{Call, CallStage, Counted, Failed, Repeats, Stage, Step, Task},
         transcript::{
@@ -35,6 +36,7 @@ pub(super) fn fold_task(task: &mut Task, at: Timestamp, body: &RecordBody) {
             append_named_files(task);
         }
         RecordBody::Imported(imported) => append_imported(task, imported),
+        RecordBody::Recalled(recalled) => append_recalled(task, recalled),
         RecordBody::PhaseBegan(began) => begin_phase(task, began),
         RecordBody::ResultsDelivered(d) => {
             append_results_of(task, &d.tasks, Entry::Note(d.text.clone()));
@@ -225,6 +227,7 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
         | RecordBody::PhaseBegan(_)
         | RecordBody::AgentMessage(_)
         | RecordBody::Imported(_)
+        | RecordBody::Recalled(_)
         | RecordBody::Intervened(_)
         | RecordBody::Checkpointed(_)
         | RecordBody::UndoBegun(_)

@@ -389,6 +389,12 @@ impl Call {
         matches!(self.stage, CallStage::Finished { .. })
     }
 
+    /// The tool that carries it out; the model may have called it by another name.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        self.assessed.as_ref().map_or(&self.block.tool, |p| &p.tool)
+    }
+
     #[must_use]
     pub fn effect(&self) -> EffectClass {
         self.assessed.as_ref().map_or(EffectClass::Unsafe, |p| p.effect)

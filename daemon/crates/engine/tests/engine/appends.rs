@@ -4,7 +4,7 @@
 use crate::{
     driver::{Numbered, orders, running_code},
     plan::{Plan, read, reply, shell},
-    world::{facts, head},
+    world::{World, facts, head},
 };
 use abide_engine::{
     Command, Effect, Fork, History, Input, Mint, ModelFailure, Reading, Replied, Shown, Start, Tail, Traces,
@@ -254,6 +254,25 @@ fn a_recovery_that_a_stop_has_withdrawn_is_loaded_again_if_it_is_on_disk() {
     }
 }
 
+#[test]
+fn a_clock_that_was_set_before_and_after_the_daemon_began_is_recorded_as_one_move() {
+    const HOUR: i64 = 3_600_000;
+    let w = World::started();
+    for (before, after) in
+        [(-24, 0), (0, -24), (-24, -1), (-24, 1), (-24, 48), (0, 1)].map(|(a, b)| (a * HOUR, b * HOUR))
+    {
+        let mut actor = Actor::new(100, Predecessor::default());
+        let moved = ClockMoved { slept_ms: 0, set_by_ms: after };
+        actor.mint = Mint::new(w.now.moved_by(before + after), 2).moved(moved);
+        let ordered = actor.load(w.history.clone());
+        let recorded = append(&ordered).records.iter().find_map(|record| match record.body {
+            RecordBody::ClockMoved(moved) => Some(moved.set_by_ms),
+            _ => None,
+        });
+        assert_eq!(recorded, Some(before + after), "{before} {after}");
+    }
+}
+
 /// A snapshot costs an own write, so it has to save enough.
 #[test]
 fn a_snapshot_is_kept_when_it_saves_as_many_records_as_the_spacing() {
@@ -296,7 +315,14 @@ fn only_urgent_commands_join_an_append_that_waits_for_room() {
 #[test]
 fn what_begins_work_takes_the_bounded_lane_and_all_else_the_urgent_one() {
     let task = TaskId(Uuid::from_u128(1));
-    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new(), setup: None };
+    let start = Start {
+        task,
+        conversation: Some(facts()),
+        head: head(),
+        imported: Vec::new(),
+        recalled: None,
+        setup: None,
+    };
     let lane = |command| Message::<Numbered>::Command { command, reply: 1 }.lane();
     assert_eq!(lane(Command::Start(Box::new(start))), Lane::Command);
     assert_eq!(lane(Command::Stop { task }), Lane::Urgent);

@@ -8,7 +8,8 @@ use uuid::Uuid;
 #[test]
 fn what_steers_existing_work_is_urgent_and_admitted_while_the_daemon_drains() {
     let task = TaskId(Uuid::from_u128(1));
-    let start = Start { task, conversation: None, head: head(), imported: Vec::new(), setup: None };
+    let start =
+        Start { task, conversation: None, head: head(), imported: Vec::new(), recalled: None, setup: None };
     let beneath = StartBeneath {
         task,
         parent: TaskId(Uuid::nil()),

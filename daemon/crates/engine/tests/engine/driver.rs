@@ -44,7 +44,14 @@ fn the_disk_is_watched_only_for_an_append_that_would_wait_for_room() {
         ClockMoved::default(),
     );
     driver.on(Event::Loaded { history: Box::default(), tail: Tail::default() }, &mut mint);
-    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new(), setup: None };
+    let start = Start {
+        task,
+        conversation: Some(facts()),
+        head: head(),
+        imported: Vec::new(),
+        recalled: None,
+        setup: None,
+    };
     let command = |command, reply| Event::Message(Message::Command { command, reply });
     driver.on(command(Command::Start(Box::new(start)), 1), &mut mint);
     assert_eq!(driver.wants(), Wants::MessageToDefer);
@@ -72,7 +79,14 @@ pub(crate) fn running_code() -> (Driver<Numbered>, Mint, TaskId, CallId) {
         orders(driver);
     };
     now(&mut driver, Event::Loaded { history: Box::default(), tail: Tail::default() });
-    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new(), setup: None };
+    let start = Start {
+        task,
+        conversation: Some(facts()),
+        head: head(),
+        imported: Vec::new(),
+        recalled: None,
+        setup: None,
+    };
     let command = Command::Start(Box::new(start));
     now(&mut driver, Event::Message(Message::Command { command, reply: 1 }));
     now(&mut driver, Event::Committed(AppendId(1)));
@@ -110,7 +124,14 @@ fn a_held_task_begins_nothing_until_its_release() {
     };
     let begins = |orders: &[Order<Numbered>]| orders.iter().any(|order| matches!(order, Order::Start { .. }));
     now(&mut driver, Event::Loaded { history: Box::default(), tail: Tail::default() });
-    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new(), setup: None };
+    let start = Start {
+        task,
+        conversation: Some(facts()),
+        head: head(),
+        imported: Vec::new(),
+        recalled: None,
+        setup: None,
+    };
     let command = Command::Start(Box::new(start));
     now(&mut driver, Event::Message(Message::Command { command, reply: 1 }));
     assert!(begins(&now(&mut driver, Event::Committed(AppendId(1)))));
@@ -223,7 +244,8 @@ fn a_sub_task_whose_call_waited_for_a_checkpoint_needs_the_next_daemon() {
     };
     now(&mut driver, Event::Loaded { history: Box::default(), tail: Tail::default() });
     let head = TaskStarted { checkpoints: true, ..head() };
-    let start = Start { task, conversation: Some(facts()), head, imported: Vec::new(), setup: None };
+    let start =
+        Start { task, conversation: Some(facts()), head, imported: Vec::new(), recalled: None, setup: None };
     let command = Command::Start(Box::new(start));
     now(&mut driver, Event::Message(Message::Command { command, reply: 1 }));
     now(&mut driver, Event::Committed(AppendId(1)));
@@ -383,7 +405,14 @@ fn outcomes_that_come_during_a_commit_are_one_append() {
         orders(driver)
     };
     now(&mut driver, Event::Loaded { history: Box::default(), tail: Tail::default() });
-    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new(), setup: None };
+    let start = Start {
+        task,
+        conversation: Some(facts()),
+        head: head(),
+        imported: Vec::new(),
+        recalled: None,
+        setup: None,
+    };
     let command = |command, reply| Event::Message(Message::Command { command, reply });
     now(&mut driver, command(Command::Start(Box::new(start)), 1));
     now(&mut driver, Event::Committed(AppendId(1)));

@@ -168,8 +168,14 @@ fn what_a_redo_has_taken_back_can_be_brought_back() {
 fn an_undo_waits_for_the_task_and_a_new_task_waits_for_the_undo() {
     let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
     let head = TaskStarted { checkpoints: true, ..head() };
-    let start =
-        |head| Start { task: TASK, conversation: Some(facts()), head, imported: Vec::new(), setup: None };
+    let start = |head| Start {
+        task: TASK,
+        conversation: Some(facts()),
+        head,
+        imported: Vec::new(),
+        recalled: None,
+        setup: None,
+    };
     handle(&mut history, Command::Start(Box::new(start(head.clone()))), &mut mint).unwrap();
     let undo = RecordId(Uuid::from_u128(1));
     let begin = || undo_of(undo, TASK, UndoFrom::Start);

@@ -36,7 +36,8 @@ fn imported_messages_are_the_start_of_the_transcript() {
     let mut w = World::new(1);
     let task = TaskId(Uuid::from_u128(1));
     w.id = task;
-    let start = Start { task, conversation: Some(facts()), head: head(), imported, setup: None };
+    let start =
+        Start { task, conversation: Some(facts()), head: head(), imported, recalled: None, setup: None };
     w.input(Command::Start(Box::new(start)));
     assert_eq!(w.transcript(), ["note", "user", "reply", "read:ok", "reply", "user"]);
     let replies: Vec<_> = w

@@ -35,6 +35,7 @@ mod people;
 mod plan;
 mod prompt;
 mod reading;
+mod recalled;
 mod retries;
 mod setup;
 mod sim;

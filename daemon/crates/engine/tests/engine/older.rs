@@ -37,6 +37,7 @@ fn calls_without_results_get_one_when_the_end_is_folded() {
         conversation: None,
         head: head(),
         imported: Vec::new(),
+        recalled: None,
         setup: None,
     };
     handle(&mut history, Command::Start(Box::new(start)), &mut mint).unwrap();

@@ -44,7 +44,14 @@ fn started(mode: Mode, permission: Permission) -> World {
     (head.mode, head.tools) = (mode, vec![tool()]);
     let task = TaskId(w.mint().uuid());
     let (conversation, setup) = (Some(facts()), Some(assessed(permission)));
-    w.input(Command::Start(Box::new(Start { task, conversation, head, imported: Vec::new(), setup })));
+    w.input(Command::Start(Box::new(Start {
+        task,
+        conversation,
+        head,
+        imported: Vec::new(),
+        recalled: None,
+        setup,
+    })));
     w.id = task;
     w
 }

@@ -201,6 +201,8 @@ fn coverage_goals() -> BTreeSet<String> {
         "calls read in a text",
         "an answer as a message",
         "an imported message",
+        "a recall",
+        "a reading while attempts go on",
         "a sub-task of a sub-task",
         "a withdrawn append that committed",
         "an actor that left",

@@ -104,6 +104,7 @@ impl World {
             conversation: Some(facts()),
             head,
             imported: Vec::new(),
+            recalled: None,
             setup: None,
         })))?;
         self.id = task;

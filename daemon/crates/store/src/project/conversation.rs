@@ -4,11 +4,13 @@ use super::{Changes, task_of};
 use crate::{
     column::Word,
     ledger::{Fault, Ledger, WorkError},
+    memory,
     query::{self, TreePosition},
 };
 use abide_protocol::{
     ConversationId,
     inbox::InboxItem,
+    memory::MemoryUse,
     notification::{ConversationUpdate, InboxUpdate},
     record::{ConversationArchived, ConversationCreated, ConversationUpdated, Record},
 };
@@ -23,8 +25,8 @@ pub(super) fn created(
     connection
         .prepare_cached(
             "INSERT INTO conversations
-                 (id, title, workspace, mode, model, persona, created_at, updated_at, archived, unread, muted)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 0, 0, 0)",
+                 (id, title, workspace, mode, model, persona, created_at, updated_at, archived, unread, muted, memory, scope)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 0, 0, 0, 'normal', ?8)",
         )?
         .execute(params![
             record.conversation_id.0,
@@ -34,6 +36,7 @@ pub(super) fn created(
             body.model,
             body.persona,
             record.at.0,
+            memory::scope(record.conversation_id, &body.workspace),
         ])?;
     changes.touch(record.at);
     Ok(())
@@ -45,25 +48,40 @@ pub(super) fn updated(
     body: &ConversationUpdated,
     changes: &mut Changes,
 ) -> Result<(), Fault> {
+    let id = record.conversation_id;
+    let was_private = body.memory.is_some() && is_private(connection, id)?;
     connection
         .prepare_cached(
             "UPDATE conversations SET title = coalesce(?2, title), workspace = coalesce(?3, workspace),
                  mode = coalesce(?4, mode), model = coalesce(?5, model), persona = coalesce(?6, persona),
-                 muted = coalesce(?7, muted)
+                 muted = coalesce(?7, muted), memory = coalesce(?8, memory), scope = coalesce(?9, scope)
              WHERE id = ?1",
         )?
         .execute(params![
-            record.conversation_id.0,
+            id.0,
             body.title,
             body.workspace,
             body.mode.map(Word),
             body.model,
             body.persona,
             body.muted,
+            body.memory.map(Word),
+            body.workspace.as_ref().map(|workspace| memory::scope(id, workspace)),
         ])?;
+    match body.memory {
+        Some(MemoryUse::Private) => memory::remove(connection, id).map_err(Fault::of_index)?,
+        Some(_) if was_private => memory::look_again(connection, id)?,
+        _ => {}
+    }
     // A change of settings is no activity: the conversation keeps its place in lists.
     changes.entry_changed = true;
     Ok(())
+}
+
+fn is_private(connection: &Connection, id: ConversationId) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT 1 FROM conversations WHERE id = ?1 AND memory = 'private'")?
+        .exists([id.0])
 }
 
 pub(super) fn archived(

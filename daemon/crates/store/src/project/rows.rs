@@ -11,6 +11,8 @@ const TABLES: &[&str] = &[
     "SELECT * FROM inbox WHERE conversation = ?1 ORDER BY id",
     "SELECT * FROM client_messages WHERE conversation = ?1 ORDER BY id",
     "SELECT * FROM external_ids WHERE conversation = ?1 ORDER BY id",
+    "SELECT f.* FROM records r JOIN recalled_from f ON f.seq = r.seq
+     WHERE r.conversation = ?1 AND r.kind = 'recalled' ORDER BY f.seq, f.source",
 ];
 
 /// All projections of a conversation, for comparison.

@@ -1,8 +1,9 @@
-//! Remembered decisions: a row for each call and each rule, with the newest decision.
+//! What follows from the hidden conversation: the remembered decisions, a row for each call and each rule with the
+//! newest decision, and what is forgotten.
 
 use crate::{
     column::{Word, seq_to_sql},
-    hidden::{HiddenBody, RuleAdded, RuleRemoved},
+    hidden::{HiddenBody, MemoryForgotten, RuleAdded, RuleRemoved},
     ledger::Fault,
 };
 use abide_protocol::Seq;
@@ -21,6 +22,11 @@ pub(crate) fn hidden(connection: &Connection, seq: Seq, body: &HiddenBody) -> Re
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )?
                 .execute(params![rule, seq_to_sql(seq), allow, source, words, workspace, effect])?;
+        }
+        HiddenBody::MemoryForgotten(MemoryForgotten { seq, by: _ }) => {
+            connection
+                .prepare_cached("INSERT OR IGNORE INTO forgotten (seq) VALUES (?1)")?
+                .execute([seq_to_sql(*seq)])?;
         }
         HiddenBody::RuleRemoved(RuleRemoved { rule, by: _ }) => {
             connection.prepare_cached("DELETE FROM rules WHERE digest = ?1")?.execute([rule])?;

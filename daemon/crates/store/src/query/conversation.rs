@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 const SELECT: &str =
     "SELECT c.id, c.title, c.workspace, c.mode, c.model, c.persona, c.created_at, c.updated_at, c.archived,
-        c.unread, c.task, t.status, t.brief ->> '$.endReason', t.brief ->> '$.incomplete', c.muted
+        c.unread, c.task, t.status, t.brief ->> '$.endReason', t.brief ->> '$.incomplete', c.muted, c.memory
     FROM conversations c LEFT JOIN tasks t ON t.id = c.task";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Conversation> {
@@ -33,6 +33,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Conversation> {
         updated_at: at(row, 7)?,
         archived: row.get(8)?,
         muted: row.get(14)?,
+        memory: row.get::<_, Word<_>>(15)?.0,
         unread: count(row, 9)?,
         task: task.zip(status).map(|(id, status)| LatestTask {
             id: TaskId(id),
@@ -64,7 +65,7 @@ pub(crate) fn touch_conversation(
                  (SELECT status FROM tasks WHERE tasks.id = conversations.task),
                  (SELECT brief ->> '$.endReason' FROM tasks WHERE tasks.id = conversations.task),
                  (SELECT brief ->> '$.incomplete' FROM tasks WHERE tasks.id = conversations.task),
-                 muted",
+                 muted, memory",
         )?
         .query_row(params![id.0, unread.cast_signed(), at.0], from_row)
         .optional()

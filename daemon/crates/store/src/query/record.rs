@@ -41,7 +41,7 @@ pub(crate) fn columns<'a>(row: &'a Row<'_>) -> Result<Columns<'a>, ReadError> {
 }
 
 /// Reads a record of a conversation from a row of [`COLUMNS`].
-pub(super) fn record(row: &Row<'_>) -> Result<Record, ReadError> {
+pub(crate) fn record(row: &Row<'_>) -> Result<Record, ReadError> {
     let Columns { seq, id, conversation, task, at, kind, version, body } = columns(row)?;
     Ok(Record {
         seq,
@@ -84,7 +84,7 @@ pub(super) fn records(
 }
 
 /// The record at this seq, if there is one.
-pub(super) fn record_at(connection: &Connection, seq: Seq) -> Result<Option<Record>, ReadError> {
+pub(crate) fn record_at(connection: &Connection, seq: Seq) -> Result<Option<Record>, ReadError> {
     let sql = format!("SELECT {COLUMNS} FROM records WHERE seq = ?1");
     Ok(records(connection, &sql, params![seq_to_sql(seq)])?.pop())
 }

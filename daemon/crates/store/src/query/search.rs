@@ -22,6 +22,8 @@ use rusqlite::{Connection, params};
 use std::ops::ControlFlow;
 use words::Words;
 
+pub(crate) use words::tokens;
+
 /// The seq up to which messages are indexed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Progress {

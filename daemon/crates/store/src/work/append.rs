@@ -3,6 +3,7 @@ use crate::ledger::{Fault, Ledger, WorkError};
 use crate::{
     committed::{self, Committed, TaskProjection},
     hidden::{self, HIDDEN},
+    memory,
     project::{self, Changes},
     withdrawal::WithdrawnStarts,
 };
@@ -96,6 +97,9 @@ impl Work for Append {
         self.check_conversation(ledger.connection)?;
         let mut changes = Changes::of(self.tasks.iter().map(|(_, brief)| &**brief));
         for record in &mut self.records {
+            if let RecordBody::Recalled(recalled) = &mut record.body {
+                memory::blank_gone(ledger.connection, recalled)?;
+            }
             ledger.append(record)?;
             project::record(ledger.connection, record, &mut changes)?;
         }

@@ -1,6 +1,6 @@
 use super::{Answer, Work};
 use crate::ledger::{Fault, Ledger, WorkError};
-use crate::{column::seq_to_sql, committed::Committed, error::ReadError, project, query};
+use crate::{column::seq_to_sql, committed::Committed, error::ReadError, memory, project, query};
 use abide_protocol::{
     ConversationId, RecordId, Seq, Timestamp,
     notification::{ConversationUpdate, InboxUpdate},
@@ -12,12 +12,23 @@ use std::sync::Arc;
 /// The most messages that are removed from the search index one by one.
 const FEW: i64 = 100;
 
+/// What a deletion has done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// How many records are gone.
+    pub records: u64,
+    /// The conversations whose tasks had recalled it: what they had is taken out of their records.
+    pub blanked: Vec<ConversationId>,
+}
+
 /// Deletes a conversation's records, and leaves one tombstone.
 pub(crate) struct Delete {
     tombstone: Record,
     removed: u64,
     inbox: Option<InboxUpdate>,
-    answer: Answer<u64>,
+    /// The conversations that had recalled it.
+    blanked: Vec<ConversationId>,
+    answer: Answer<Deleted>,
 }
 
 impl Delete {
@@ -25,7 +36,7 @@ impl Delete {
         conversation: ConversationId,
         now: Timestamp,
         id: RecordId,
-        answer: Answer<u64>,
+        answer: Answer<Deleted>,
     ) -> Self {
         let tombstone = Record {
             seq: Seq::default(),
@@ -35,7 +46,7 @@ impl Delete {
             at: now,
             body: RecordBody::ConversationDeleted(ConversationDeleted { records: 0 }),
         };
-        Self { tombstone, removed: 0, inbox: None, answer }
+        Self { tombstone, removed: 0, inbox: None, blanked: Vec::new(), answer }
     }
 }
 
@@ -78,6 +89,9 @@ impl Work for Delete {
         let id = self.tombstone.conversation_id;
         let removed = project::close_items(ledger, id)?;
         remove_from_index(ledger.connection, id).map_err(Fault::of_index)?;
+        memory::remove(ledger.connection, id).map_err(Fault::of_index)?;
+        memory::drop_sources(ledger.connection, id)?;
+        self.blanked = memory::blank(ledger.connection, id, None)?;
         let delete = |sql: &str| ledger.connection.prepare_cached(sql)?.execute([id.0]);
         if delete("DELETE FROM conversations WHERE id = ?1")? == 0 {
             return Err(WorkError::Gone(id).into());
@@ -107,7 +121,8 @@ impl Work for Delete {
     }
 
     fn answer(self: Box<Self>, outcome: Result<(), WorkError>) {
-        let _ = self.answer.send(outcome.map(|()| self.removed));
+        let Self { answer, removed: records, blanked, .. } = *self;
+        let _ = answer.send(outcome.map(|()| Deleted { records, blanked }));
     }
 
     /// A deletion may use the reserve, because it frees space.

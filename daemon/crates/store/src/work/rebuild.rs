@@ -2,6 +2,7 @@ use super::{Answer, Work};
 use crate::ledger::{Fault, Ledger, WorkError};
 use crate::{
     committed::TaskProjection,
+    memory,
     project::{self, Changes},
     query,
 };
@@ -36,6 +37,7 @@ impl Work for Rebuild {
         let before = project::rows(ledger.connection, id)?;
         project::close_items(ledger, id)?;
         project::forget_calls(ledger.connection, id)?;
+        memory::drop_sources(ledger.connection, id)?;
         ledger.connection.prepare_cached("DELETE FROM conversations WHERE id = ?1")?.execute([id.0])?;
         let read_up_to = ledger
             .connection

@@ -5,7 +5,8 @@ use crate::{
 };
 use rusqlite::{Connection, types::Value};
 
-/// Rebuilds the remembered decisions from the records of the hidden conversation.
+/// Rebuilds what follows from the records of the hidden conversation: remembered decisions, and what is
+/// forgotten.
 pub(crate) struct RebuildRules {
     differed: bool,
     answer: Answer<bool>,
@@ -32,6 +33,7 @@ impl Work for RebuildRules {
         let connection = ledger.connection;
         let before = rows(connection)?;
         connection.prepare_cached("DELETE FROM rules")?.execute([])?;
+        connection.prepare_cached("DELETE FROM forgotten")?.execute([])?;
         query::each_hidden(connection, |seq, body| project::hidden(connection, seq, &body))?;
         self.differed = rows(connection)? != before;
         Ok(())

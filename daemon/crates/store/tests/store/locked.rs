@@ -90,6 +90,6 @@ async fn all_work_waits_while_another_process_holds_the_database() {
     rebuilt.unwrap();
     rebuilt_rules.unwrap();
     found.unwrap();
-    assert_eq!(removed, Ok(1));
+    assert_eq!(removed.map(|deleted| deleted.records), Ok(1));
     assert!(!store.state().borrow().full);
 }

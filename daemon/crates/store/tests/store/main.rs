@@ -16,6 +16,7 @@ mod locked;
 mod lookup;
 mod open;
 mod rebuild;
+mod recall;
 mod renew;
 mod rule;
 mod search;

@@ -7,7 +7,9 @@ use abide_protocol::{
     record::{Record, RecordBody},
     task::Status,
 };
-use abide_store::{Existing, Integrity, OpenError, SearchQuery, Store, TaskProjection, TaskQuery};
+use abide_store::{
+    Existing, Integrity, OpenError, RecallQuery, SearchQuery, Store, TaskProjection, TaskQuery,
+};
 use rusqlite::Connection;
 use std::{
     fs::{self, File},
@@ -56,13 +58,19 @@ async fn stored(path: &Path) -> usize {
     let store = repairing(path);
     story(&store).await;
     begin(&store, 7, 900).await;
-    store.append(append(conversation(7), vec![record(901, None, notice("needle"))])).await.unwrap();
+    let said = vec![record(901, None, notice("needle")), record(902, None, user("the needle is here"))];
+    store.append(append(conversation(7), said)).await.unwrap();
     let found =
         store.search(SearchQuery { words: "needle", limit: 9, ..SearchQuery::default() }).await.unwrap();
-    assert_eq!(found.messages.len(), 1);
+    assert_eq!(found.messages.len(), 2);
+    assert_eq!(store.recall(needle()).await.unwrap().len(), 1);
     let all = count(path);
     store.close().await;
     all
+}
+
+const fn needle() -> RecallQuery<'static> {
+    RecallQuery { texts: &["needle"], workspace: Some("/w"), except: None, limit: 9, with_newest: false }
 }
 
 fn count(path: &Path) -> usize {
@@ -89,6 +97,17 @@ const DERIVED: &[&str] = &[
     "search_docsize",
     "search_config",
     "search_progress",
+    "chunks",
+    "chunks_of_conversation",
+    "memory_words_data",
+    "memory_words_idx",
+    "memory_words_docsize",
+    "memory_words_config",
+    "memory_progress",
+    "forgotten",
+    "recalled_from",
+    "recalled_from_by_record",
+    "conversations_of_scope",
     "records_of_conversation",
     "sqlite_autoindex_records_1",
 ];
@@ -99,7 +118,7 @@ async fn a_damage_in_what_is_derived_ends_nothing_and_is_repaired() {
     let whole = Home::new();
     let records = stored(&whole.path()).await;
     for name in DERIVED {
-        for first in ["append", "search", "delete", "list", "repair"] {
+        for first in ["append", "search", "recall", "delete", "list", "repair"] {
             let home = tempfile::tempdir().unwrap();
             let path = home.path().join("abide.db");
             fs::copy(whole.path(), &path).unwrap();
@@ -116,13 +135,16 @@ async fn a_damage_in_what_is_derived_ends_nothing_and_is_repaired() {
                 "search" => {
                     let query = SearchQuery { words: "needle", limit: 9, ..SearchQuery::default() };
                     let found = store.search(query).await.expect(&case);
-                    assert_eq!(found.messages.len(), 1, "{case}");
+                    assert_eq!(found.messages.len(), 2, "{case}");
+                }
+                "recall" => {
+                    assert_eq!(store.recall(needle()).await.expect(&case).len(), 1, "{case}");
                 }
                 "delete" => {
                     let tombstone = RecordId(uuid(0x70, 1));
                     let removed = store.delete_conversation(id, Timestamp(99), tombstone).await.expect(&case);
-                    assert_eq!(removed, 2, "{case}");
-                    expected -= 1;
+                    assert_eq!(removed.records, 3, "{case}");
+                    expected -= 2;
                 }
                 "list" => {
                     let query = TaskQuery { with_ended: true, limit: 99, ..TaskQuery::default() };

@@ -1,4 +1,4 @@
-use super::{Call, CallError, Tool, create_dir, list, patch, python, read, shell, write};
+use super::{Call, CallError, Tool, code, create_dir, list, patch, python, read, shell, write};
 use crate::command::find;
 use abide_protocol::transcript::ToolSpec;
 use serde_json::Value;
@@ -19,6 +19,7 @@ impl Registry {
             patch::tool(),
             list::tool(),
             create_dir::tool(),
+            code::tool(),
             #[cfg(test)]
             tests::tool(),
         ];
@@ -28,6 +29,11 @@ impl Registry {
     /// The tools that can be used where commands get this `PATH`.
     pub(crate) fn specs(&self, path: Option<&str>) -> impl Iterator<Item = &ToolSpec> {
         self.tools.iter().filter(move |tool| tool.lacks(path).is_none()).map(|tool| &tool.spec)
+    }
+
+    /// The tool with that name.
+    pub(crate) fn spec(&self, name: &str) -> Result<&ToolSpec, CallError> {
+        Ok(&self.tool(name)?.spec)
     }
 
     /// The tools that cannot be used, each with the program that it needs.
@@ -40,9 +46,12 @@ impl Registry {
     /// # Errors
     /// There is no such tool (any more), or the arguments are not valid for it.
     pub(crate) fn parse(&self, name: &str, arguments: Value) -> Result<Box<dyn Call>, CallError> {
+        (self.tool(name)?.parse)(arguments).map_err(|error| CallError::Arguments(error.to_string()))
+    }
+
+    fn tool(&self, name: &str) -> Result<&Tool, CallError> {
         let tool = self.tools.iter().find(|tool| tool.spec.name == name);
-        let tool = tool.ok_or_else(|| CallError::NotHere(name.to_owned()))?;
-        (tool.parse)(arguments).map_err(|error| CallError::Arguments(error.to_string()))
+        tool.ok_or_else(|| CallError::NotHere(name.to_owned()))
     }
 }
 

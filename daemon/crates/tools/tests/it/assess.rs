@@ -17,7 +17,7 @@ fn permission(ground: &Ground, workspace: &str, tool: &str, arguments: &str) -> 
 #[test]
 fn invalid_calls_are_denied_with_helpful_words() {
     let ground = Ground::new();
-    let known = "shell, python, read, write, patch, list, create_dir, task_complete";
+    let known = "shell, python, read, write, patch, list, create_dir, code, task_complete";
     let table: &[(&str, &str, &str)] = &[
         ("rm", "{}", &format!("there is no tool `rm`; there are: {known}")),
         (

@@ -4,6 +4,7 @@
 
 mod assess;
 mod checkpoints;
+mod code;
 mod edits;
 mod encodings;
 mod fork_server;

@@ -2,6 +2,7 @@
 
 mod beneath;
 mod digest;
+mod recall;
 mod task_id;
 #[cfg(test)]
 mod tests;
@@ -142,9 +143,9 @@ async fn begin(
     let by = Some(by);
     let head = launch.in_workspace(&workspace).await?;
     let head = TaskStarted { external_id, client_message, by, files, ..head };
+    let recalled = recall::recall(service, conversation_id, existing.as_ref(), &head).await;
     let setup = if has_worktree { service.sessions.setup(&head).await } else { None };
-    let start = Box::new(Start { task, conversation, head, imported, setup });
-    let start = Command::Start(start);
+    let start = Command::Start(Box::new(Start { task, conversation, head, imported, recalled, setup }));
     folder.begin(start_while_wanted(service, conversation_id, task, start, gone)).await?;
     // It has begun: looking for others delays only this reply, and is only a hint.
     let beside = worktree::beside(service, conversation_id, &workspace).await.unwrap_or_default();

@@ -6,6 +6,7 @@ use crate::{
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
     conversation::Conversation,
+    memory::MemoryUse,
     notification::{ConversationUpdate, DaemonUpdate, Notification, Snapshot, TaskUpdate},
     task::{AgentTask, Limits, Mode, Status},
     transcript::Usage,
@@ -23,6 +24,7 @@ fn conversation(n: u128, updated_at: i64) -> Conversation {
         updated_at: Timestamp(updated_at),
         archived: false,
         muted: false,
+        memory: MemoryUse::Normal,
         unread: 0,
         task: None,
     }

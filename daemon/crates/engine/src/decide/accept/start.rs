@@ -21,11 +21,12 @@ pub(super) fn accept(history: &History, start: Start, mint: &mut Mint) -> Result
         let facts = start.conversation.ok_or(Refusal::NoConversation)?;
         records.push(of_conversation(mint, RecordBody::ConversationCreated(facts)));
     }
-    let Start { task, head, imported, setup, .. } = start;
+    let Start { task, head, imported, recalled, setup, .. } = start;
     let text = head.original_prompt.clone();
     let mut draft = Draft::new(task, mint);
     draft.push(RecordBody::TaskStarted(Box::new(head)));
     imported.into_iter().for_each(|message| draft.push(RecordBody::Imported(message)));
+    recalled.into_iter().for_each(|recalled| draft.push(RecordBody::Recalled(recalled)));
     draft.push(RecordBody::UserMessage(UserMessage { text }));
     setup.into_iter().for_each(|call| draft.push(RecordBody::CallAssessed(call)));
     records.append(&mut draft.records);

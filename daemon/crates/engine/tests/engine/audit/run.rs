@@ -7,13 +7,16 @@ use abide_protocol::{
     inbox::QuestionKind,
     message::CallOutcome,
     record::{
-        CallAssessed, CallStarted, ClockMoved, Imported, Intervened, ModelRequested, NewRecord, NoticeKind,
-        RecordBody, TaskStarted,
+        CallAssessed, CallStarted, ClockMoved, Compacted, Imported, Intervened, ModelRequested, NewRecord,
+        NoticeKind, RecordBody, TaskStarted,
     },
     task::{EndReason, Limits, Mode, PauseReason},
     transcript::{CallBlock, EffectClass, Entry},
 };
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    mem,
+};
 
 /// The most pure calls that run in parallel.
 const SIDE_BY_SIDE: usize = 8;
@@ -32,6 +35,8 @@ pub(super) struct Run {
     phases: Phases,
     /// It has begun a model call.
     has_asked: bool,
+    /// It was given what other conversations said.
+    has_recalled: bool,
     /// The running attempt of a model call.
     request: Option<(RecordId, u32)>,
     /// A failed attempt, and when the next one may start.
@@ -158,14 +163,11 @@ impl Run {
                 assert!(!self.has_asked, "an earlier conversation comes before the first request");
                 self.replies += usize::from(matches!(imported, Imported::Assistant(_)));
             }
-            RecordBody::Compacted(compacted) => {
-                for shortened in &compacted.steps {
-                    let newer = self.step_replies.range(shortened.step + 1..).count();
-                    assert!(newer >= 2, "the newest steps stay whole");
-                    let replies = self.step_replies.remove(&shortened.step);
-                    self.replies -= replies.expect("a step is shortened once");
-                }
+            RecordBody::Recalled(_) => {
+                assert!(!self.has_asked, "what is recalled comes before the first request");
+                assert!(!mem::replace(&mut self.has_recalled, true), "a task recalls once");
             }
+            RecordBody::Compacted(compacted) => self.compacted(compacted),
             RecordBody::Intervened(Intervened { withdraws, content: Some(_), .. }) => {
                 self.modified(*withdraws);
             }
@@ -229,6 +231,15 @@ impl Run {
                 self.append.ended = true;
             }
             _ => {}
+        }
+    }
+
+    fn compacted(&mut self, compacted: &Compacted) {
+        for shortened in &compacted.steps {
+            let newer = self.step_replies.range(shortened.step + 1..).count();
+            assert!(newer >= 2, "the newest steps stay whole");
+            let replies = self.step_replies.remove(&shortened.step);
+            self.replies -= replies.expect("a step is shortened once");
         }
     }
 

@@ -265,6 +265,11 @@ impl Life {
                 self.cancel_all();
                 if self.one_in(3) { self.in_this_daemon(20, Event::Loaded) } else { self.loaded() }
             }
+            Order::Reread => {
+                self.cover("a reading while attempts go on");
+                self.log(|| "    reads again".to_owned());
+                self.loaded();
+            }
             Order::KeepSnapshot(snapshot) => self.keep_snapshot(&snapshot),
             Order::Inspect(calls) => {
                 let findings = calls.into_iter().map(|started| self.inspect_started(started)).collect();

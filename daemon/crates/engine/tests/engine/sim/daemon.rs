@@ -143,6 +143,8 @@ impl Life {
             // A closed mailbox means that the outcome no longer counts.
             Message::Outcome { .. } if self.actor().is_none() => {}
             Message::Wake if draining => {}
+            // It reads when it starts.
+            Message::Reread if self.actor().is_none() => {}
             Message::Fork { reply, .. } if self.actor().is_none() => {
                 self.reply(*reply, Err(Failure::ShuttingDown));
             }

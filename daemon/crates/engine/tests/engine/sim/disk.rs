@@ -279,6 +279,7 @@ impl Life {
             RecordBody::Reply(reply) if !reply.calls.is_empty() => self.cover("calls read in a text"),
             RecordBody::AgentMessage(_) => self.cover("an answer as a message"),
             RecordBody::Imported(_) => self.cover("an imported message"),
+            RecordBody::Recalled(_) => self.cover("a recall"),
             RecordBody::TaskEnded(end) => {
                 if let Some(mode @ (Mode::Auto | Mode::Roa | Mode::Plan | Mode::Tree)) = mode {
                     self.cover(&format!("{mode:?}: {:?}", end.reason));

@@ -309,6 +309,11 @@ impl Life {
         self.put(Some(self.generation), ms, event);
     }
 
+    /// Happens next in this daemon. No dice are thrown: what comes after stays as it was.
+    pub(super) fn at_once(&mut self, event: Event) {
+        self.queue.insert((self.now, 0), (Some(self.generation), event));
+    }
+
     fn put(&mut self, generation: Option<u64>, ms: u64, event: Event) {
         let at = self.now.plus(self.roll(ms.max(1)));
         let tie = self.dice.random();

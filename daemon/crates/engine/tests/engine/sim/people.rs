@@ -7,17 +7,19 @@ use super::{
     life::{Event, Life},
 };
 use crate::world::{facts, head, prompts, somebody, tool};
-use abide_engine::{Command, Fork, Intervention, Refusal, Start, Task, driver, import};
+use abide_engine::{Command, Fork, Intervention, Refusal, Start, Task, driver, import, recalled};
 use abide_protocol::{
-    ApprovalId, QuestionId, TaskId,
+    ApprovalId, ConversationId, QuestionId, Seq, TaskId, Timestamp,
     checkpoint::{UndoBegun, UndoFrom},
     inbox::{Decision, QuestionKind},
+    memory::{Reason, RecallWay, Snippet, Source},
     method::task::ImportMessage,
-    record::{By, ClientMessage, Imported, TaskStarted, Via},
+    record::{By, ClientMessage, Imported, Recalled, TaskStarted, Via},
     task::{Limits, Mode, RestartPolicy},
 };
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
 
 #[derive(Default)]
 pub(super) struct People {
@@ -308,12 +310,32 @@ impl Life {
         import(&messages, &mut self.mint()).expect("nothing is wrong with them")
     }
 
+    fn recalled(&mut self) -> Option<Recalled> {
+        // No dice: other lives stay as they are.
+        let found = self.people.last % 4;
+        let snippet = |n: u64| Snippet {
+            conversation_id: ConversationId(Uuid::nil()),
+            title: "earlier".to_owned(),
+            seq: Seq(n),
+            at: Timestamp(0),
+            source: Source::Agent,
+            before: String::new(),
+            text: "what was said".to_owned(),
+            why: vec![Reason::Words(1)],
+        };
+        recalled(RecallWay::Words, (0..found).map(snippet).collect(), None)
+    }
+
     fn send_request(&mut self, request: Request) {
         self.send_request_within(60, request);
     }
 
     pub(super) fn send_request_within(&mut self, ms: u64, request: Request) {
         self.people.last += 1;
+        // As when another conversation is deleted.
+        if self.daemon.is_some() && self.people.last.is_multiple_of(5) {
+            self.at_once(Event::Mail(Box::new(Message::Reread)));
+        }
         self.people.requests.insert(self.people.last, request);
         self.in_this_daemon(ms, Event::Request(self.people.last));
     }
@@ -328,11 +350,13 @@ impl Life {
                 }
                 let head = TaskStarted { client_message: Some(message), ..self.head() };
                 let imported = self.imported();
+                let recalled = self.recalled();
                 Command::Start(Box::new(Start {
                     task,
                     conversation: Some(facts()),
                     head,
                     imported,
+                    recalled,
                     setup: None,
                 }))
             }

@@ -88,7 +88,7 @@ impl Words {
 }
 
 /// The words of a text, divided as the index does: runs of letters and digits.
-fn tokens(text: &str) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut chars = text.char_indices().peekable();
     std::iter::from_fn(move || {
         let (start, first) = chars.by_ref().find(|(_, c)| c.is_alphanumeric())?;

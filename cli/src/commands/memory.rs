@@ -1,0 +1,107 @@
+use crate::{
+    args::{MemoryArgs, MemoryCommand},
+    connection::Daemon,
+    error::CommandError,
+    exit::Exit,
+    kind,
+    output::{json, recalled, screen},
+    request::{absolute, current_folder},
+};
+use abide_client::protocol::{
+    Seq,
+    memory::MemoryUse,
+    method::{
+        ForgetMemory, GetMemory, SearchMemory, UpdateConfig, UpdateConversation,
+        config::UpdateConfigParams,
+        conversation::UpdateConversationParams,
+        memory::{ForgetMemoryParams, GetMemoryParams, SearchMemoryParams},
+    },
+};
+use std::path::PathBuf;
+
+pub(crate) async fn memory(args: MemoryArgs, json: bool) -> Result<Exit, CommandError> {
+    match args.command {
+        None => status(json).await,
+        Some(MemoryCommand::Search { words, all, workspace, limit }) => {
+            let workspace = if all { None } else { Some(folder(workspace)?) };
+            search(SearchMemoryParams { query: words.join(" "), workspace, limit: Some(limit) }, json).await
+        }
+        Some(MemoryCommand::Forget { number }) => forget(Seq(number), json).await,
+        Some(MemoryCommand::On { conversation: None }) => enable(true, json).await,
+        Some(MemoryCommand::Off { conversation: None }) => enable(false, json).await,
+        Some(MemoryCommand::On { conversation: Some(id) }) => set(id, MemoryUse::Normal, json).await,
+        Some(MemoryCommand::Off { conversation: Some(id) }) => set(id, MemoryUse::NoRecall, json).await,
+        Some(MemoryCommand::Private { conversation }) => set(conversation, MemoryUse::Private, json).await,
+    }
+}
+
+/// The absolute path of a folder, or of the current one.
+fn folder(given: Option<PathBuf>) -> Result<String, CommandError> {
+    match given {
+        None => current_folder(),
+        Some(path) => absolute(&path),
+    }
+}
+
+async fn status(json: bool) -> Result<Exit, CommandError> {
+    let reply = Daemon::started().await?.call::<GetMemory>(GetMemoryParams::default()).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&recalled::memory(&reply))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn search(params: SearchMemoryParams, json: bool) -> Result<Exit, CommandError> {
+    let reply = Daemon::started().await?.call::<SearchMemory>(params).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&recalled::found(&reply.snippets))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn forget(seq: Seq, json: bool) -> Result<Exit, CommandError> {
+    let reply = Daemon::started().await?.call::<ForgetMemory>(ForgetMemoryParams { seq }).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&format!("Forgotten: {} is recalled no more.\n", seq.0))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn enable(enabled: bool, json: bool) -> Result<Exit, CommandError> {
+    let params = UpdateConfigParams { memory: Some(enabled), ..UpdateConfigParams::default() };
+    let reply = Daemon::started().await?.call::<UpdateConfig>(params).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(if enabled { "Tasks recall.\n" } else { "No task recalls.\n" })?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn set(conversation: String, memory: MemoryUse, json: bool) -> Result<Exit, CommandError> {
+    let mut daemon = Daemon::started().await?;
+    let named = kind::only_conversation(&mut daemon, &conversation).await?.conversation;
+    let params = UpdateConversationParams {
+        conversation_id: named.id.to_string(),
+        memory: Some(memory),
+        ..UpdateConversationParams::default()
+    };
+    let reply = daemon.call::<UpdateConversation>(params).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        let words = match memory {
+            MemoryUse::Normal => "recalls, and is recalled",
+            MemoryUse::NoRecall => "recalls nothing, and is recalled",
+            MemoryUse::Private => "recalls, and is recalled nowhere",
+        };
+        screen::print(&format!("{} {words}.\n", named.id.short()))?;
+    }
+    Ok(Exit::Done)
+}

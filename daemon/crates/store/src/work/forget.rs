@@ -1,0 +1,72 @@
+use super::{Answer, Work};
+use crate::{
+    error::ReadError,
+    hidden::{self, HiddenBody, MemoryForgotten, NewHiddenRecord},
+    ledger::{Fault, Ledger, WorkError},
+    memory, query,
+};
+use abide_protocol::{ConversationId, RecordId, Seq, Timestamp, record::By};
+
+/// What a forgetting has done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// How many passages are recalled no more.
+    pub passages: u64,
+    /// The conversations whose tasks had recalled one of them: it is taken out of their records.
+    pub blanked: Vec<ConversationId>,
+}
+
+/// Takes what a record says out of the memory.
+pub(crate) struct Forget {
+    forgotten: MemoryForgotten,
+    id: RecordId,
+    now: Timestamp,
+    done: Forgotten,
+    answer: Answer<Forgotten>,
+}
+
+impl Forget {
+    pub(crate) fn new(seq: Seq, by: By, now: Timestamp, id: RecordId, answer: Answer<Forgotten>) -> Self {
+        Self { forgotten: MemoryForgotten { seq, by }, id, now, done: Forgotten::default(), answer }
+    }
+}
+
+impl Work for Forget {
+    fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
+        self.done = Forgotten::default();
+        let connection = ledger.connection;
+        let record = match query::record_at(connection, self.forgotten.seq) {
+            Ok(Some(record)) => record,
+            // It is none of a conversation, or says nothing that can be read.
+            Ok(None) | Err(ReadError::Record { .. }) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        if memory::is_forgotten(connection, record.seq)? {
+            return Ok(());
+        }
+        memory::empty_old_form(connection)?;
+        // The index may not have them yet.
+        let passages = memory::chunks_at(connection, &record)?.len() as u64;
+        memory::remove_record(connection, &record).map_err(|error| Fault::from(error).of_index())?;
+        let blanked = memory::blank(connection, record.conversation_id, Some(record.seq))?;
+        self.done = Forgotten { passages, blanked };
+        if passages > 0 {
+            let body = HiddenBody::MemoryForgotten(self.forgotten.clone());
+            hidden::append(ledger, NewHiddenRecord { id: self.id, at: self.now, body })?;
+        }
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, outcome: Result<(), WorkError>) {
+        let Self { answer, done, .. } = *self;
+        let _ = answer.send(outcome.map(|()| done));
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.answer.is_closed()
+    }
+
+    fn erases(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,77 @@
+//! What a task that starts is given of other conversations.
+
+use crate::service::Service;
+use abide_engine::{recalled, recalls};
+use abide_protocol::{
+    ConversationId,
+    conversation::Conversation,
+    memory::{MemoryUse, RecallWay, Snippet},
+    message::Role,
+    record::{Recalled, TaskStarted},
+};
+use abide_store::{Feed, ReadError, RecallQuery};
+use std::time::Duration;
+
+/// The longest that a start waits for what it could recall.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The most snippets that a task is given, besides the newest summary.
+const MOST: u32 = 10;
+/// How many of the conversation's newest messages are looked through for one of the agent.
+const RECENT: u32 = 8;
+/// How much of it counts for what the task is about, in bytes.
+const TAIL: usize = 400;
+
+/// Looks for what has to do with the task. A failure is in the record, and never fails the task.
+pub(super) async fn recall(
+    service: &Service,
+    conversation: ConversationId,
+    existing: Option<&Conversation>,
+    head: &TaskStarted,
+) -> Option<Recalled> {
+    let is_wanted = existing.is_none_or(|existing| existing.memory != MemoryUse::NoRecall);
+    if !is_wanted || !recalls(head.mode) || !service.settings.now().await.config().memory.enabled {
+        return None;
+    }
+    let found = tokio::time::timeout(PATIENCE, find(service, conversation, existing.is_some(), head)).await;
+    let (found, problem) = match found {
+        Ok(Ok(found)) => (found, None),
+        Ok(Err(error)) => (Vec::new(), Some(error.to_string())),
+        Err(_) => {
+            let words =
+                format!("the memory took longer than {} s; it may still be indexed", PATIENCE.as_secs());
+            (Vec::new(), Some(words))
+        }
+    };
+    if let Some(problem) = &problem {
+        tracing::warn!(conversation = %conversation, problem, "nothing is recalled");
+    }
+    recalled(RecallWay::Words, found, problem)
+}
+
+async fn find(
+    service: &Service,
+    conversation: ConversationId,
+    is_known: bool,
+    head: &TaskStarted,
+) -> Result<Vec<Snippet>, ReadError> {
+    if !service.store.remembers(conversation, &head.workspace).await? {
+        return Ok(Vec::new());
+    }
+    let said = if is_known { said_last(service, conversation).await? } else { String::new() };
+    let query = RecallQuery {
+        texts: &[&head.original_prompt, &said],
+        workspace: Some(&head.workspace),
+        except: Some(conversation),
+        limit: MOST,
+        with_newest: true,
+    };
+    service.store.recall(query).await
+}
+
+/// The end of the agent's newest message, which the prompt may be an answer to.
+async fn said_last(service: &Service, conversation: ConversationId) -> Result<String, ReadError> {
+    let page = service.store.messages(Feed::Roots(conversation), None, RECENT).await?;
+    let said = page.messages.into_iter().rev().find(|message| message.role == Role::Agent);
+    let text = said.map(|message| message.text).unwrap_or_default();
+    Ok(text[text.floor_char_boundary(text.len().saturating_sub(TAIL))..].to_owned())
+}

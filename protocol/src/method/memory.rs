@@ -1,0 +1,62 @@
+use crate::{
+    Seq,
+    memory::{RecallWay, Snippet},
+};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct GetMemoryParams {
+    /// No meaning; a struct without fields is not allowed on the wire.
+    pub verbose: bool,
+}
+
+/// The memory's state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryReply {
+    /// Tasks recall, as `[memory] enabled` says.
+    pub enabled: bool,
+    pub how: RecallWay,
+    /// Conversations that can be recalled.
+    pub conversations: u64,
+    /// Their passages that are indexed.
+    pub passages: u64,
+    /// Everything up to here is indexed; the rest will be before something is recalled.
+    pub indexed_to: Seq,
+    pub newest: Seq,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchMemoryParams {
+    /// Any of its words counts, in any form; the rarer, the more.
+    pub query: String,
+    /// The absolute path of the workspace whose conversations are recalled; absent: all.
+    #[serde(default)]
+    pub workspace: Option<String>,
+    /// At most 50; absent: 10.
+    #[serde(default)]
+    pub limit: Option<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchMemoryReply {
+    /// The best first.
+    pub snippets: Vec<Snippet>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ForgetMemoryParams {
+    /// The record of a snippet.
+    pub seq: Seq,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ForgetMemoryReply {
+    /// The passages that are recalled no more.
+    pub passages: u64,
+}

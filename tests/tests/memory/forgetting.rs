@@ -1,0 +1,95 @@
+//! What is deleted or forgotten is in no record of a task that had recalled it.
+
+use abide_client::protocol::{
+    memory::Snippet,
+    method::{self, memory::SearchMemoryParams, task::StartTaskParams},
+};
+use abide_tests::{
+    daemon::Config,
+    model_server::{Gate, ModelServer, Turn},
+    wait,
+    world::World,
+};
+use std::{fs, path::Path};
+
+const SECRET: &str = "chartreuse-5433";
+
+async fn world() -> World {
+    let model = ModelServer::start().await;
+    let config = Config::with(&model).memory();
+    World::configured(model, &config).await
+}
+
+/// The files of the database that hold the secret.
+fn files_with_it(folder: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).expect("the data folder") {
+        let path = entry.expect("an entry").path();
+        let bytes = if path.is_file() { fs::read(&path).expect("a file") } else { Vec::new() };
+        if bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes()) {
+            files.push(path.display().to_string());
+        }
+    }
+    files
+}
+
+async fn search(world: &World) -> Vec<Snippet> {
+    let params = SearchMemoryParams { query: "chartreuse".to_owned(), workspace: None, limit: None };
+    world.client.call::<method::SearchMemory>(params).await.expect("the search").snippets
+}
+
+#[tokio::test]
+async fn a_deleted_conversation_leaves_no_byte_in_those_that_recalled_it() {
+    let mut world = world().await;
+    world.model.script("first", [Turn::done(&format!("The password of staging is {SECRET}."))]);
+    let params = |key: &str| StartTaskParams {
+        message: format!("[k:{key}] Which password has staging?"),
+        ..world.task(key)
+    };
+    let first = world.begin(params("first")).await;
+    world.wait_end(first).await;
+    let gate = Gate::new("the answer");
+    world.model.script("second", [Turn::done("Done.").gate(&gate)]);
+    let second = world.begin(params("second")).await;
+    gate.reached().await;
+    assert!(world.model.last_request("second").expect("a request").text().contains(SECRET));
+    let folder = world.daemon.home().database().parent().expect("a folder").to_path_buf();
+    assert_ne!(files_with_it(&folder), [] as [String; 0]);
+
+    // The task that has recalled it is at work.
+    let first_id = first.conversation_id.to_string();
+    world.daemon.cli().ok(&["conversations", "delete", "--yes", &first_id]).await;
+    wait::wait_until("no byte to be left", async || files_with_it(&folder).is_empty()).await;
+    gate.open();
+    let ended = world.wait_end(second).await;
+    assert_eq!(ended.summary.as_deref(), Some("Done."));
+    assert_eq!(search(&world).await, []);
+    let shown = world.daemon.cli().ok(&["show", "--history", &second.task_id.to_string()]).await;
+    assert!(shown.contains("forgotten since"), "{shown}");
+    world.model.assert_no_violations();
+
+    // The records are sound, and say the same after a start.
+    world.crash_and_restart().await;
+    assert!(world.daemon.cli().ok(&["messages", &second.task_id.to_string()]).await.contains("Done."));
+    assert_eq!(files_with_it(&folder), [] as [String; 0]);
+}
+
+#[tokio::test]
+async fn a_passage_is_forgotten_for_good_and_its_record_stays() {
+    let mut world = world().await;
+    let first = world.run("first", [Turn::done(&format!("The colour is {SECRET}."))]).await;
+    world.wait_end(first).await;
+    let found = search(&world).await;
+    assert_ne!(found, []);
+    let cli = world.daemon.cli();
+    // Another record says the same.
+    while let Some(snippet) = search(&world).await.first() {
+        cli.ok(&["memory", "forget", &snippet.seq.0.to_string()]).await;
+    }
+    let again = cli.run(&["memory", "forget", &found[0].seq.0.to_string()]).await;
+    assert_eq!(again.code, Some(1), "{again:?}");
+    world.crash_and_restart().await;
+    assert_eq!(search(&world).await, []);
+    let cli = world.daemon.cli();
+    assert!(cli.ok(&["search", "chartreuse"]).await.contains(SECRET), "the message itself stays");
+}

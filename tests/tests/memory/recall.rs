@@ -1,0 +1,132 @@
+//! What a task is given of earlier conversations.
+
+use abide_client::protocol::{
+    event::EventKind,
+    memory::{MemoryUse, Snippet, Source},
+    method::{
+        self,
+        conversation::UpdateConversationParams,
+        task::{GetTaskParams, StartTaskParams, StartTaskReply},
+    },
+    record::Recalled,
+    task::Mode,
+};
+use abide_tests::{
+    daemon::Config,
+    model_server::{Gate, ModelServer, Turn},
+    world::World,
+};
+
+async fn world() -> World {
+    let model = ModelServer::start().await;
+    let config = Config::with(&model).memory();
+    World::configured(model, &config).await
+}
+
+/// Begins a task that asks this; the model answers by the script of `key`.
+async fn ask(world: &World, key: &str, asks: &str, params: StartTaskParams) -> StartTaskReply {
+    world.begin(StartTaskParams { message: format!("[k:{key}] {asks}"), ..params }).await
+}
+
+async fn recalled(world: &World, task: StartTaskReply) -> Option<Recalled> {
+    let params = GetTaskParams { task_id: task.task_id.to_string(), history: true };
+    let reply = world.client.call::<method::GetTask>(params).await.expect("the task is there");
+    let events = reply.history.expect("it was asked for").events;
+    let mut recalled = events.into_iter().filter_map(|event| match event.kind {
+        EventKind::Recalled(recalled) => Some(recalled),
+        _ => None,
+    });
+    let first = recalled.next();
+    assert_eq!(recalled.next(), None, "a task recalls once");
+    first
+}
+
+#[tokio::test]
+async fn a_task_is_given_what_an_earlier_conversation_of_its_workspace_said() {
+    let mut world = world().await;
+    world.model.script("first", [Turn::done("The staging database listens on port 5433.")]);
+    let first = ask(&world, "first", "Look it up.", world.task("first")).await;
+    world.wait_end(first).await;
+    assert_eq!(recalled(&world, first).await, None, "there was nothing to recall");
+
+    let gate = Gate::new("the answer");
+    world.model.script("second", [Turn::say("I look."), Turn::done("Done.").gate(&gate)]);
+    let question = "Where does the staging database listen?";
+    let second = ask(&world, "second", question, world.task("second")).await;
+    gate.reached().await;
+    // The requests are the same after a crash.
+    world.crash_and_restart().await;
+    gate.open();
+    world.wait_end(second).await;
+    for request in world.model.requests("second") {
+        let text = request.text();
+        let (recalled, asked) =
+            (text.find("port 5433").expect("recalled"), text.find(question).expect("asked"));
+        assert!(recalled < asked && text.contains("<recalled>"), "{text}");
+    }
+    world.model.assert_no_violations();
+    let record = recalled(&world, second).await.expect("it recalled");
+    let Snippet { conversation_id, source, .. } = &record.snippets[0];
+    assert_eq!((*conversation_id, *source), (first.conversation_id, Source::Summary));
+
+    let cli = world.daemon.cli();
+    for command in [["show", "--history"], ["messages", "--limit=9"]] {
+        let shown = cli.ok(&[command[0], command[1], &second.task_id.to_string()]).await;
+        assert!(shown.contains(&record.words()) && shown.contains("port 5433"), "{shown}");
+        assert!(shown.contains("last here"), "{shown}");
+    }
+    // It never recalls what was recalled.
+    let workspace = world.daemon.workspace().display().to_string();
+    let found = cli.json(&["memory", "search", "port", "--workspace", &workspace]).await;
+    assert_eq!(found["snippets"].as_array().map(Vec::len), Some(1), "{found}");
+    assert_eq!(found["snippets"][0]["text"], "The staging database listens on port 5433.");
+}
+
+#[tokio::test]
+async fn recalling_can_be_turned_off_and_a_conversation_kept_private() {
+    let world = world().await;
+    let cli = world.daemon.cli();
+    world.model.script("first", [Turn::done("The staging database listens on port 5433.")]);
+    let first = ask(&world, "first", "Look it up.", world.task("first")).await;
+    world.wait_end(first).await;
+    let mut round = 0;
+    let mut recalls = async |mode: Mode| {
+        round += 1;
+        let key = format!("round-{round}");
+        world.model.script(&key, [Turn::say("Yes."), Turn::say("Yes.")]);
+        let params = StartTaskParams { mode: Some(mode), ..world.task(&key) };
+        let task = ask(&world, &key, "Where does the staging database listen?", params).await;
+        world.wait_end(task).await;
+        let found = recalled(&world, task).await.map(|recalled| recalled.snippets).unwrap_or_default();
+        let is_of_first = |snippet: &Snippet| snippet.conversation_id == first.conversation_id;
+        (found.iter().any(is_of_first), task.conversation_id)
+    };
+    assert!(recalls(Mode::Auto).await.0);
+    cli.ok(&["memory", "off"]).await;
+    assert!(cli.ok(&["memory"]).await.contains("off"));
+    assert!(!recalls(Mode::Auto).await.0);
+    cli.ok(&["memory", "on"]).await;
+    let first_id = first.conversation_id.to_string();
+    cli.ok(&["memory", "private", &first_id]).await;
+    assert!(!recalls(Mode::Auto).await.0, "it is private");
+    cli.ok(&["memory", "on", "--conversation", &first_id]).await;
+    let (is_given, other) = recalls(Mode::Chat).await;
+    assert!(is_given);
+
+    // A conversation that recalls nothing.
+    let params = UpdateConversationParams {
+        conversation_id: other.to_string(),
+        memory: Some(MemoryUse::NoRecall),
+        ..UpdateConversationParams::default()
+    };
+    world.client.call::<method::UpdateConversation>(params).await.unwrap();
+    let params = StartTaskParams {
+        conversation_id: Some(other),
+        workspace: None,
+        mode: Some(Mode::Chat),
+        ..world.task("round-4")
+    };
+    let task = ask(&world, "round-4", "And where does the staging database listen now?", params).await;
+    world.wait_end(task).await;
+    assert_eq!(recalled(&world, task).await, None);
+}
