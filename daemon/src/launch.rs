@@ -18,14 +18,16 @@ use crate::{
     catalog::Catalog,
     config::{TemplateConfig, prompts},
     persona::{Persona, Personas},
+    recall,
     settings::Settings,
 };
-use abide_engine::{control_tools, has_tools, prompt};
+use abide_engine::{control, control_tools, has_tools, prompt};
 use abide_host::{environment::for_tasks, home::Home};
 use abide_protocol::{
     conversation::Conversation,
     environment::Environment,
     limits::MAX_PROMPT,
+    memory::RECALL,
     method::task::StartTaskParams,
     record::TaskStarted,
     task::{LimitsRequest, Mode},
@@ -104,7 +106,12 @@ impl Launcher {
         if prompt.len() > MAX_PROMPT {
             return Err(LaunchError::LongPrompt { size: prompt.len() });
         }
-        let tools = self.tools_of(mode, tools, &environment).await?;
+        let mut tools = self.tools_of(mode, tools, &environment).await?;
+        if !recall::is_open(config, conversation) {
+            tools.retain(|tool| tool.name != RECALL);
+        } else if has_tools(mode) {
+            tools.push(control::remember());
+        }
         let prompts = self.prompts_of(&catalog, mode).await?;
         let (persona, persona_prompt) = persona.map(|persona| (persona.name, persona.prompt)).unzip();
         let head = TaskStarted {

@@ -5,6 +5,7 @@
 //!   method
 //! * [`http`]: the HTTP interface, for other programs and devices
 //! * [`launch`]: everything that a new task's first record freezes; [`persona`]: its personas
+//! * `recall`: what a task is given of earlier conversations
 //! * [`session`]: one actor for each conversation; [`runner`]: model calls and tool calls
 //! * [`events`]: notifications to clients; [`notify`]: desktop notifications
 //! * [`config`], [`settings`]: the user's configuration; [`keys`], [`providers`], [`catalog`]: the available
@@ -32,6 +33,7 @@ pub mod notify;
 pub mod persona;
 mod private_file;
 pub mod providers;
+mod recall;
 mod rule_book;
 pub mod runner;
 pub mod service;

@@ -5,6 +5,7 @@ mod coalesce;
 mod files;
 mod fork;
 mod model_call;
+mod recall;
 mod setup;
 mod tool_call;
 mod traces;

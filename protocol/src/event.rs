@@ -6,8 +6,8 @@ use crate::{
     inbox::Rule,
     measure::counted,
     record::{
-        InstructionFile, Interruption, ModelErrorKind, Recalled, Record, RecordBody, Restarted, TaskStarted,
-        Trace,
+        InstructionFile, Interruption, ModelErrorKind, Noted, Recalled, Record, RecordBody, Restarted,
+        TaskStarted, Trace,
     },
     task::{EndReason, Limits, Mode, PauseReason, Phase},
 };
@@ -51,6 +51,8 @@ pub enum EventKind {
     Undone(UndoneEvent),
     /// The task was given passages of other conversations.
     Recalled(Recalled),
+    /// The agent has made a note for later tasks; the event's `seq` is its number.
+    Noted(Noted),
 }
 
 /// How much of the oldest context is no longer sent to the model whole.
@@ -61,6 +63,8 @@ pub struct CompactedEvent {
     pub outputs: u64,
     /// Steps, each replaced by a line about it.
     pub steps: u64,
+    /// What was recalled is left out.
+    pub recalled: bool,
 }
 
 impl CompactedEvent {
@@ -69,7 +73,8 @@ impl CompactedEvent {
     pub fn words(&self) -> String {
         let outputs = (self.outputs > 0).then(|| counted(self.outputs, "old tool output") + " left out");
         let steps = (self.steps > 0).then(|| counted(self.steps, "old step") + " shortened");
-        let what: Vec<String> = [outputs, steps].into_iter().flatten().collect();
+        let recalled = self.recalled.then(|| "what was recalled left out".to_owned());
+        let what: Vec<String> = [recalled, outputs, steps].into_iter().flatten().collect();
         format!("the context grew long: {} from here on", what.join(", "))
     }
 }
@@ -173,6 +178,7 @@ impl Event {
         "phase_began",
         "undo_ended",
         "recalled",
+        "noted",
     ];
 
     /// The record as an event, if it is one; no event is a message. Traces of a model's stream are left out:
@@ -259,6 +265,7 @@ impl EventKind {
             RecordBody::Compacted(compacted) => Self::Compacted(CompactedEvent {
                 outputs: compacted.elided.len() as u64,
                 steps: compacted.steps.len() as u64,
+                recalled: compacted.recalled,
             }),
             RecordBody::RuleRemembered(remembered) => Self::RuleRemembered(RuleEvent {
                 rule: remembered.rule.clone(),
@@ -278,6 +285,7 @@ impl EventKind {
             }),
             RecordBody::UndoEnded(ended) => Self::Undone(UndoneEvent::from(ended)),
             RecordBody::Recalled(recalled) => Self::Recalled(recalled.clone()),
+            RecordBody::Noted(noted) => Self::Noted(noted.clone()),
             _ => return None,
         })
     }

@@ -12,6 +12,8 @@ pub const MAX_RESPONSE: usize = 256 * 1024;
 pub const MAX_CLIENT_MESSAGE_ID: usize = 200;
 /// The longest `taskId` of `startTask` that is no `UUIDv7`, in bytes.
 pub const MAX_EXTERNAL_ID: usize = 200;
+/// The longest note, in characters.
+pub const MAX_NOTE: usize = 500;
 /// The most `files` of `startTask`.
 pub const MAX_FILES: usize = 200;
 /// How deeply JSON of the client's own may be nested: `metadata` of `startTask`, arguments and results in its

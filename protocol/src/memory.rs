@@ -4,6 +4,9 @@ use crate::{ConversationId, Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
+/// The tool that searches the memory.
+pub const RECALL: &str = "recall";
+
 /// How a conversation takes part in the memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -23,8 +26,9 @@ pub enum MemoryUse {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Snippet {
+    /// Of a person's note: an id that no conversation has.
     pub conversation_id: ConversationId,
-    /// The conversation's title when the snippet was found.
+    /// The conversation's title when the snippet was found; empty: a person's note.
     pub title: String,
     /// The record that says it.
     pub seq: Seq,
@@ -53,6 +57,20 @@ impl Snippet {
     }
 }
 
+/// A note: it is given to each task of its workspace, as long as there is room for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Note {
+    /// The number by which it can be forgotten.
+    pub seq: Seq,
+    pub at: Timestamp,
+    pub text: String,
+    /// The conversation whose agent has made it; absent: a person.
+    pub conversation_id: Option<ConversationId>,
+    /// Absent: it is for all workspaces.
+    pub workspace: Option<String>,
+}
+
 /// What a snippet was in its conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -71,6 +89,8 @@ pub enum Source {
     SubTask,
     /// The summary at a task's end.
     Summary,
+    /// What a person or an agent has written down to be recalled.
+    Note,
 }
 
 impl Source {
@@ -84,6 +104,7 @@ impl Source {
             Self::Call => "tool call",
             Self::SubTask => "sub-task",
             Self::Summary => "summary",
+            Self::Note => "note",
         }
     }
 }
@@ -98,6 +119,8 @@ pub enum Reason {
     Words(u32),
     /// It is the newest summary of the workspace.
     Newest,
+    /// It is a note: each task is given it.
+    Note,
 }
 
 impl Reason {
@@ -105,6 +128,7 @@ impl Reason {
         match self {
             Self::Words(rank) => format!("words #{rank}"),
             Self::Newest => "last here".to_owned(),
+            Self::Note => "always".to_owned(),
         }
     }
 }

@@ -255,6 +255,12 @@ methods! {
     /// Forgets what a record says: it is recalled no more, and what tasks were given of it is taken out of
     /// their records. The record itself stays.
     53 "forgetMemory" Act Ordinary ForgetMemory(memory::ForgetMemoryParams) -> memory::ForgetMemoryReply;
+    /// Makes a note that each later task of a workspace, or of all, is given. `forgetMemory` erases it.
+    54 "addNote" Act Ordinary AddNote(memory::AddNoteParams) -> memory::AddNoteReply;
+    /// The notes of a workspace and those for all, the newest first.
+    55 "listNotes" Read Ordinary ListNotes(memory::ListNotesParams) -> memory::ListNotesReply;
+    /// Takes old passages out of the memory for good. Records, and notes, stay.
+    56 "pruneMemory" Act Ordinary PruneMemory(memory::PruneMemoryParams) -> memory::PruneMemoryReply;
 
     /// What model calls have used, by day, model and conversation.
     50 "usage" Read Ordinary GetUsage(usage::UsageParams) -> usage::UsageReply;

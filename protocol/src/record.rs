@@ -96,6 +96,8 @@ pub enum RecordBody {
     UndoEnded(UndoEnded),
     ClockMoved(ClockMoved),
     Recalled(Recalled),
+    /// By `remember`.
+    Noted(Noted),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -690,6 +692,9 @@ pub struct Compacted {
     pub elided: Vec<CallId>,
     /// Whole steps that are replaced by a line about each, the oldest first.
     pub steps: Vec<CompactedStep>,
+    /// All that was recalled is replaced by a short note.
+    #[serde(default)]
+    pub recalled: bool,
 }
 
 /// What is left of a step in the transcript.
@@ -825,7 +830,14 @@ pub struct ImportedResult {
     pub text: String,
 }
 
-/// Passages of other conversations that a task is given before its first request.
+/// An agent's note for later tasks of its workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Noted {
+    pub text: String,
+}
+
+/// Passages of other conversations that a task is given before its first request, or by a call of `recall`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recalled {

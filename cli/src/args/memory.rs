@@ -1,4 +1,4 @@
-use super::word::word;
+use super::{duration, word::word};
 use crate::complete::Kind;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -30,11 +30,53 @@ Examples:
         #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=50))]
         limit: u32,
     },
-    /// Never recall what a message says; the message itself stays
+    /// Make a note that each later task of this folder is given
+    #[command(after_help = "\
+Examples:
+  abide memory add The tests need a display
+  abide memory add --everywhere I write British English")]
+    Add {
+        /// At most 500 characters
+        #[arg(required = true, value_name = "TEXT")]
+        text: Vec<String>,
+        /// For the tasks of all workspaces
+        #[arg(long, conflicts_with = "workspace")]
+        everywhere: bool,
+        /// For the tasks of this workspace; absent: of this folder
+        #[arg(long, value_name = "FOLDER")]
+        workspace: Option<PathBuf>,
+    },
+    /// List the notes that tasks of this folder are given
+    Notes {
+        /// Of all workspaces
+        #[arg(long, conflicts_with = "workspace")]
+        all: bool,
+        /// Of this workspace; absent: of this folder
+        #[arg(long, value_name = "FOLDER")]
+        workspace: Option<PathBuf>,
+    },
+    /// Erase a note, or never recall what a message says; the message itself stays
     Forget {
-        /// The number that the search, or a task's row, shows
+        /// The number that the search, the notes, or a task's row, show
         #[arg(value_name = "NUMBER")]
         number: u64,
+    },
+    /// Never recall old passages; the messages themselves, and notes, stay
+    #[command(after_help = "\
+Examples:
+  abide memory prune --words --older-than 365d
+  abide memory prune --words --keep 10000")]
+    #[group(id = "which", required = true, args = ["older_than", "keep"])]
+    Prune {
+        /// Those found by their words, which are all
+        #[arg(long, required = true)]
+        words: bool,
+        /// What was said longer ago, as 90d
+        #[arg(long, value_name = "DURATION", value_parser = duration::seconds)]
+        older_than: Option<u64>,
+        /// All but about so many of the newest
+        #[arg(long, value_name = "N")]
+        keep: Option<u64>,
     },
     /// Let tasks recall
     On {

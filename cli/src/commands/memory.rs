@@ -4,17 +4,21 @@ use crate::{
     error::CommandError,
     exit::Exit,
     kind,
-    output::{json, recalled, screen},
+    output::{json, measure::counted, recalled, screen},
     request::{absolute, current_folder},
 };
 use abide_client::protocol::{
     Seq,
     memory::MemoryUse,
     method::{
-        ForgetMemory, GetMemory, SearchMemory, UpdateConfig, UpdateConversation,
+        AddNote, ForgetMemory, GetMemory, ListNotes, PruneMemory, SearchMemory, UpdateConfig,
+        UpdateConversation,
         config::UpdateConfigParams,
         conversation::UpdateConversationParams,
-        memory::{ForgetMemoryParams, GetMemoryParams, SearchMemoryParams},
+        memory::{
+            AddNoteParams, ForgetMemoryParams, GetMemoryParams, ListNotesParams, PruneMemoryParams,
+            SearchMemoryParams,
+        },
     },
 };
 use std::path::PathBuf;
@@ -26,7 +30,18 @@ pub(crate) async fn memory(args: MemoryArgs, json: bool) -> Result<Exit, Command
             let workspace = if all { None } else { Some(folder(workspace)?) };
             search(SearchMemoryParams { query: words.join(" "), workspace, limit: Some(limit) }, json).await
         }
+        Some(MemoryCommand::Add { text, everywhere, workspace }) => {
+            let workspace = if everywhere { None } else { Some(folder(workspace)?) };
+            add(AddNoteParams { text: text.join(" "), workspace }, json).await
+        }
+        Some(MemoryCommand::Notes { all, workspace }) => {
+            let workspace = if all { None } else { Some(folder(workspace)?) };
+            notes(ListNotesParams { workspace }, json).await
+        }
         Some(MemoryCommand::Forget { number }) => forget(Seq(number), json).await,
+        Some(MemoryCommand::Prune { words: _, older_than, keep }) => {
+            prune(PruneMemoryParams { older_than_secs: older_than, keep }, json).await
+        }
         Some(MemoryCommand::On { conversation: None }) => enable(true, json).await,
         Some(MemoryCommand::Off { conversation: None }) => enable(false, json).await,
         Some(MemoryCommand::On { conversation: Some(id) }) => set(id, MemoryUse::Normal, json).await,
@@ -63,12 +78,42 @@ async fn search(params: SearchMemoryParams, json: bool) -> Result<Exit, CommandE
     Ok(Exit::Done)
 }
 
+async fn add(params: AddNoteParams, json: bool) -> Result<Exit, CommandError> {
+    let reply = Daemon::started().await?.call::<AddNote>(params).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&format!("{}\n", recalled::noted(reply.note.seq, &reply.note.text)))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn notes(params: ListNotesParams, json: bool) -> Result<Exit, CommandError> {
+    let reply = Daemon::started().await?.call::<ListNotes>(params).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&recalled::notes(&reply.notes))?;
+    }
+    Ok(Exit::Done)
+}
+
 async fn forget(seq: Seq, json: bool) -> Result<Exit, CommandError> {
     let reply = Daemon::started().await?.call::<ForgetMemory>(ForgetMemoryParams { seq }).await?;
     if json {
         json::document(&reply)?;
     } else {
         screen::print(&format!("Forgotten: {} is recalled no more.\n", seq.0))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn prune(params: PruneMemoryParams, json: bool) -> Result<Exit, CommandError> {
+    let reply = Daemon::started().await?.call::<PruneMemory>(params).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&format!("{} recalled no more.\n", counted(reply.passages, "passage")))?;
     }
     Ok(Exit::Done)
 }

@@ -324,6 +324,7 @@ impl Printer {
                 screen.prose(&paint(FAINT, &text::one_line(&words)))
             }
             EventKind::Recalled(recalled) => screen.prose(&paint(FAINT, &recalled::recalled(recalled))),
+            EventKind::Noted(noted) => screen.prose(&paint(FAINT, &recalled::noted(event.seq, &noted.text))),
             EventKind::Undone(undone) => {
                 screen.prose(&paint(FAINT, &text::one_line(&undone.words())))?;
                 for file in &undone.kept {

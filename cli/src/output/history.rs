@@ -90,6 +90,7 @@ fn happened(event: &Event) -> Option<String> {
         }
         EventKind::Undone(undone) => text::one_line(&undone.words()),
         EventKind::Recalled(recalled) => recalled::recalled(recalled),
+        EventKind::Noted(noted) => recalled::noted(event.seq, &noted.text),
         EventKind::ModelFailed(failed) => {
             let again = failed
                 .retry_at

@@ -10,7 +10,6 @@ use abide_client::protocol::{
     Timestamp,
     event::{EndedEvent, Event, EventKind},
     message::{CallView, Message, MessageKind, Role},
-    record::Recalled,
 };
 
 /// How a conversation is printed.
@@ -35,7 +34,7 @@ pub(crate) fn conversation(
         Message(&'a Message),
         Call(&'a CallView),
         Summary(Timestamp, &'a str),
-        Recalled(&'a Recalled),
+        Memory(String),
     }
     let mut items: Vec<_> = messages
         .iter()
@@ -46,7 +45,8 @@ pub(crate) fn conversation(
                 EventKind::TaskEnded(EndedEvent { summary: Some(summary), .. }) => {
                     Item::Summary(event.at, summary.trim())
                 }
-                EventKind::Recalled(recalled) => Item::Recalled(recalled),
+                EventKind::Recalled(recalled) => Item::Memory(recalled::recalled(recalled)),
+                EventKind::Noted(noted) => Item::Memory(recalled::noted(event.seq, &noted.text)),
                 _ => return None,
             };
             Some((event.seq, item))
@@ -76,8 +76,8 @@ pub(crate) fn conversation(
                 out.push_str(&paragraph(&paint(BUSY, "agent"), at, &of_agent(words, look), look));
             }
             Item::Call(c) => out.push_str(&call::rendered(c, look.extent, look.width)),
-            Item::Recalled(recalled) => {
-                out.push_str(&paint(FAINT, &recalled::recalled(recalled)));
+            Item::Memory(words) => {
+                out.push_str(&paint(FAINT, &words));
                 out.push('\n');
             }
         }

@@ -6,7 +6,12 @@ use crate::output::{
     table::{cell, table},
     text,
 };
-use abide_client::protocol::{memory::Snippet, method::memory::MemoryReply, record::Recalled};
+use abide_client::protocol::{
+    Seq,
+    memory::{Note, Snippet, Source},
+    method::memory::MemoryReply,
+    record::Recalled,
+};
 
 /// The most characters of a snippet.
 const LENGTH: usize = 120;
@@ -16,6 +21,26 @@ pub(crate) fn recalled(recalled: &Recalled) -> String {
     let mut lines = vec![text::one_line(&recalled.words())];
     lines.extend(recalled.snippets.iter().map(|snippet| format!("  {}", line(snippet))));
     lines.join("\n")
+}
+
+/// A note, and how to erase it.
+pub(crate) fn noted(seq: Seq, text: &str) -> String {
+    format!("noted for later tasks: {} (abide memory forget {})", text::one_line(text), seq.0)
+}
+
+/// All notes, the newest first.
+pub(crate) fn notes(notes: &[Note]) -> String {
+    if notes.is_empty() {
+        return "No notes (abide memory add).\n".to_owned();
+    }
+    let line = |note: &Note| {
+        let number = paint(STRONG, &note.seq.0.to_string());
+        let place = note.workspace.as_deref().unwrap_or("everywhere");
+        let by = note.conversation_id.map(|id| format!(", by the agent of {}", id.short()));
+        let about = format!("{}{}:", text::one_line(place), by.unwrap_or_default());
+        format!("{number}  {} {}\n", paint(FAINT, &about), text::one_line(&note.text))
+    };
+    notes.iter().map(line).collect()
 }
 
 /// The results of a search, the best first.
@@ -33,7 +58,11 @@ fn line(snippet: &Snippet) -> String {
         return format!("{number}  {}", paint(FAINT, "forgotten since"));
     }
     let (source, id) = (snippet.source.words(), snippet.conversation_id.short());
-    let about = format!("{source} in {id} \"{}\", {}:", text::one_line(&snippet.title), snippet.why());
+    let place = match snippet.source {
+        Source::Note if snippet.title.is_empty() => " of yours".to_owned(),
+        _ => format!(" in {id} \"{}\"", text::one_line(&snippet.title)),
+    };
+    let about = format!("{source}{place}, {}:", snippet.why());
     format!("{number}  {} {}", paint(FAINT, &about), beginning(&text::one_line(&snippet.text)))
 }
 

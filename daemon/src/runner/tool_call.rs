@@ -1,4 +1,4 @@
-use super::{Gate, Runner, ToolJob, coalesce::Coalescer};
+use super::{Gate, Runner, ToolJob, coalesce::Coalescer, recall};
 use crate::rule_book;
 use abide_engine::{CheckpointBefore, Input};
 use abide_fail_point::{Point, pass};
@@ -18,6 +18,9 @@ pub(super) async fn run(
     mut gate: Gate,
     cancel: CancellationToken,
 ) -> Option<Input> {
+    if let Some(query) = abide_tools::recall_query(&job.run.assessed) {
+        return recall::run(runner, job, &query, gate, cancel).await;
+    }
     let ToolJob { conversation, task, call, attempt, run, checkpoint_before, sub_tasks } = job;
     let catalog = runner.settings.recent().await;
     let sandbox = SandboxSettings {

@@ -82,6 +82,9 @@ pub(super) async fn handle(
         Request::GetMemory(_) => Reply::GetMemory(memory::get(service).await?),
         Request::SearchMemory(params) => Reply::SearchMemory(memory::search(service, &params).await?),
         Request::ForgetMemory(params) => Reply::ForgetMemory(memory::forget(service, caller, params).await?),
+        Request::AddNote(params) => Reply::AddNote(memory::add_note(service, caller, params).await?),
+        Request::PruneMemory(params) => Reply::PruneMemory(memory::prune(service, caller, params).await?),
+        Request::ListNotes(params) => Reply::ListNotes(memory::notes(service, params).await?),
         // These concern the line itself and are carried out there.
         Request::Subscribe(_)
         | Request::Unsubscribe(_)

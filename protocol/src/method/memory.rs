@@ -1,6 +1,6 @@
 use crate::{
     Seq,
-    memory::{RecallWay, Snippet},
+    memory::{Note, RecallWay, Snippet},
 };
 use serde::{Deserialize, Serialize};
 
@@ -58,5 +58,52 @@ pub struct ForgetMemoryParams {
 #[serde(rename_all = "camelCase")]
 pub struct ForgetMemoryReply {
     /// The passages that are recalled no more.
+    pub passages: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AddNoteParams {
+    /// At most 500 characters.
+    pub text: String,
+    /// The absolute path of the workspace whose tasks are given it; absent: those of all.
+    #[serde(default)]
+    pub workspace: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AddNoteReply {
+    pub note: Note,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ListNotesParams {
+    /// The absolute path of the workspace; absent: all notes.
+    pub workspace: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListNotesReply {
+    /// The newest first.
+    pub notes: Vec<Note>,
+}
+
+/// One of the two is given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PruneMemoryParams {
+    /// What was said longer ago goes.
+    pub older_than_secs: Option<u64>,
+    /// About so many of the newest passages stay.
+    pub keep: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PruneMemoryReply {
+    /// The passages that are gone.
     pub passages: u64,
 }

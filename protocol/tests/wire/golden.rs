@@ -116,7 +116,8 @@ fn decode_reply(like: &Reply, body: &ReplyBody) -> Reply {
         CreateConversation ListConversations GetConversation ListMessages UpdateConversation ArchiveConversation
         DeleteConversation MarkRead Focus Search Subscribe Unsubscribe ListModels Status Shutdown UpdateDaemon SetKey
         ListRules ForgetRule AddRule TestRule CheckModel CheckProvider GetConfig UpdateConfig ListPersonas ListTools ListTemplates
-        GetUsage ServeHttp StopHttp AddToken ListTokens RevokeToken GetMemory SearchMemory ForgetMemory)
+        GetUsage ServeHttp StopHttp AddToken ListTokens RevokeToken GetMemory SearchMemory ForgetMemory
+        AddNote ListNotes PruneMemory)
 }
 
 #[test]

@@ -12,7 +12,7 @@ use abide_tests::{
 };
 use std::{fs, path::Path};
 
-const SECRET: &str = "chartreuse-5433";
+pub(super) const SECRET: &str = "chartreuse-5433";
 
 async fn world() -> World {
     let model = ModelServer::start().await;
@@ -20,13 +20,13 @@ async fn world() -> World {
     World::configured(model, &config).await
 }
 
-/// The files of the database that hold the secret.
-fn files_with_it(folder: &Path) -> Vec<String> {
+/// The files of the database that hold this secret.
+pub(super) fn files_with_it(folder: &Path, secret: &str) -> Vec<String> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).expect("the data folder") {
         let path = entry.expect("an entry").path();
         let bytes = if path.is_file() { fs::read(&path).expect("a file") } else { Vec::new() };
-        if bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes()) {
+        if bytes.windows(secret.len()).any(|window| window == secret.as_bytes()) {
             files.push(path.display().to_string());
         }
     }
@@ -54,12 +54,12 @@ async fn a_deleted_conversation_leaves_no_byte_in_those_that_recalled_it() {
     gate.reached().await;
     assert!(world.model.last_request("second").expect("a request").text().contains(SECRET));
     let folder = world.daemon.home().database().parent().expect("a folder").to_path_buf();
-    assert_ne!(files_with_it(&folder), [] as [String; 0]);
+    assert_ne!(files_with_it(&folder, SECRET), [] as [String; 0]);
 
     // The task that has recalled it is at work.
     let first_id = first.conversation_id.to_string();
     world.daemon.cli().ok(&["conversations", "delete", "--yes", &first_id]).await;
-    wait::wait_until("no byte to be left", async || files_with_it(&folder).is_empty()).await;
+    wait::wait_until("no byte to be left", async || files_with_it(&folder, SECRET).is_empty()).await;
     gate.open();
     let ended = world.wait_end(second).await;
     assert_eq!(ended.summary.as_deref(), Some("Done."));
@@ -71,7 +71,7 @@ async fn a_deleted_conversation_leaves_no_byte_in_those_that_recalled_it() {
     // The records are sound, and say the same after a start.
     world.crash_and_restart().await;
     assert!(world.daemon.cli().ok(&["messages", &second.task_id.to_string()]).await.contains("Done."));
-    assert_eq!(files_with_it(&folder), [] as [String; 0]);
+    assert_eq!(files_with_it(&folder, SECRET), [] as [String; 0]);
 }
 
 #[tokio::test]

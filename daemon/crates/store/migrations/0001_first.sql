@@ -156,11 +156,12 @@ CREATE TABLE chunks (
     -- The record's seq times 16, and the place in the record.
     id           INTEGER PRIMARY KEY,
     conversation BLOB    NOT NULL,
-    -- user, agent, answer, call, sub_task or summary.
+    -- user, agent, answer, call, sub_task, summary or note.
     source       TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX chunks_of_conversation ON chunks (conversation);
 CREATE INDEX chunks_of_summaries ON chunks (id) WHERE source = 'summary';
+CREATE INDEX chunks_of_notes ON chunks (id) WHERE source = 'note';
 
 -- Which chunks have which words; a row's id is its chunk's. It follows the records when a task recalls.
 CREATE VIRTUAL TABLE memory_words USING fts5 (text, content = '', tokenize = "porter unicode61 remove_diacritics 2");

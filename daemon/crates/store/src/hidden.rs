@@ -31,6 +31,8 @@ pub(crate) enum HiddenBody {
     RuleAdded(RuleAdded),
     RuleRemoved(RuleRemoved),
     MemoryForgotten(MemoryForgotten),
+    NoteAdded(NoteAdded),
+    MemoryPruned(MemoryPruned),
 }
 
 /// A decision on a call is remembered, in place of an earlier decision on the same call.
@@ -67,6 +69,24 @@ pub(crate) struct MemoryForgotten {
     pub(crate) by: By,
 }
 
+/// A person's note. Forgetting it deletes this record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NoteAdded {
+    pub(crate) text: String,
+    /// Absent: it is for all workspaces.
+    pub(crate) workspace: Option<String>,
+    pub(crate) by: By,
+}
+
+/// What records up to this one say is recalled no more, except for notes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MemoryPruned {
+    pub(crate) to: Seq,
+    pub(crate) by: By,
+}
+
 /// A record of the hidden conversation before it is appended.
 #[derive(Debug)]
 pub(crate) struct NewHiddenRecord {
@@ -75,13 +95,14 @@ pub(crate) struct NewHiddenRecord {
     pub(crate) body: HiddenBody,
 }
 
-/// Appends a record to the hidden conversation and updates the rows that are derived from it.
+/// Appends a record to the hidden conversation and updates the rows that are derived from it. Returns its seq.
 pub(crate) fn append(
     ledger: &mut Ledger<'_>,
     NewHiddenRecord { id, at, body }: NewHiddenRecord,
-) -> Result<(), Fault> {
+) -> Result<Seq, Fault> {
     let seq = ledger.append_body(id, HIDDEN, None, at, &body)?;
-    project::hidden(ledger.connection, seq, &body)
+    project::hidden(ledger.connection, seq, &body)?;
+    Ok(seq)
 }
 
 /// The hidden records that follow from a conversation's appended records, which have their seqs already.

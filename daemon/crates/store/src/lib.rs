@@ -65,4 +65,4 @@ pub use room::Room;
 pub use rule_id::RuleId;
 pub use store::{Options, Store};
 pub use withdrawal::Withdrawal;
-pub use work::{Deleted, Forgotten};
+pub use work::{Deleted, Forgotten, Prune};

@@ -11,15 +11,17 @@ mod chunk;
 mod index;
 mod query;
 mod redact;
+mod said;
 mod split;
 
 pub(crate) use blank::{blank, blank_gone, drop_sources, note_sources};
 pub(crate) use chunk::Chunk;
 pub(crate) use index::{
-    Progress, chunks_at, each_chunked, empty_old_form, insert, is_forgotten, look_again, progress, remove,
-    remove_record,
+    Progress, chunks_at, each_chunked, empty, empty_old_form, insert, is_forgotten, look_again, progress,
+    remove, remove_record,
 };
 pub(crate) use query::to_match;
+pub(crate) use said::said_at;
 
 use abide_protocol::{ConversationId, Seq};
 use std::path::Path;

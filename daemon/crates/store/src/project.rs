@@ -122,7 +122,8 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         | RecordBody::UndoBegun(_)
         | RecordBody::UndoEnded(_)
         | RecordBody::ClockMoved(_)
-        | RecordBody::Imported(_) => {}
+        | RecordBody::Imported(_)
+        | RecordBody::Noted(_) => {}
     }
     if let Some(said) = record.message()
         && !record.task_id.is_some_and(|task| changes.children.contains(&task))

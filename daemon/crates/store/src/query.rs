@@ -30,7 +30,7 @@ pub(crate) use conversation::{conversation, touch_conversation};
 pub(crate) use inbox::open_items;
 pub(crate) use lookup::external_task;
 pub(crate) use message::{last_message, messages_of_others, messages_up_to};
-pub(crate) use record::{COLUMNS, changed_records, columns, each_hidden, each_record, record, record_at};
+pub(crate) use record::{COLUMNS, changed_records, columns, each_hidden, each_record, record};
 pub(crate) use rule::client_message;
 pub(crate) use search::{Progress, each_message, search_progress, tokens};
 pub(crate) use task::{TreePosition, place};

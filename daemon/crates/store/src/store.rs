@@ -102,6 +102,19 @@ impl Store {
         Ok(self.queue.run(Lane::Urgent, work).await?)
     }
 
+    /// Makes a person's note for a workspace, or for all, by a record with the given id. Returns its seq.
+    pub async fn add_note(
+        &self,
+        text: String,
+        workspace: Option<String>,
+        by: By,
+        now: Timestamp,
+        id: RecordId,
+    ) -> Result<Seq, WriteError> {
+        let work = |answer| work::AddNote::new((text, workspace), by, now, id, answer);
+        Ok(self.queue.run(Lane::Ordinary, work).await?)
+    }
+
     /// Takes what a record says out of the memory, by a record with the given id, and out of what tasks have
     /// recalled of it. Without passages of it, nothing is done.
     pub async fn forget(

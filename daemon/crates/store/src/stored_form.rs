@@ -89,12 +89,15 @@ kinds!(RecordBody {
     UndoEnded "undo_ended" 1,
     ClockMoved "clock_moved" 1,
     Recalled "recalled" 1,
+    Noted "noted" 1,
 });
 
 kinds!(HiddenBody {
     RuleAdded "rule_added" 1,
     RuleRemoved "rule_removed" 1,
     MemoryForgotten "memory_forgotten" 1,
+    NoteAdded "note_added" 1,
+    MemoryPruned "memory_pruned" 1,
 });
 
 impl Stored {

@@ -1,5 +1,6 @@
 //! The kinds of work for the writer, one file for each.
 
+mod add_note;
 mod add_rule;
 mod append;
 mod delete;
@@ -9,10 +10,12 @@ mod index;
 mod index_memory;
 mod keep_history_snapshot;
 mod mark_read;
+mod prune;
 mod rebuild;
 mod rebuild_rules;
 mod repair;
 
+pub(crate) use add_note::AddNote;
 pub(crate) use add_rule::AddRule;
 pub(crate) use append::Append;
 pub(crate) use delete::Delete;
@@ -24,6 +27,8 @@ pub(crate) use index::Index;
 pub(crate) use index_memory::IndexMemory;
 pub(crate) use keep_history_snapshot::KeepHistorySnapshot;
 pub(crate) use mark_read::MarkRead;
+pub use prune::Prune;
+pub(crate) use prune::PruneMemory;
 pub(crate) use rebuild::Rebuild;
 pub(crate) use rebuild_rules::RebuildRules;
 pub(crate) use repair::Repair;

@@ -61,5 +61,6 @@ pub use sandbox::try_sandbox;
 pub use settings::{CommandLimits, SandboxSettings, Unasked};
 pub use settle::settle;
 pub use sub_tasks::{Answer, NoSubTasks, SubTasks};
+pub use tool::recall_query;
 pub use tools::{Finished, Inspection, Options, Run, Scope, Tools, missing};
 pub use worktree::{NewWorktree, NoWorktree, Unmerged, Worktree, Worktrees};

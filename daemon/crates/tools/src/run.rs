@@ -116,6 +116,10 @@ impl CallRunner {
             Work::Command(command) => command.into_allowed(&run.assessed),
             Work::Look(look) => return Ok(Ready::Look(look)),
             Work::Change(change) => return Ok(Ready::Change(change)),
+            Work::Elsewhere => {
+                let words = format!("`{}` is carried out elsewhere", run.assessed.tool);
+                return Err((CallOutcome::Refused, ToolResult::failure(words)));
+            }
         };
         let ordered = Ordered { command, run: run.clone(), sandbox: sandbox.clone() };
         match self.prepare_command(&ordered).await {

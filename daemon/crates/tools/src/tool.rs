@@ -9,6 +9,7 @@ mod list;
 mod patch;
 mod python;
 mod read;
+mod recall;
 mod registry;
 mod shell;
 mod write;
@@ -18,6 +19,7 @@ pub(crate) use command::{
     Command, Program, maybe_limited, maybe_refused, maybe_unattended, result as command_result,
 };
 pub(crate) use error::CallError;
+pub use recall::recall_query;
 pub(crate) use registry::Registry;
 
 use crate::{
@@ -134,6 +136,8 @@ pub(crate) enum Work {
     Change(Change),
     /// A command under a helper.
     Command(Command),
+    /// It needs what only the daemon has, which carries it out itself.
+    Elsewhere,
 }
 
 /// Work that only reads. When the call is cancelled or takes too long, the work's token is cancelled, and

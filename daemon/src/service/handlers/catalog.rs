@@ -3,11 +3,13 @@
 use super::RequestError;
 use crate::{
     persona::{Personas, Source},
+    recall,
     service::Service,
 };
-use abide_engine::control_tools;
+use abide_engine::{control, control_tools, has_tools};
 use abide_protocol::{
     Error, ErrorKind,
+    memory::RECALL,
     method::catalog::{
         ListPersonasParams, ListPersonasReply, ListTemplatesParams, ListTemplatesReply, ListToolsParams,
         ListToolsReply, PersonaInfo, TemplateInfo,
@@ -91,6 +93,10 @@ pub(super) async fn tools(
     let tools = service.tools.clone();
     let mut tools = tokio::task::spawn_blocking(move || here(&tools)).await.map_err(down)?;
     tools.extend(params.mode.into_iter().flat_map(control_tools));
+    match recall::is_open(service.settings.now().await.config(), None) {
+        true => tools.extend(params.mode.filter(|mode| has_tools(*mode)).map(|_| control::remember())),
+        false => tools.retain(|tool| tool.name != RECALL),
+    }
     Ok(ListToolsReply { tools })
 }
 

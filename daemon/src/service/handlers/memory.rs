@@ -4,13 +4,15 @@ use crate::{
     service::{Caller, Service},
 };
 use abide_protocol::{
-    Error, ErrorKind,
-    memory::RecallWay,
+    Error, ErrorKind, Timestamp,
+    limits::MAX_NOTE,
+    memory::{Note, RecallWay},
     method::memory::{
-        ForgetMemoryParams, ForgetMemoryReply, MemoryReply, SearchMemoryParams, SearchMemoryReply,
+        AddNoteParams, AddNoteReply, ForgetMemoryParams, ForgetMemoryReply, ListNotesParams, ListNotesReply,
+        MemoryReply, PruneMemoryParams, PruneMemoryReply, SearchMemoryParams, SearchMemoryReply,
     },
 };
-use abide_store::{Forgotten, MemorySize, RecallQuery};
+use abide_store::{Forgotten, MemorySize, Prune, RecallQuery};
 
 /// The longest query, in bytes.
 const MAX_QUERY: usize = 4096;
@@ -56,4 +58,52 @@ pub(super) async fn forget(
         return Err(Error::new(ErrorKind::NotFound, words).about(seq.0).into());
     }
     Ok(ForgetMemoryReply { passages })
+}
+
+pub(super) async fn add_note(
+    service: &Service,
+    caller: &Caller,
+    params: AddNoteParams,
+) -> Result<AddNoteReply, RequestError> {
+    let AddNoteParams { text, workspace } = params;
+    let (text, length) = (text.trim().to_owned(), text.trim().chars().count());
+    if length == 0 || length > MAX_NOTE {
+        let words = format!("the note has {length} characters; 1 to {MAX_NOTE} are allowed");
+        return Err(Error::new(ErrorKind::InvalidParams, words).into());
+    }
+    if workspace.as_ref().is_some_and(|path| !path.starts_with('/')) {
+        let words = "`workspace` is not an absolute path";
+        return Err(Error::new(ErrorKind::InvalidParams, words).into());
+    }
+    let (at, id) = (clock::now(), clock::mint().record_id());
+    let seq = service.store.add_note(text.clone(), workspace.clone(), caller.by(), at, id).await?;
+    Ok(AddNoteReply { note: Note { seq, at, text, conversation_id: None, workspace } })
+}
+
+pub(super) async fn notes(
+    service: &Service,
+    params: ListNotesParams,
+) -> Result<ListNotesReply, RequestError> {
+    Ok(ListNotesReply { notes: service.store.notes(params.workspace.as_deref()).await? })
+}
+
+pub(super) async fn prune(
+    service: &Service,
+    caller: &Caller,
+    params: PruneMemoryParams,
+) -> Result<PruneMemoryReply, RequestError> {
+    let now = clock::now();
+    let prune = match (params.older_than_secs, params.keep) {
+        (Some(secs), None) => {
+            let ago = i64::try_from(secs.saturating_mul(1000)).unwrap_or(i64::MAX);
+            Prune::Before(Timestamp(now.0.saturating_sub(ago)))
+        }
+        (None, Some(kept)) => Prune::AllBut(kept),
+        _ => {
+            let words = "either `olderThanSecs` or `keep` says which passages go";
+            return Err(Error::new(ErrorKind::InvalidParams, words).into());
+        }
+    };
+    let pruned = service.store.prune_memory(prune, caller.by(), now, clock::mint().record_id());
+    Ok(PruneMemoryReply { passages: pruned.await? })
 }

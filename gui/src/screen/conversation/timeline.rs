@@ -119,7 +119,9 @@ impl Conversation {
                         let words = secondary(happened(event)).size(size::HEAD);
                         container(words).align_right(Fill).padding(iced::padding::left(space::AGAIN)).into()
                     }
-                    EventKind::Recalled(_) => secondary(happened(event)).size(size::HEAD).into(),
+                    EventKind::Recalled(_) | EventKind::Noted(_) => {
+                        secondary(happened(event)).size(size::HEAD).into()
+                    }
                     EventKind::Paused(reason) if self.is_held_since(event) => paused_card::card(
                         Some(reason),
                         "It goes on from where it was when you press Go on. Stop ends it.",
@@ -466,6 +468,7 @@ pub(super) fn happened(event: &Event) -> String {
         }
         EventKind::Undone(undone) => self::undone(undone),
         EventKind::Recalled(recalled) => self::recalled(recalled),
+        EventKind::Noted(noted) => format!("noted for later tasks: {}", visible_line(&noted.text)),
         EventKind::TaskStarted(started) => began(started),
         EventKind::TaskEnded(_) | EventKind::ModelTraced(_) => String::new(),
     }

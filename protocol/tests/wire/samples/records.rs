@@ -116,6 +116,7 @@ fn messages() -> Vec<(&'static str, Body)> {
         ("user_message", Body::UserMessage(UserMessage { text: "Tidy up.".to_owned() })),
         ("clock_moved", Body::ClockMoved(ClockMoved { slept_ms: 3_600_000, set_by_ms: -1_500 })),
         ("recalled", Body::Recalled(things::recalled())),
+        ("noted", Body::Noted(things::noted())),
         ("notice", Body::Notice(Notice { about: NoticeKind::LimitReached, text: "Stopped.".to_owned() })),
         ("nudge", Body::Nudge(Nudge { text: "Go on.".to_owned(), names_children: true })),
         ("update", Body::Update(Update { call_id: id(0x41), text: "Half done.".to_owned() })),
@@ -226,6 +227,7 @@ fn model() -> Vec<(&'static str, Body)> {
             Body::Compacted(Compacted {
                 elided: vec![id(0x40), id(0x41)],
                 steps: vec![CompactedStep { step: 2, text: "Step 2: three files are read.".to_owned() }],
+                recalled: true,
             }),
         ),
     ]

@@ -3,7 +3,7 @@ use abide_protocol::{
     Seq, SubscriptionId,
     checkpoint::{ChangeKind, ChangedFile},
     inbox::{Decision, RuleEffect},
-    memory::RecallWay,
+    memory::{Note, RecallWay},
     message::{MessageKind, Role},
     method::{
         Reply,
@@ -22,7 +22,9 @@ use abide_protocol::{
             TokenAccess, TokenInfo,
         },
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
-        memory::{ForgetMemoryReply, MemoryReply, SearchMemoryReply},
+        memory::{
+            AddNoteReply, ForgetMemoryReply, ListNotesReply, MemoryReply, PruneMemoryReply, SearchMemoryReply,
+        },
         rule::{
             AddRuleReply, ForgetRuleReply, ListRulesReply, PolicyRule, RememberedRule, RuleOrigin,
             TestRuleReply,
@@ -210,7 +212,20 @@ fn conversations() -> Vec<Reply> {
         }),
         Reply::SearchMemory(SearchMemoryReply { snippets: vec![things::snippet()] }),
         Reply::ForgetMemory(ForgetMemoryReply { passages: 2 }),
+        Reply::AddNote(AddNoteReply { note: note() }),
+        Reply::ListNotes(ListNotesReply { notes: vec![note()] }),
+        Reply::PruneMemory(PruneMemoryReply { passages: 3 }),
     ]
+}
+
+fn note() -> Note {
+    Note {
+        seq: Seq(78),
+        at: at(2),
+        text: "Tests need a display.".to_owned(),
+        conversation_id: Some(id(0x12)),
+        workspace: Some("/home/me/project".to_owned()),
+    }
 }
 
 fn search() -> SearchReply {

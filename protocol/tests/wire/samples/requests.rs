@@ -19,7 +19,10 @@ use abide_protocol::{
             AddTokenParams, ListTokensParams, RevokeTokenParams, ServeHttpParams, StopHttpParams, TokenAccess,
         },
         inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
-        memory::{ForgetMemoryParams, GetMemoryParams, SearchMemoryParams},
+        memory::{
+            AddNoteParams, ForgetMemoryParams, GetMemoryParams, ListNotesParams, PruneMemoryParams,
+            SearchMemoryParams,
+        },
         rule::{AddRuleParams, ForgetRuleParams, ListRulesParams, TestRuleParams},
         search::SearchParams,
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
@@ -224,6 +227,12 @@ fn conversations() -> Vec<Request> {
             limit: Some(5),
         }),
         Request::ForgetMemory(ForgetMemoryParams { seq: Seq(77) }),
+        Request::AddNote(AddNoteParams {
+            text: "Tests need a display.".to_owned(),
+            workspace: text("/home/me/project"),
+        }),
+        Request::ListNotes(ListNotesParams { workspace: text("/home/me/project") }),
+        Request::PruneMemory(PruneMemoryParams { older_than_secs: Some(86_400), keep: Some(9) }),
     ]
 }
 

@@ -13,7 +13,7 @@ use abide_protocol::{
     },
     memory::{MemoryUse, Reason, RecallWay, Snippet, Source},
     message::{CallOutcome, CallView, Message, MessageKind, Role},
-    record::{InstructionFile, ModelErrorKind, Permission, Recalled, Record, RecordBody, Trace},
+    record::{InstructionFile, ModelErrorKind, Noted, Permission, Recalled, Record, RecordBody, Trace},
     task::{
         ActiveCall, AgentTask, Approvals, CallState, EndReason, Incomplete, Limits, Mode, PauseReason, Phase,
         Retry, Status, Tree, Work,
@@ -131,6 +131,10 @@ pub(crate) fn snippet() -> Snippet {
 
 pub(crate) fn recalled() -> Recalled {
     Recalled { form: 1, how: RecallWay::Words, snippets: vec![snippet()], problem: text("it is slow") }
+}
+
+pub(crate) fn noted() -> Noted {
+    Noted { text: "Tests need a display.".to_owned() }
 }
 
 pub(crate) fn conversation() -> Conversation {
@@ -256,7 +260,7 @@ pub(crate) fn events() -> Vec<Event> {
         EventKind::Paused(PauseReason::CrashLoop),
         EventKind::Resumed(PauseReason::Budget),
         EventKind::LimitsRaised(limits()),
-        EventKind::Compacted(CompactedEvent { outputs: 4, steps: 2 }),
+        EventKind::Compacted(CompactedEvent { outputs: 4, steps: 2, recalled: true }),
         EventKind::RuleRemembered(RuleEvent { rule: rule(), allow: true, text: None }),
         EventKind::Restarted,
         EventKind::TaskEnded(EndedEvent {
@@ -266,6 +270,7 @@ pub(crate) fn events() -> Vec<Event> {
         }),
         EventKind::ModelTraced(ModelTracedEvent { attempt: 2, traces: vec![trace()], count: 4 }),
         EventKind::Recalled(recalled()),
+        EventKind::Noted(noted()),
     ];
     let event = |(n, kind)| Event { seq: Seq(n), task_id: Some(id(0x21)), at: at(44), kind };
     (1010..).zip(kinds).map(event).collect()

@@ -68,6 +68,9 @@ fn of_input(
                 CallFinished { call_id: call, attempt, outcome, result, duration_ms, read_results };
             call::finished(live(history, task)?, finished, mint)
         }
+        Input::Recalled { task, call, attempt, recalled, duration_ms } => {
+            call::recalled(live(history, task)?, (call, attempt), recalled, duration_ms, mint)
+        }
         Input::Checkpointed { task, number, state } => {
             files::checkpointed(history, task, number, state, mint)
         }

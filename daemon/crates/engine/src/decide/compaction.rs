@@ -1,10 +1,11 @@
 //! What is left out of a transcript that has grown too long for its model. Nothing is removed from the
 //! records.
 //!
-//! There are two ways: the outputs of tools are elided, and whole steps are replaced by a line about each.
-//! The mode says which comes first. The newest steps stay whole.
+//! What was recalled goes first. Then there are two ways: the outputs of tools are elided, and whole steps are
+//! replaced by a line about each. The mode says which comes first. The newest steps stay whole.
 
 use crate::state::{
+    recalled::is_recalled,
     scratchpad::one_line,
     task::{Step, Task},
     transcript::is_said_by_a_person,
@@ -52,7 +53,8 @@ pub(crate) fn before_step(task: &Task) -> Option<Compacted> {
     in_order(task, outputs).find(is_worthwhile).map(|saving| saving.compacted)
 }
 
-/// What is left out after a request was too long for the model: half of the outputs, or all old steps.
+/// What is left out after a request was too long for the model: what was recalled, half of the outputs, or all
+/// old steps.
 /// `None`: nothing is left that could be.
 pub(crate) fn after_overflow(task: &Task) -> Option<Compacted> {
     let mut oldest: Vec<&ResultEntry> = outputs_in_full(task.entries()).collect();
@@ -60,16 +62,21 @@ pub(crate) fn after_overflow(task: &Task) -> Option<Compacted> {
     in_order(task, outputs(oldest.into_iter())).next().map(|saving| saving.compacted)
 }
 
-/// The two ways, in the order of the mode.
+/// What was recalled, and the two ways in the order of the mode.
 fn in_order(task: &Task, outputs: Option<Saving>) -> impl Iterator<Item = Saving> {
     let steps = steps(task);
     let both = if task.table().shortens_steps_first { [steps, outputs] } else { [outputs, steps] };
-    both.into_iter().flatten()
+    recalled(task).into_iter().chain(both.into_iter().flatten())
+}
+
+fn recalled(task: &Task) -> Option<Saving> {
+    let bytes = task.entries().iter().filter(|entry| is_recalled(entry)).map(size).sum();
+    (bytes > 0).then(|| Saving { compacted: Compacted { recalled: true, ..Compacted::default() }, bytes })
 }
 
 fn outputs<'t>(old: impl Iterator<Item = &'t ResultEntry>) -> Option<Saving> {
     let (elided, sizes): (Vec<_>, Vec<usize>) = old.map(|result| (result.call_id, result.text.len())).unzip();
-    let compacted = Compacted { elided, steps: Vec::new() };
+    let compacted = Compacted { elided, ..Compacted::default() };
     (!compacted.elided.is_empty()).then(|| Saving { compacted, bytes: sizes.iter().sum() })
 }
 

@@ -13,7 +13,7 @@ use abide_protocol::{
     checkpoint::{CheckpointState, UndoResult},
     inbox::Decision,
     message::CallOutcome,
-    record::{CallAssessed, EditState, ForkedBy, Interruption, ModelErrorKind, Trace},
+    record::{CallAssessed, EditState, ForkedBy, Interruption, ModelErrorKind, Recalled, Trace},
     task::EndReason,
     transcript::{Reply, ToolResult},
 };
@@ -45,6 +45,14 @@ pub enum Input {
         duration_ms: u64,
         /// The sub-tasks whose results its code has read.
         read_results: Vec<TaskId>,
+    },
+    /// A call of `recall` has ended, with what was found; `None`: nothing was.
+    Recalled {
+        task: TaskId,
+        call: CallId,
+        attempt: u32,
+        recalled: Option<Recalled>,
+        duration_ms: u64,
     },
     /// A checkpoint was made, or none could be.
     Checkpointed {

@@ -17,7 +17,9 @@ use abide_protocol::{
     ApprovalId, JsonText, QuestionId, TaskId, Timestamp,
     inbox::{Approval, Question, QuestionKind, Rule},
     message::CallOutcome,
-    record::{CallAssessed, CallStarted, ForkedBy, Joining, NewRecord, Permission, RecordBody, Update},
+    record::{
+        CallAssessed, CallStarted, ForkedBy, Joining, NewRecord, Noted, Permission, RecordBody, Update,
+    },
     transcript::{EffectClass, ToolResult},
 };
 
@@ -173,6 +175,10 @@ fn control(draft: &mut Draft<'_>, history: &History, task: &Task, call: &Call) {
             draft.push(RecordBody::Update(Update { call_id: call.block.id, text }));
             Ok("The user has been told.".to_owned())
         }
+        Some(Control::Remember { text }) if !text.trim().is_empty() => {
+            draft.push(RecordBody::Noted(Noted { text }));
+            Ok("Noted: every later task in this workspace is given it.".to_owned())
+        }
         Some(Control::Fork { prompt, tools, worktree }) => {
             let by = ForkedBy { call_id: call.block.id, index: 0 };
             let order =
@@ -201,7 +207,9 @@ fn control(draft: &mut Draft<'_>, history: &History, task: &Task, call: &Call) {
                 "Told. It is read before the next step.".to_owned()
             })
         }
-        Some(Control::Complete { .. } | Control::Ask { .. }) | None => return refuse_arguments(draft, call),
+        Some(Control::Complete { .. } | Control::Ask { .. } | Control::Remember { .. }) | None => {
+            return refuse_arguments(draft, call);
+        }
     };
     match done {
         Ok(words) => draft.finish_call(call, CallOutcome::Done, ToolResult::success(words, None)),

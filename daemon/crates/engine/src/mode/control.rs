@@ -2,6 +2,7 @@
 
 use abide_protocol::{
     JsonText,
+    limits::MAX_NOTE,
     transcript::{CallBlock, EffectClass, Risk, Tier, ToolSpec},
 };
 use serde::Deserialize;
@@ -24,9 +25,12 @@ pub const WAIT: &str = "wait";
 /// Tells a sub-task or the parent something.
 pub const TELL: &str = "tell";
 
+/// Makes a note for later tasks. Offered only where the memory is in use.
+pub const REMEMBER: &str = "remember";
+
 /// Whether a tool of this name is carried out by the engine.
 pub(crate) fn is_control(tool: &str) -> bool {
-    matches!(tool, TASK_COMPLETE | ASK_USER | REQUEST_INPUT | SEND_UPDATE | FORK | WAIT | TELL)
+    matches!(tool, TASK_COMPLETE | ASK_USER | REQUEST_INPUT | SEND_UPDATE | FORK | WAIT | TELL | REMEMBER)
 }
 
 /// The tools that a task's model may call. A question may be asked by either of its names, whichever was
@@ -52,6 +56,22 @@ pub fn callable<'t>(declared: &'t [ToolSpec], calls: &[CallBlock]) -> Cow<'t, [T
 /// The control tool of this name.
 pub(crate) fn spec_of(name: &str) -> Option<ToolSpec> {
     all().into_iter().find(|spec| spec.name == name)
+}
+
+/// The tool [`REMEMBER`].
+#[must_use]
+pub fn remember() -> ToolSpec {
+    spec(
+        REMEMBER,
+        "Write a note that every later task in this workspace is given: a fact or a wish of the user that stays true, in a sentence or \
+         two that make sense on their own. Not for what only this task needs. The user can see and erase it.",
+        json!({
+            "type": "object",
+            "properties": { "text": { "type": "string", "minLength": 1, "maxLength": MAX_NOTE } },
+            "required": ["text"],
+            "additionalProperties": false
+        }),
+    )
 }
 
 fn all() -> Vec<ToolSpec> {
@@ -155,6 +175,7 @@ pub(crate) enum Control {
     Fork { prompt: String, tools: Option<Vec<String>>, worktree: bool },
     Wait { handle: Option<String> },
     Tell { handle: String, message: String },
+    Remember { text: String },
 }
 
 #[derive(Deserialize)]
@@ -193,6 +214,11 @@ struct Tell {
     message: String,
 }
 
+#[derive(Deserialize)]
+struct Remember {
+    text: String,
+}
+
 impl Control {
     /// `None` if it is not a control tool or its schema does not allow the arguments.
     pub(crate) fn parse(tool: &str, arguments: &str) -> Option<Self> {
@@ -215,6 +241,7 @@ impl Control {
             TELL => serde_json::from_str(arguments)
                 .ok()
                 .map(|Tell { handle, message }| Self::Tell { handle, message }),
+            REMEMBER => serde_json::from_str(arguments).ok().map(|Remember { text }| Self::Remember { text }),
             _ => None,
         }
     }

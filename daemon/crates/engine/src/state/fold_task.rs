@@ -228,6 +228,7 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
         | RecordBody::AgentMessage(_)
         | RecordBody::Imported(_)
         | RecordBody::Recalled(_)
+        | RecordBody::Noted(_)
         | RecordBody::Intervened(_)
         | RecordBody::Checkpointed(_)
         | RecordBody::UndoBegun(_)

@@ -1,7 +1,10 @@
 //! A task's transcript, which is sent to its model: entries are appended, and results are elided when it
 //! grows too long.
 
-use crate::state::task::{Call, CallStage, Counted, Deferred, Stage, Task};
+use crate::state::{
+    recalled,
+    task::{Call, CallStage, Counted, Deferred, Stage, Task},
+};
 use abide_protocol::{
     CallId, TaskId,
     record::{Compacted, CompactedStep},
@@ -80,6 +83,9 @@ fn result(call: &Call) -> ResultEntry {
 /// Leaves out what the record names.
 pub(super) fn compact(task: &mut Task, compacted: &Compacted) {
     elide(&mut task.transcript, &compacted.elided);
+    if compacted.recalled {
+        recalled::leave_out(&mut task.transcript);
+    }
     if !compacted.steps.is_empty() {
         shorten(task, &compacted.steps);
     }

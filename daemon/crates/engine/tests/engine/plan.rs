@@ -6,6 +6,7 @@ use abide_protocol::{
     record::{CallAssessed, EditHashes, Permission},
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Usage},
 };
+use serde_json::json;
 
 /// A call without an id.
 #[derive(Debug, Clone)]
@@ -60,6 +61,14 @@ pub(crate) fn wait(handle: Option<&str>) -> Plan {
 
 pub(crate) fn tell(handle: &str, message: &str) -> Plan {
     plan("tell", format!(r#"{{"handle":"{handle}","message":"{message}"}}"#), EffectClass::Control)
+}
+
+pub(crate) fn remember(text: &str) -> Plan {
+    plan("remember", json!({ "text": text }).to_string(), EffectClass::Control)
+}
+
+pub(crate) fn recall(query: &str) -> Plan {
+    plan("recall", json!({ "query": query }).to_string(), EffectClass::Pure)
 }
 
 impl Plan {
@@ -135,10 +144,9 @@ impl Plan {
 /// The assessment of a call that was read in a reply's text.
 pub(crate) fn read_call(call: &CallBlock) -> CallAssessed {
     let effect = match call.tool.as_str() {
-        "task_complete" | "ask_user" | "request_input" | "send_update" | "fork" | "wait" | "tell" => {
-            EffectClass::Control
-        }
-        "read" => EffectClass::Pure,
+        "task_complete" | "ask_user" | "request_input" | "send_update" | "fork" | "wait" | "tell"
+        | "remember" => EffectClass::Control,
+        "read" | "recall" => EffectClass::Pure,
         "write" => EffectClass::Verifiable,
         _ => EffectClass::Unsafe,
     };

@@ -1,11 +1,14 @@
 //! What a task is given of other conversations.
 
-use crate::world::{World, facts, head};
-use abide_engine::{Command, Start, recalled, recalls};
+use crate::{
+    plan::{read, recall, remember},
+    world::{World, facts, head},
+};
+use abide_engine::{Command, Input, Start, recalled, recalls};
 use abide_protocol::{
     ConversationId, Seq, TaskId, Timestamp,
     memory::{RecallWay, Snippet, Source},
-    record::{Imported, ImportedText, Recalled},
+    record::{Imported, ImportedText, ModelErrorKind, NewRecord, Noted, Recalled, RecordBody},
     task::Mode,
     transcript::Entry,
 };
@@ -99,4 +102,78 @@ fn the_modes_of_one_run_recall_at_the_start() {
         assert!(at_the_start.contains(&mode), "{mode:?}");
     }
     assert_eq!(at_the_start.len(), 4);
+}
+
+#[test]
+fn notes_take_a_half_of_what_may_be_recalled_and_the_newest_come_first() {
+    let note = |text: &str| Snippet { source: Source::Note, title: String::new(), ..snippet(text) };
+    let long = "a word of a note ".repeat(29);
+    let mut found: Vec<Snippet> = (0..9).map(|n| note(&format!("{n} {long}"))).collect();
+    found.extend([snippet("found"), note("short")]);
+    let kept = recalled(RecallWay::Words, found, None).unwrap().snippets;
+    let texts: Vec<&str> = kept.iter().map(|snippet| &snippet.text[..1]).collect();
+    assert_eq!(texts, ["0", "1", "2", "3", "f", "s"]);
+}
+
+#[test]
+fn a_note_is_a_record_and_the_call_that_makes_it_asks_nobody() {
+    let mut w = World::started();
+    let call = w.reply("", &[remember("Tests need a display.")])[0];
+    assert!(w.result(call).is_some_and(|result| result.starts_with("Noted")));
+    let noted = |record: &NewRecord| match &record.body {
+        RecordBody::Noted(Noted { text }) => Some(text.clone()),
+        _ => None,
+    };
+    assert_eq!(w.records.iter().filter_map(noted).collect::<Vec<_>>(), ["Tests need a display."]);
+    let blank = w.reply("", &[remember("  ")])[0];
+    assert!(
+        w.result(blank)
+            .is_some_and(|result| result.contains("does not take") || result.contains("not a tool"))
+    );
+    assert_eq!(w.records.iter().filter_map(noted).count(), 1);
+}
+
+#[test]
+fn what_a_call_recalls_follows_the_results_and_runs_again_after_a_crash() {
+    let mut w = World::started();
+    let calls = w.reply("", &[recall("ports"), read("a")]);
+    w.restart();
+    let attempt = w.running().iter().find(|(call, _)| *call == calls[0]).unwrap().1;
+    assert_eq!(attempt, 2);
+    let ended = |recalled| Input::Recalled { task: w.id, call: calls[0], attempt, recalled, duration_ms: 1 };
+    let ended = ended(found(&["Use port 8080.", "Or 9090."]));
+    w.input(ended.clone());
+    assert!(w.attempt(ended).is_err(), "its outcome counts once");
+    w.finish(calls[1], true);
+    assert_eq!(w.transcript(), ["user", "reply", "recall:ok", "read:ok", "note"]);
+    assert!(notes(&w).pop().unwrap().contains("Use port 8080."));
+    assert_eq!(w.result(calls[0]).as_deref(), Some("Recalled 2 passages, which come after the results."));
+    assert_eq!(w.replayed(), w.history);
+
+    for (recalled, expected) in [
+        (None, "Nothing is recalled."),
+        (recalled(RecallWay::Words, Vec::new(), Some("the disk is slow".to_owned())), "error: the disk is slow"),
+    ] {
+        let call = w.reply("", &[recall("ports")])[0];
+        let ended = Input::Recalled { task: w.id, call, attempt: 1, recalled, duration_ms: 1 };
+        w.input(ended);
+        assert_eq!(w.result(call).as_deref(), Some(expected));
+        assert_eq!(notes(&w).len(), 1);
+    }
+}
+
+#[test]
+fn what_was_recalled_goes_first_when_the_context_overflows() {
+    let mut w = World::new(1);
+    start(&mut w, 1, Vec::new(), found(&["Use port 8080."]));
+    let call = w.reply("", &[read("a")])[0];
+    w.finish(call, true);
+    let before = w.task().entries().to_vec();
+    w.fail(ModelErrorKind::ContextOverflow, false, None);
+    assert!(w.is_thinking(), "it is asked again");
+    assert_eq!(notes(&w), ["[What was recalled was left out to fit the model's context.]"]);
+    assert_eq!(w.task().entries()[1..], before[1..], "nothing else is");
+    assert_eq!(w.replayed(), w.history);
+    w.fail(ModelErrorKind::ContextOverflow, false, None);
+    assert_ne!(w.task().entries()[1..], before[1..], "the outputs are next");
 }

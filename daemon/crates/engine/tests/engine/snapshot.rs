@@ -148,7 +148,7 @@ fn a_snapshot_may_be_taken_at_any_moment_of_its_root() {
     w.finish(late[0], false);
     w.reply("Done.", &[]);
     // What the first root's model read is elided while the second is at work.
-    let elided = RecordBody::Compacted(Compacted { elided: vec![call, late[0]], steps: Vec::new() });
+    let elided = RecordBody::Compacted(Compacted { elided: vec![call, late[0]], ..Compacted::default() });
     let elided = NewRecord { id: w.mint().record_id(), task_id: Some(w.id), at: w.now, body: elided };
     w.history.fold(&elided);
     w.records.push(elided);

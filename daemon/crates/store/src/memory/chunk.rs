@@ -3,7 +3,7 @@
 use super::{redact::redact, split::split};
 use abide_protocol::{
     CallId, QuestionId,
-    memory::Source,
+    memory::{RECALL, Source},
     message::CallOutcome,
     record::{Intervener, RecordBody},
     transcript::EffectClass,
@@ -24,6 +24,9 @@ pub(super) const KINDS: &[&str] = &[
     "call_finished",
     "task_started",
     "task_ended",
+    "noted",
+    // A person's.
+    "note_added",
 ];
 
 /// The most characters of what a message answers.
@@ -107,14 +110,21 @@ pub(super) fn chunks(body: &RecordBody, needed: Option<&RecordBody>) -> Vec<Chun
             (Source::Answer, String::new(), answer.unwrap_or_default())
         }
         (RecordBody::CallFinished(finished), Some(RecordBody::CallAssessed(call)))
-            // What a control call says is in a record of its own.
-            if finished.outcome == CallOutcome::Done && call.effect != EffectClass::Control =>
+            // What a control call says is in a record of its own. What is recalled is not recalled again.
+            if finished.outcome == CallOutcome::Done
+                && call.effect != EffectClass::Control
+                && call.tool != RECALL =>
         {
             let said = format!("{}\n{}", call.summary, ends(&finished.result.text()));
             (Source::Call, String::new(), redact(&said))
         }
         (RecordBody::TaskStarted(head), _) if head.parent_id.is_some() => {
             (Source::SubTask, String::new(), format!("{}\n{}", head.title, head.original_prompt))
+        }
+        // However few words it has, it says something.
+        (RecordBody::Noted(noted), _) => {
+            let (before, text) = (String::new(), noted.text.trim().to_owned());
+            return vec![Chunk { source: Source::Note, before, text }];
         }
         _ => return Vec::new(),
     };

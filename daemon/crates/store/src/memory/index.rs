@@ -4,10 +4,12 @@ use super::{
     Chunk,
     chunk::{self, FORM, Needed},
     chunk_id,
+    said::said,
 };
 use crate::{
     column::{Word, seq, seq_to_sql},
     error::ReadError,
+    hidden::HIDDEN,
     ledger::Fault,
     query::{COLUMNS, each_record, record},
 };
@@ -50,12 +52,15 @@ pub(crate) fn each_chunked(
     let sql = format!(
         "SELECT {COLUMNS} FROM records WHERE seq > ?1 AND seq <= ?2 AND kind IN ('{kinds}')
          AND conversation NOT IN (SELECT id FROM conversations WHERE memory = 'private')
-         AND seq NOT IN (SELECT seq FROM forgotten) ORDER BY seq"
+         AND seq NOT IN (SELECT seq FROM forgotten)
+         AND (kind IN ('noted', 'note_added') OR seq > (SELECT coalesce(max(body ->> '$.to'), 0) FROM records
+                 WHERE conversation = ?3 AND kind = 'memory_pruned'))
+         ORDER BY seq"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query([seq_to_sql(after), seq_to_sql(to)])?;
+    let mut rows = statement.query(params![seq_to_sql(after), seq_to_sql(to), HIDDEN.0])?;
     while let Some(row) = rows.next()? {
-        let goes_on = match record(row) {
+        let goes_on = match said(row) {
             Ok(record) => see(record)?,
             Err(ReadError::Record { .. }) => true,
             Err(error) => return Err(error.into()),
@@ -198,7 +203,7 @@ pub(crate) fn remove_record(connection: &Connection, record: &Record) -> Result<
     Ok(())
 }
 
-fn empty(connection: &Connection) -> Result<(), Fault> {
+pub(crate) fn empty(connection: &Connection) -> Result<(), Fault> {
     connection.execute_batch(
         "INSERT INTO memory_words (memory_words) VALUES ('delete-all'); DELETE FROM chunks;
          UPDATE memory_progress SET seq = 0;",

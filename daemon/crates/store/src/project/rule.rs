@@ -28,6 +28,8 @@ pub(crate) fn hidden(connection: &Connection, seq: Seq, body: &HiddenBody) -> Re
                 .prepare_cached("INSERT OR IGNORE INTO forgotten (seq) VALUES (?1)")?
                 .execute([seq_to_sql(*seq)])?;
         }
+        // The memory's index reads these records themselves.
+        HiddenBody::NoteAdded(_) | HiddenBody::MemoryPruned(_) => {}
         HiddenBody::RuleRemoved(RuleRemoved { rule, by: _ }) => {
             connection.prepare_cached("DELETE FROM rules WHERE digest = ?1")?.execute([rule])?;
         }

@@ -1,21 +1,25 @@
 //! Recalls snippets of other conversations.
 
-use super::record::record_at;
 use crate::{
     Store,
-    column::count,
+    column::{count, seq_to_sql},
     error::{ReadError, WriteError},
-    memory, work,
+    hidden::HIDDEN,
+    memory,
+    work::{self, Prune},
     writer::Lane,
 };
 use abide_protocol::{
-    ConversationId, Seq,
-    memory::{Reason, Snippet},
+    ConversationId, RecordId, Seq, Timestamp,
+    memory::{Note, Reason, Snippet},
+    record::By,
 };
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter, types::Value};
 
 /// How many chunks with the words are looked at, so that enough are left of those that say something new.
 const CANDIDATES: u32 = 50;
+/// The most notes of a list.
+const NOTES: u32 = 1000;
 
 /// Parameters of [`Store::recall`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,8 +32,8 @@ pub struct RecallQuery<'a> {
     pub except: Option<ConversationId>,
     /// The most snippets with the words.
     pub limit: u32,
-    /// The newest summary is recalled too, whatever its words are.
-    pub with_newest: bool,
+    /// For a task that starts: the notes come first and the newest summary last, whatever their words are.
+    pub at_start: bool,
 }
 
 /// How much can be recalled.
@@ -42,8 +46,30 @@ pub struct MemorySize {
     pub newest: Seq,
 }
 
-/// Whose snippets are recalled, as a query of conversations and its parameters.
-fn conversations(scope: Option<&str>, except: Option<ConversationId>) -> (String, Vec<Value>) {
+/// What is recalled: SQL and its parameters.
+#[derive(Clone)]
+struct Recallable {
+    /// A query of conversations.
+    conversations: String,
+    /// A query of the seqs of persons' notes.
+    notes: String,
+    values: Vec<Value>,
+}
+
+impl Recallable {
+    /// The condition on a chunk `c`.
+    fn of_chunk(&self) -> String {
+        let Self { conversations, notes, .. } = self;
+        format!("(c.conversation IN ({conversations}) OR c.id / {} IN ({notes}))", memory::PARTS)
+    }
+
+    /// The parameters, with one for what stands before the condition.
+    fn after(&self, first: Option<Value>) -> impl Iterator<Item = Value> {
+        first.into_iter().chain(self.values.iter().cloned())
+    }
+}
+
+fn recallable(scope: Option<&str>, except: Option<ConversationId>) -> Recallable {
     let mut conditions = vec!["memory <> 'private'"];
     let mut values = Vec::new();
     // Plain placeholders: they are counted where the query stands.
@@ -55,50 +81,63 @@ fn conversations(scope: Option<&str>, except: Option<ConversationId>) -> (String
         conditions.push("id <> ?");
         values.push(Value::from(id.0.as_bytes().to_vec()));
     }
-    (format!("SELECT id FROM conversations WHERE {}", conditions.join(" AND ")), values)
+    let conversations = format!("SELECT id FROM conversations WHERE {}", conditions.join(" AND "));
+    let mut notes = "SELECT seq FROM records WHERE conversation = ? AND kind = 'note_added'".to_owned();
+    values.push(Value::from(HIDDEN.0.as_bytes().to_vec()));
+    if let Some(scope) = scope {
+        notes.push_str(" AND coalesce(body ->> '$.workspace', ?) = ?");
+        values.extend([scope, scope].map(|scope| Value::from(scope.to_owned())));
+    }
+    Recallable { conversations, notes, values }
 }
 
 /// The chunks with any of the words, the best first.
-fn with_words(
-    connection: &Connection,
-    texts: &[String],
-    (of, values): &(String, Vec<Value>),
-) -> rusqlite::Result<Vec<i64>> {
+fn with_words(connection: &Connection, texts: &[String], what: &Recallable) -> rusqlite::Result<Vec<i64>> {
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let Some(words) = memory::to_match(&texts) else { return Ok(Vec::new()) };
     // CROSS JOIN: the words come first.
     let sql = format!(
         "SELECT w.rowid FROM memory_words w CROSS JOIN chunks c ON c.id = w.rowid
-         WHERE w.text MATCH ? AND c.conversation IN ({of})
-         ORDER BY bm25(memory_words), w.rowid DESC LIMIT {CANDIDATES}"
+         WHERE w.text MATCH ? AND {}
+         ORDER BY bm25(memory_words), w.rowid DESC LIMIT {CANDIDATES}",
+        what.of_chunk()
     );
-    let parameters = [Value::from(words)].into_iter().chain(values.iter().cloned());
+    let parameters = what.after(Some(Value::from(words)));
     let mut statement = connection.prepare_cached(&sql)?;
     statement.query_map(params_from_iter(parameters), |row| row.get(0))?.collect()
 }
 
-fn newest_summary(
+/// The chunks of a source, `summary` or `note`, the newest first.
+fn newest(
     connection: &Connection,
-    (of, values): &(String, Vec<Value>),
-) -> rusqlite::Result<Option<i64>> {
+    source: &str,
+    what: &Recallable,
+    limit: u32,
+) -> rusqlite::Result<Vec<i64>> {
+    // The source is in the query: its index is only for this one.
     let sql = format!(
-        "SELECT id FROM chunks WHERE source = 'summary' AND conversation IN ({of}) ORDER BY id DESC LIMIT 1"
+        "SELECT c.id FROM chunks c WHERE c.source = '{source}' AND {} ORDER BY c.id DESC LIMIT {limit}",
+        what.of_chunk()
     );
-    connection.prepare_cached(&sql)?.query_row(params_from_iter(values.iter()), |row| row.get(0)).optional()
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_map(params_from_iter(what.after(None)), |row| row.get(0))?.collect()
 }
 
 /// The snippet of a chunk. `None`: its record cannot be read.
 fn snippet(connection: &Connection, chunk: i64, why: Reason) -> Result<Option<Snippet>, ReadError> {
     let (seq, part) = memory::of_chunk_id(chunk);
-    let record = match record_at(connection, seq) {
+    let record = match memory::said_at(connection, seq) {
         Ok(Some(record)) => record,
         Ok(None) | Err(ReadError::Record { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let title: Option<String> = connection
-        .prepare_cached("SELECT title FROM conversations WHERE id = ?1")?
-        .query_row(params![record.conversation_id.0], |row| row.get(0))
-        .optional()?;
+    let title: Option<String> = match record.conversation_id {
+        HIDDEN => Some(String::new()),
+        id => connection
+            .prepare_cached("SELECT title FROM conversations WHERE id = ?1")?
+            .query_row(params![id.0], |row| row.get(0))
+            .optional()?,
+    };
     let mut chunks = memory::chunks_at(connection, &record)?;
     let part = usize::try_from(part).unwrap_or(usize::MAX);
     let (Some(title), true) = (title, part < chunks.len()) else { return Ok(None) };
@@ -138,8 +177,7 @@ fn add(
 }
 
 impl Store {
-    /// Snippets of other conversations that have to do with the texts: the best first, then the newest
-    /// summary. Private conversations have none. The first call after many appends takes longer, because it
+    /// Snippets of other conversations that have to do with the texts, the best first. Private conversations have none. The first call after many appends takes longer, because it
     /// updates the index.
     ///
     /// # Errors
@@ -162,14 +200,15 @@ impl Store {
     pub async fn remembers(&self, id: ConversationId, workspace: &str) -> Result<bool, ReadError> {
         let scope = memory::scope(id, workspace).to_owned();
         self.read(move |connection| {
-            let (of, values) = conversations(Some(&scope), Some(id));
-            Ok(connection.prepare_cached(&of)?.exists(params_from_iter(values))?)
+            let what = recallable(Some(&scope), Some(id));
+            let sql = format!("{} UNION ALL {}", what.conversations, what.notes);
+            Ok(connection.prepare_cached(&sql)?.exists(params_from_iter(what.after(None)))?)
         })
         .await
     }
 
     async fn recall_once(&self, query: RecallQuery<'_>) -> Result<Vec<Snippet>, ReadError> {
-        let RecallQuery { texts, workspace, except, limit, with_newest } = query;
+        let RecallQuery { texts, workspace, except, limit, at_start } = query;
         let scope = workspace.map(|workspace| match except {
             Some(id) => memory::scope(id, workspace).to_owned(),
             None => workspace.to_owned(),
@@ -178,16 +217,74 @@ impl Store {
         let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
         // After a repair the index is empty, so the recall is repeated with an update of the index.
         self.read_once(move |connection| {
-            let of = conversations(scope.as_deref(), except);
-            let found = with_words(connection, &texts, &of)?;
-            let (most, mut recalled) = (limit as usize, Vec::new());
-            add(connection, found.into_iter().zip((1..).map(Reason::Words)), most, &mut recalled)?;
-            if with_newest && let Some(newest) = newest_summary(connection, &of)? {
-                add(connection, [(newest, Reason::Newest)], most + 1, &mut recalled)?;
+            let what = recallable(scope.as_deref(), except);
+            let found = with_words(connection, &texts, &what)?.into_iter().zip((1..).map(Reason::Words));
+            let mut recalled = Vec::new();
+            if at_start {
+                let notes = newest(connection, "note", &what, CANDIDATES)?;
+                add(
+                    connection,
+                    notes.into_iter().map(|note| (note, Reason::Note)),
+                    usize::MAX,
+                    &mut recalled,
+                )?;
+            }
+            let most = recalled.len() + limit as usize;
+            add(connection, found, most, &mut recalled)?;
+            if at_start {
+                let summary = newest(connection, "summary", &what, 1)?;
+                add(connection, summary.into_iter().map(|id| (id, Reason::Newest)), most + 1, &mut recalled)?;
             }
             Ok(recalled)
         })
         .await
+    }
+
+    /// The notes of a workspace and those for all, the newest first, at most 1,000. `None`: of all workspaces.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn notes(&self, workspace: Option<&str>) -> Result<Vec<Note>, ReadError> {
+        self.update_memory().await?;
+        let workspace = workspace.map(str::to_owned);
+        self.read(move |connection| {
+            let what = recallable(workspace.as_deref(), None);
+            let mut notes = Vec::new();
+            for id in newest(connection, "note", &what, NOTES)? {
+                let Some(note) = snippet(connection, id, Reason::Note)? else { continue };
+                let Snippet { conversation_id, seq, at, text, .. } = note;
+                let workspace = connection
+                    .prepare_cached(
+                        "SELECT coalesce((SELECT workspace FROM conversations WHERE id = r.conversation),
+                             r.body ->> '$.workspace') FROM records r WHERE r.seq = ?1",
+                    )?
+                    .query_row([seq_to_sql(seq)], |row| row.get(0))?;
+                let conversation_id = Some(conversation_id).filter(|id| *id != HIDDEN);
+                notes.push(Note { seq, at, text, conversation_id, workspace });
+            }
+            Ok(notes)
+        })
+        .await
+    }
+
+    /// Takes old passages out of the memory, by a record with the given id, and fills the index again without
+    /// them. Returns how many are gone. Records, and notes, stay.
+    ///
+    /// # Errors
+    /// The database cannot be read or written.
+    pub async fn prune_memory(
+        &self,
+        prune: Prune,
+        by: By,
+        now: Timestamp,
+        id: RecordId,
+    ) -> Result<u64, ReadError> {
+        self.update_memory().await?;
+        let work = |answer| work::PruneMemory::new(prune, by, now, id, answer);
+        let gone =
+            self.queue.run(Lane::Ordinary, work).await.map_err(WriteError::from).map_err(ReadError::Index)?;
+        self.update_memory().await?;
+        Ok(gone)
     }
 
     /// How much can be recalled.

@@ -35,7 +35,7 @@ impl AddRule {
 impl Work for AddRule {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
         let body = HiddenBody::RuleAdded(self.added.clone());
-        hidden::append(ledger, NewHiddenRecord { id: self.id, at: self.now, body })
+        hidden::append(ledger, NewHiddenRecord { id: self.id, at: self.now, body }).map(drop)
     }
 
     fn answer(self: Box<Self>, outcome: Result<(), WorkError>) {

@@ -1,9 +1,10 @@
 use super::{Answer, Work};
 use crate::{
+    column::seq_to_sql,
     error::ReadError,
-    hidden::{self, HiddenBody, MemoryForgotten, NewHiddenRecord},
+    hidden::{self, HIDDEN, HiddenBody, MemoryForgotten, NewHiddenRecord},
     ledger::{Fault, Ledger, WorkError},
-    memory, query,
+    memory,
 };
 use abide_protocol::{ConversationId, RecordId, Seq, Timestamp, record::By};
 
@@ -35,7 +36,7 @@ impl Work for Forget {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
         self.done = Forgotten::default();
         let connection = ledger.connection;
-        let record = match query::record_at(connection, self.forgotten.seq) {
+        let record = match memory::said_at(connection, self.forgotten.seq) {
             Ok(Some(record)) => record,
             // It is none of a conversation, or says nothing that can be read.
             Ok(None) | Err(ReadError::Record { .. }) => return Ok(()),
@@ -50,6 +51,11 @@ impl Work for Forget {
         memory::remove_record(connection, &record).map_err(|error| Fault::from(error).of_index())?;
         let blanked = memory::blank(connection, record.conversation_id, Some(record.seq))?;
         self.done = Forgotten { passages, blanked };
+        if record.conversation_id == HIDDEN {
+            // Nothing but the note is in it.
+            let delete = "DELETE FROM records WHERE seq = ?1";
+            connection.prepare_cached(delete)?.execute([seq_to_sql(record.seq)])?;
+        }
         if passages > 0 {
             let body = HiddenBody::MemoryForgotten(self.forgotten.clone());
             hidden::append(ledger, NewHiddenRecord { id: self.id, at: self.now, body })?;

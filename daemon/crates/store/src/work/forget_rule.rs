@@ -37,7 +37,7 @@ impl Work for ForgetRule {
             return Ok(());
         }
         let body = HiddenBody::RuleRemoved(self.removed.clone());
-        hidden::append(ledger, NewHiddenRecord { id: self.id, at: self.now, body })
+        hidden::append(ledger, NewHiddenRecord { id: self.id, at: self.now, body }).map(drop)
     }
 
     fn answer(self: Box<Self>, outcome: Result<(), WorkError>) {

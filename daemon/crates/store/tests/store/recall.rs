@@ -4,10 +4,10 @@ use super::{delete::files_that_hold, support::*};
 use abide_protocol::{
     ConversationId, RecordId, Seq, Timestamp,
     memory::{MemoryUse, RecallWay, Snippet, Source},
-    record::{By, ConversationCreated, ConversationUpdated, Recalled, RecordBody, TaskEnded, Via},
+    record::{By, ConversationCreated, ConversationUpdated, Noted, Recalled, RecordBody, TaskEnded, Via},
     task::EndReason,
 };
-use abide_store::{Deleted, Forgotten, HistorySnapshot, Integrity, RecallQuery, Store};
+use abide_store::{Deleted, Forgotten, HistorySnapshot, Integrity, Prune, RecallQuery, Store};
 
 fn here(texts: &'static [&'static str]) -> RecallQuery<'static> {
     RecallQuery { texts, workspace: Some("/w"), limit: 10, ..RecallQuery::default() }
@@ -144,13 +144,13 @@ async fn a_record_and_a_text_are_recalled_once_and_the_newest_summary_always() {
     let mut found = seqs(&store, here(&["needle"])).await;
     found.sort_unstable();
     assert_eq!(found, [2, 5, 6, 7], "the newer one of two equal texts");
-    let with_newest = |texts| RecallQuery { with_newest: true, ..here(texts) };
-    let snippets = recalled(&store, with_newest(&["needle"])).await;
+    let at_start = |texts| RecallQuery { at_start: true, ..here(texts) };
+    let snippets = recalled(&store, at_start(&["needle"])).await;
     let newest = snippets.iter().find(|snippet| snippet.seq.0 == 7).unwrap();
     assert!(newest.why().ends_with(", last here"), "{}", newest.why());
-    let snippets = recalled(&store, with_newest(&["unheard of"])).await;
+    let snippets = recalled(&store, at_start(&["unheard of"])).await;
     assert_eq!((snippets.len(), snippets[0].why().as_str()), (1, "last here"));
-    let few = RecallQuery { limit: 1, ..with_newest(&["hay"]) };
+    let few = RecallQuery { limit: 1, ..at_start(&["hay"]) };
     assert_eq!(seqs(&store, few).await.len(), 2);
 }
 
@@ -313,5 +313,98 @@ async fn what_is_deleted_or_forgotten_is_taken_out_of_what_others_have_recalled(
         store.delete_conversation(other, Timestamp(99), RecordId(uuid(1, 9))).await.unwrap();
         assert_eq!(had(&store, id).await, ["", "", "", ""]);
         assert_eq!(files_that_hold(home.path().parent().unwrap(), "vermilion"), [] as [String; 0]);
+    }
+}
+
+async fn add_note(store: &Store, n: u64, text: &str, workspace: Option<&str>) -> Seq {
+    let (workspace, id) = (workspace.map(str::to_owned), RecordId(uuid(2, n)));
+    store.add_note(text.to_owned(), workspace, somebody(), Timestamp(50), id).await.unwrap()
+}
+
+#[tokio::test]
+async fn notes_of_the_workspace_and_those_for_all_come_first_and_are_found_by_their_words() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let note = RecordBody::Noted(Noted { text: "Heed tabs".to_owned() });
+    say(&store, id, 2, &[user("a needle in the hay"), note]).await;
+    add_note(&store, 1, "of here", Some("/w")).await;
+    add_note(&store, 2, "of all", None).await;
+    add_note(&store, 3, "of elsewhere", Some("/other")).await;
+    let found = async |query: RecallQuery<'_>| {
+        let snippets = recalled(&store, query).await;
+        snippets.iter().map(|s| format!("{} ({})", s.text, s.why())).collect::<Vec<_>>()
+    };
+    let at_start = RecallQuery { at_start: true, limit: 1, ..here(&["needles"]) };
+    let always = ["of all (always)", "of here (always)", "Heed tabs (always)"];
+    assert_eq!(found(at_start).await, [&always[..], &["a needle in the hay (words #1)"]].concat());
+    let own = RecallQuery { except: Some(id), ..at_start };
+    assert_eq!(found(own).await, always[..2], "the own conversation knows what it has noted");
+    assert_eq!(found(here(&["tab", "heeding"])).await, ["Heed tabs (words #1)"]);
+    assert_eq!(found(here(&["elsewhere"])).await, [] as [&str; 0]);
+
+    let listed = async |workspace| {
+        let notes = store.notes(workspace).await.unwrap();
+        notes.into_iter().map(|note| (note.text, note.conversation_id, note.workspace)).collect::<Vec<_>>()
+    };
+    let here = Some("/w".to_owned());
+    let expected = [
+        ("of all".to_owned(), None, None),
+        ("of here".to_owned(), None, here.clone()),
+        ("Heed tabs".to_owned(), Some(id), here),
+    ];
+    assert_eq!(listed(Some("/w")).await, expected);
+    assert_eq!(listed(None).await.len(), 4);
+    assert!(store.remembers(conversation(9), "/nowhere").await.unwrap(), "there is a note for all");
+}
+
+#[tokio::test]
+async fn a_persons_note_is_erased_by_forgetting_it_and_an_agents_goes_with_its_conversation() {
+    let home = Home::new();
+    let store = home.open();
+    let folder = home.path().parent().unwrap().to_owned();
+    let seq = add_note(&store, 1, "chartreuse", None).await;
+    let source = begin(&store, 1, 1).await;
+    say(&store, source, 2, &[RecordBody::Noted(Noted { text: "vermilion".to_owned() })]).await;
+    let snippets = recalled(&store, RecallQuery { at_start: true, ..here(&["nothing"]) }).await;
+    assert_eq!(snippets.len(), 2);
+    let id = begin(&store, 3, 20).await;
+    say(&store, id, 21, &[recall_of(&snippets)]).await;
+    let forgotten = store.forget(seq, somebody(), Timestamp(99), RecordId(uuid(1, 1))).await.unwrap();
+    assert_eq!(forgotten, Forgotten { passages: 1, blanked: vec![id] });
+    assert_eq!(files_that_hold(&folder, "chartreuse"), [] as [String; 0]);
+    assert_eq!(had(&store, id).await.len(), 2);
+    // It had been found before.
+    say(&store, id, 22, &[recall_of(&snippets)]).await;
+    assert_eq!(files_that_hold(&folder, "chartreuse"), [] as [String; 0]);
+    store.delete_conversation(source, Timestamp(99), RecordId(uuid(1, 2))).await.unwrap();
+    assert_eq!(files_that_hold(&folder, "vermilion"), [] as [String; 0]);
+    assert_eq!(store.notes(None).await.unwrap(), []);
+    assert_eq!(store.check().await.unwrap(), Integrity::Sound);
+    assert_eq!(store.replace_rules().await, Ok(false));
+}
+
+#[tokio::test]
+async fn old_passages_are_pruned_and_stay_so_and_records_and_notes_stay() {
+    for prune in [Prune::AllBut(1), Prune::Before(Timestamp(4))] {
+        let home = Home::new();
+        let store = home.open();
+        let id = begin(&store, 1, 1).await;
+        let note = RecordBody::Noted(Noted { text: "a needle".to_owned() });
+        say(&store, id, 2, &[note, user("a needle of steel"), user("a needle of gold")]).await;
+        let before = seqs(&store, here(&["needle"])).await.len();
+        let gone = async |n| store.prune_memory(prune, somebody(), Timestamp(99), RecordId(uuid(1, n))).await;
+        assert_eq!((before, gone(1).await.unwrap(), gone(2).await.unwrap()), (3, 1, 0), "{prune:?}");
+        let left = async || {
+            let mut texts: Vec<String> =
+                recalled(&store, here(&["needle"])).await.into_iter().map(|snippet| snippet.text).collect();
+            texts.sort_unstable();
+            texts
+        };
+        assert_eq!(left().await, ["a needle", "a needle of gold"]);
+        let older = "UPDATE memory_progress SET form = 0";
+        rusqlite::Connection::open(home.path()).unwrap().execute(older, []).unwrap();
+        assert_eq!(left().await, ["a needle", "a needle of gold"], "an index that is made anew has no more");
+        assert_eq!(store.conversation_records(id).await.unwrap().len(), 4);
     }
 }

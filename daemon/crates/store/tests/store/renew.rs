@@ -70,7 +70,7 @@ async fn stored(path: &Path) -> usize {
 }
 
 const fn needle() -> RecallQuery<'static> {
-    RecallQuery { texts: &["needle"], workspace: Some("/w"), except: None, limit: 9, with_newest: false }
+    RecallQuery { texts: &["needle"], workspace: Some("/w"), except: None, limit: 9, at_start: false }
 }
 
 fn count(path: &Path) -> usize {

@@ -1,4 +1,4 @@
-use super::{Call, CallError, Tool, code, create_dir, list, patch, python, read, shell, write};
+use super::{Call, CallError, Tool, code, create_dir, list, patch, python, read, recall, shell, write};
 use crate::command::find;
 use abide_protocol::transcript::ToolSpec;
 use serde_json::Value;
@@ -19,6 +19,7 @@ impl Registry {
             patch::tool(),
             list::tool(),
             create_dir::tool(),
+            recall::tool(),
             code::tool(),
             #[cfg(test)]
             tests::tool(),

@@ -3,7 +3,13 @@ use crate::{
     mint::Mint,
     state::task::{CallStage, Task},
 };
-use abide_protocol::record::{CallFinished, NewRecord, RecordBody};
+use abide_protocol::{
+    CallId,
+    measure::counted,
+    message::CallOutcome,
+    record::{CallFinished, NewRecord, Recalled, RecordBody},
+    transcript::ToolResult,
+};
 
 /// A call's outcome counts only if its attempt is the one under way.
 pub(super) fn finished(
@@ -20,5 +26,32 @@ pub(super) fn finished(
     finished.read_results.retain(|read| finished.result.ok && task.children.contains(read));
     let mut draft = Draft::of(task, mint);
     draft.push(RecordBody::CallFinished(finished));
+    Ok(draft.records)
+}
+
+/// What a call has recalled is a record of its own, as at a task's start: its words can be taken out of it. The
+/// model reads it after the results.
+pub(super) fn recalled(
+    task: &Task,
+    (call_id, attempt): (CallId, u32),
+    recalled: Option<Recalled>,
+    duration_ms: u64,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
+    let result = match &recalled {
+        None => ToolResult::success("Nothing is recalled.", None),
+        Some(Recalled { problem: Some(problem), .. }) => ToolResult::failure(problem.clone()),
+        Some(Recalled { snippets, .. }) => {
+            let count = counted(snippets.len() as u64, "passage");
+            ToolResult::success(format!("Recalled {count}, which come after the results."), None)
+        }
+    };
+    let (outcome, read_results) = (CallOutcome::Done, Vec::new());
+    let ended = CallFinished { call_id, attempt, outcome, result, duration_ms, read_results };
+    let ended = finished(task, ended, mint)?;
+    let mut draft = Draft::of(task, mint);
+    let found = recalled.filter(|recalled| recalled.problem.is_none());
+    found.into_iter().for_each(|found| draft.push(RecordBody::Recalled(found)));
+    draft.records.extend(ended);
     Ok(draft.records)
 }

@@ -11,7 +11,7 @@ use abide_protocol::{
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) id: CallId,
-    tool: String,
+    pub(super) tool: String,
     assessed: Option<CallAssessed>,
     approval: Option<(ApprovalId, Option<Decision>)>,
     attempts: u32,

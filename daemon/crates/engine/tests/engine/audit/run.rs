@@ -5,6 +5,7 @@ use abide_engine::Task;
 use abide_protocol::{
     CallId, QuestionId, RecordId, Timestamp,
     inbox::QuestionKind,
+    memory::RECALL,
     message::CallOutcome,
     record::{
         CallAssessed, CallStarted, ClockMoved, Compacted, Imported, Intervened, ModelRequested, NewRecord,
@@ -163,8 +164,11 @@ impl Run {
                 assert!(!self.has_asked, "an earlier conversation comes before the first request");
                 self.replies += usize::from(matches!(imported, Imported::Assistant(_)));
             }
+            RecordBody::Recalled(_) if self.has_asked => {
+                let by_call = self.calls.iter().any(|call| call.running && call.tool == RECALL);
+                assert!(by_call, "what is recalled comes before the first request, or by a call");
+            }
             RecordBody::Recalled(_) => {
-                assert!(!self.has_asked, "what is recalled comes before the first request");
                 assert!(!mem::replace(&mut self.has_recalled, true), "a task recalls once");
             }
             RecordBody::Compacted(compacted) => self.compacted(compacted),

@@ -16,6 +16,7 @@ use abide_engine::{
 use abide_protocol::{
     CallId, RecordId, TaskId,
     checkpoint::{CheckpointState, SavedTree, TakenCheckpoint, UndoResult, UndoneFiles},
+    memory::RECALL,
     message::CallOutcome,
     record::{CallAssessed, Intervened, NewRecord, RecordBody},
     task::EndReason,
@@ -332,6 +333,17 @@ impl Life {
             (true, true) => ToolResult::failure(format!("{RAN}, and broke.")),
             (false, _) => ToolResult::failure("It could not."),
         };
+        let is_recall = self
+            .disk
+            .published
+            .task(task)
+            .and_then(|task| task.call(call))
+            .is_some_and(|c| c.block.tool == RECALL);
+        if is_recall {
+            let recalled = if acted { self.recalled() } else { None };
+            self.outcome(effect, Input::Recalled { task, call, attempt, recalled, duration_ms: 3 });
+            return;
+        }
         let (outcome, duration_ms) = (CallOutcome::Done, 3);
         let read_results = self.results_read(task, call);
         let ended = Input::CallFinished { task, call, attempt, outcome, result, duration_ms, read_results };
@@ -483,7 +495,9 @@ fn is_kept(was: &Entry, is: &Entry) -> bool {
                     && was.ok == is.ok
                     && is.text == ELIDED
         });
-    was == is || elided
+    let recalled = matches!((was, is), (Entry::Note(was), Entry::Note(is))
+        if was.starts_with("<recalled>") && is.starts_with("[What was recalled was left out"));
+    was == is || elided || recalled
 }
 
 /// What is left of a step in a transcript.
@@ -513,8 +527,8 @@ impl Outside {
         *self = Self { last: self.last, ..Self::default() };
     }
 
-    /// Checks that each request extends the one before; only outputs may be elided, and old steps be replaced
-    /// by lines.
+    /// Checks that each request extends the one before; only outputs and what was recalled may be elided, and old
+    /// steps be replaced by lines.
     fn check_extends_previous(&self, task: &Task, entries: &[Entry]) {
         let own = transcript_of(task);
         if own.is_some() {
@@ -555,7 +569,7 @@ impl Outside {
             assert!(!result.text.contains(RAN), "the result of a call that never ran: {result:?}");
             return;
         };
-        if result.text == ELIDED {
+        if result.text == ELIDED || result.tool == RECALL {
             return;
         }
         let acted = self.acted.get(&result.call_id);

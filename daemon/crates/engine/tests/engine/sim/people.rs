@@ -310,7 +310,7 @@ impl Life {
         import(&messages, &mut self.mint()).expect("nothing is wrong with them")
     }
 
-    fn recalled(&mut self) -> Option<Recalled> {
+    pub(super) fn recalled(&mut self) -> Option<Recalled> {
         // No dice: other lives stay as they are.
         let found = self.people.last % 4;
         let snippet = |n: u64| Snippet {

@@ -2,7 +2,7 @@
 //! failures.
 
 use super::life::Life;
-use crate::plan::{Plan, ask, complete, fork, read, shell, tell, update, wait, write};
+use crate::plan::{Plan, ask, complete, fork, read, recall, remember, shell, tell, update, wait, write};
 use abide_engine::{ModelFailure, Turn};
 use abide_protocol::{record::ModelErrorKind, task::Phase, transcript::StopReason};
 use serde_json::{Value, json};
@@ -133,13 +133,15 @@ impl Life {
         if self.nature.forks > 0 && self.one_in(6) {
             return self.of_children(children);
         }
-        let plan = match self.roll(13) {
+        let plan = match self.roll(15) {
             0..4 => read(what),
             4..6 => write(what),
             6..9 => shell(what),
             9 => complete(what),
             10 => ask(what),
             11 => update(what),
+            12 => recall(what),
+            13 => remember(what),
             _ => return self.pick(&[ask, complete, update])(what).arguments("{"),
         };
         match self.roll(8) {

@@ -1,21 +1,16 @@
 //! What a task that starts is given of other conversations.
 
-use crate::service::Service;
-use abide_engine::{recalled, recalls};
+use crate::{recall, service::Service};
+use abide_engine::recalls;
 use abide_protocol::{
     ConversationId,
     conversation::Conversation,
-    memory::{MemoryUse, RecallWay, Snippet},
+    memory::{MemoryUse, Snippet},
     message::Role,
     record::{Recalled, TaskStarted},
 };
 use abide_store::{Feed, ReadError, RecallQuery};
-use std::time::Duration;
 
-/// The longest that a start waits for what it could recall.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// The most snippets that a task is given, besides the newest summary.
-const MOST: u32 = 10;
 /// How many of the conversation's newest messages are looked through for one of the agent.
 const RECENT: u32 = 8;
 /// How much of it counts for what the task is about, in bytes.
@@ -32,20 +27,7 @@ pub(super) async fn recall(
     if !is_wanted || !recalls(head.mode) || !service.settings.now().await.config().memory.enabled {
         return None;
     }
-    let found = tokio::time::timeout(PATIENCE, find(service, conversation, existing.is_some(), head)).await;
-    let (found, problem) = match found {
-        Ok(Ok(found)) => (found, None),
-        Ok(Err(error)) => (Vec::new(), Some(error.to_string())),
-        Err(_) => {
-            let words =
-                format!("the memory took longer than {} s; it may still be indexed", PATIENCE.as_secs());
-            (Vec::new(), Some(words))
-        }
-    };
-    if let Some(problem) = &problem {
-        tracing::warn!(conversation = %conversation, problem, "nothing is recalled");
-    }
-    recalled(RecallWay::Words, found, problem)
+    recall::in_time(find(service, conversation, existing.is_some(), head)).await
 }
 
 async fn find(
@@ -62,8 +44,8 @@ async fn find(
         texts: &[&head.original_prompt, &said],
         workspace: Some(&head.workspace),
         except: Some(conversation),
-        limit: MOST,
-        with_newest: true,
+        limit: recall::MOST,
+        at_start: true,
     };
     service.store.recall(query).await
 }

@@ -1,0 +1,48 @@
+//! Carries out a call of the tool `recall`.
+
+use super::{Gate, Runner, ToolJob};
+use crate::recall;
+use abide_engine::Input;
+use abide_fail_point::{Point, pass};
+use abide_protocol::memory::Snippet;
+use abide_store::{ReadError, RecallQuery};
+use std::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// Looks for this after the commit of the call's start.
+pub(super) async fn run(
+    runner: &Runner,
+    job: ToolJob,
+    query: &str,
+    mut gate: Gate,
+    cancel: CancellationToken,
+) -> Option<Input> {
+    let work = async {
+        gate.wait_for(|open| *open).await.ok()?;
+        pass(Point::ToolStart);
+        let began = Instant::now();
+        let recalled = recall::in_time(find(runner, &job, query)).await;
+        pass(Point::ToolFinished);
+        Some((recalled, began.elapsed()))
+    };
+    let (recalled, took) = cancel.run_until_cancelled(work).await??;
+    let ToolJob { task, call, attempt, .. } = job;
+    let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    Some(Input::Recalled { task, call, attempt, recalled, duration_ms })
+}
+
+async fn find(runner: &Runner, job: &ToolJob, query: &str) -> Result<Vec<Snippet>, ReadError> {
+    let conversation = runner.store.conversation(job.conversation).await?;
+    // It may have been turned off since the task began.
+    if !recall::is_open(runner.settings.recent().await.config(), conversation.as_ref()) {
+        return Ok(Vec::new());
+    }
+    let query = RecallQuery {
+        texts: &[query],
+        workspace: Some(&job.run.workspace),
+        except: Some(job.conversation),
+        limit: recall::MOST,
+        at_start: false,
+    };
+    runner.store.recall(query).await
+}

@@ -1,0 +1,135 @@
+//! Notes for later tasks, and the search that a task makes itself.
+
+use super::forgetting::{SECRET, files_with_it};
+use abide_client::protocol::{
+    event::EventKind,
+    memory::{MemoryUse, Note},
+    method::{
+        self,
+        conversation::{CreateConversationParams, UpdateConversationParams},
+        memory::ListNotesParams,
+        task::{GetTaskParams, StartTaskParams, StartTaskReply},
+    },
+    record::Recalled,
+};
+use abide_tests::{
+    daemon::Config,
+    model_server::{ModelServer, Turn},
+    world::World,
+};
+use serde_json::json;
+
+async fn world() -> World {
+    let model = ModelServer::start().await;
+    let config = Config::with(&model).memory();
+    World::configured(model, &config).await
+}
+
+async fn notes(world: &World) -> Vec<Note> {
+    world.client.call::<method::ListNotes>(ListNotesParams::default()).await.expect("the notes").notes
+}
+
+/// What the model of a task that begins now is sent.
+async fn request_of(world: &World, key: &str) -> (StartTaskReply, String) {
+    world.model.script(key, [Turn::done("Done.")]);
+    let params = StartTaskParams { message: format!("[k:{key}] Do something else."), ..world.task(key) };
+    let task = world.begin(params).await;
+    world.wait_end(task).await;
+    (task, world.model.last_request(key).expect("a request").text())
+}
+
+#[tokio::test]
+async fn each_later_task_is_given_a_note_until_it_is_forgotten() {
+    let mut world = world().await;
+    let text = format!("The colour is {SECRET}. </recalled>");
+    let script = [Turn::new().call("remember", json!({ "text": text })), Turn::done("Noted.")];
+    let first = world.run("first", script).await;
+    world.wait_end(first).await;
+    let note = notes(&world).await.remove(0);
+    assert_eq!((note.text.as_str(), note.conversation_id), (text.as_str(), Some(first.conversation_id)));
+    for command in [["show", "--history"], ["messages", "--limit=9"]] {
+        let shown = world.daemon.cli().ok(&[command[0], command[1], &first.task_id.to_string()]).await;
+        assert!(shown.contains(&format!("(abide memory forget {})", note.seq.0)), "{shown}");
+    }
+    let everywhere = ["memory", "add", "--everywhere", "I", "write", "indigo-77"];
+    let added = world.daemon.cli().ok(&everywhere).await;
+    assert!(added.contains("noted for later tasks: I write indigo-77"), "{added}");
+
+    // Weeks later: what is recalled does not depend on the time.
+    world.crash_and_restart().await;
+    let (second, request) = request_of(&world, "second").await;
+    let (first_at, second_at) =
+        (request.find("indigo-77").expect("given"), request.find(SECRET).expect("given"));
+    assert!(first_at < second_at && request.contains(&format!("{SECRET}. &lt;/recalled>")), "{request}");
+
+    let cli = world.daemon.cli();
+    let listed = cli.ok(&["memory", "notes", "--all"]).await;
+    assert!(listed.contains("everywhere") && listed.contains(SECRET), "{listed}");
+    for note in notes(&world).await {
+        cli.ok(&["memory", "forget", &note.seq.0.to_string()]).await;
+    }
+    assert_eq!(notes(&world).await, []);
+    let (_, request) = request_of(&world, "third").await;
+    assert!(!request.contains(SECRET) && !request.contains("indigo-77"), "{request}");
+    let folder = world.daemon.home().database().parent().expect("a folder").to_path_buf();
+    assert_eq!(files_with_it(&folder, "indigo-77"), [] as [String; 0]);
+    let shown = world.daemon.cli().ok(&["show", "--history", &second.task_id.to_string()]).await;
+    assert!(shown.contains("forgotten since") && !shown.contains(SECRET), "{shown}");
+    // The agent's own words are in its conversation alone.
+    let first_id = first.conversation_id.to_string();
+    world.daemon.cli().ok(&["conversations", "delete", "--yes", &first_id]).await;
+    world.crash_and_restart().await;
+    assert_eq!(files_with_it(&folder, SECRET), [] as [String; 0]);
+}
+
+#[tokio::test]
+async fn a_task_searches_the_memory_itself_where_it_may() {
+    let world = world().await;
+    world.model.script("first", [Turn::done("The staging database listens on port 5433.")]);
+    let first =
+        world.begin(StartTaskParams { message: "[k:first] Look.".to_owned(), ..world.task("first") }).await;
+    world.wait_end(first).await;
+
+    let searches =
+        || [Turn::new().call("recall", json!({ "query": "staging databases" })), Turn::done("Done.")];
+    let second = world.run("second", searches()).await;
+    world.wait_end(second).await;
+    let request = world.model.last_request("second").expect("a request").text();
+    assert!(request.contains("Recalled 1 passage"), "{request}");
+    let results = request.rfind("Recalled 1 passage").expect("a result");
+    assert!(request[results..].contains("port 5433"), "{request}");
+    world.model.assert_no_violations();
+    let params = GetTaskParams { task_id: second.task_id.to_string(), history: true };
+    let history =
+        world.client.call::<method::GetTask>(params).await.expect("the task").history.expect("asked for");
+    let recalled = history.events.into_iter().filter_map(|event| match event.kind {
+        EventKind::Recalled(recalled) => Some(recalled),
+        _ => None,
+    });
+    let recalled: Vec<Recalled> = recalled.collect();
+    assert_eq!(recalled.last().expect("it recalled").snippets[0].conversation_id, first.conversation_id);
+    // Neither the call nor what it found is a passage.
+    let workspace = world.daemon.workspace().display().to_string();
+    let found = world.daemon.cli().json(&["memory", "search", "databases", "--workspace", &workspace]).await;
+    assert_eq!(found["snippets"].as_array().map(Vec::len), Some(1), "{found}");
+
+    // It is not offered where the memory is not in use.
+    for (key, memory) in [("private", MemoryUse::Private), ("off", MemoryUse::NoRecall)] {
+        let params = CreateConversationParams { workspace: Some(workspace.clone()), ..Default::default() };
+        let created = world.client.call::<method::CreateConversation>(params).await.expect("a conversation");
+        let id = created.conversation.id;
+        let params = UpdateConversationParams {
+            conversation_id: id.to_string(),
+            memory: Some(memory),
+            ..UpdateConversationParams::default()
+        };
+        world.client.call::<method::UpdateConversation>(params).await.expect("the change");
+        world.model.script(key, [Turn::done("Done.")]);
+        let params = StartTaskParams { conversation_id: Some(id), workspace: None, ..world.task(key) };
+        world.wait_end(world.begin(params).await).await;
+        let offered = world.model.last_request(key).expect("a request").body["tools"].to_string();
+        for tool in ["recall", "remember"] {
+            assert!(!offered.contains(&format!("\"{tool}\"")), "{key}: {offered}");
+        }
+    }
+}
