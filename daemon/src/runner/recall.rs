@@ -39,6 +39,7 @@ async fn find(runner: &Runner, job: &ToolJob, query: &str) -> Result<Vec<Snippet
     }
     let query = RecallQuery {
         texts: &[query],
+        meaning: None,
         workspace: Some(&job.run.workspace),
         except: Some(job.conversation),
         limit: recall::MOST,

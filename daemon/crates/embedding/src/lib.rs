@@ -4,7 +4,6 @@
 //! here runs in the calling thread: a text of 80 tokens takes some 40 ms.
 
 mod embedder;
-mod fuse;
 mod install;
 mod model;
 mod tokenizer;
@@ -15,10 +14,9 @@ mod weights;
 mod published;
 
 pub use embedder::{Embedder, IDLE};
-pub use fuse::{Fused, fuse};
 pub use install::{InstallError, install};
 pub use model::Model;
-pub use vector::{Vector, similarity};
+pub use vector::Vector;
 pub use weights::OpenError;
 
 /// The length of a vector.

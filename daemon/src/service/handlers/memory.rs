@@ -22,7 +22,7 @@ const USUAL: u32 = 10;
 
 pub(super) async fn get(service: &Service) -> Result<MemoryReply, RequestError> {
     let enabled = service.settings.now().await.config().memory.enabled;
-    let MemorySize { conversations, passages, indexed_to, newest } = service.store.memory_size().await?;
+    let MemorySize { conversations, passages, indexed_to, newest, .. } = service.store.memory_size().await?;
     Ok(MemoryReply { enabled, how: RecallWay::Words, conversations, passages, indexed_to, newest })
 }
 

@@ -42,6 +42,7 @@ async fn find(
     let said = if is_known { said_last(service, conversation).await? } else { String::new() };
     let query = RecallQuery {
         texts: &[&head.original_prompt, &said],
+        meaning: None,
         workspace: Some(&head.workspace),
         except: Some(conversation),
         limit: recall::MOST,
