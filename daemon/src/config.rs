@@ -186,11 +186,25 @@ impl TaskConfig {
 pub struct MemoryConfig {
     /// Tasks recall.
     pub enabled: bool,
+    pub embedder: EmbedderConfig,
+}
+
+/// What says what texts mean.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EmbedderConfig {
+    /// The built-in model, if it is installed.
+    #[default]
+    Auto,
+    /// Nothing: only words count.
+    Off,
+    /// The built-in model; a recall says so if it is missing.
+    Builtin,
 }
 
 impl Default for MemoryConfig {
     fn default() -> Self {
-        Self { enabled: true }
+        Self { enabled: true, embedder: EmbedderConfig::default() }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::{
     allocator, clock,
     config::ConfigError,
     doctor,
+    embedder::{self, Embedder},
     events::Hub,
     http::{self, Http},
     inherited_processes,
@@ -139,10 +140,12 @@ async fn serve(
         Vec::new()
     });
 
+    let embedder = Embedder::new(settings.clone(), home.embedding_model());
     let runner = Runner {
         settings: settings.clone(),
         tools: tools.clone(),
         store: store.clone(),
+        embedder: embedder.clone(),
         hub: hub.clone(),
         supervisor: supervisor.clone(),
     };
@@ -171,6 +174,7 @@ async fn serve(
     };
     let service = Service {
         store: store.clone(),
+        embedder: embedder.clone(),
         hub: hub.clone(),
         sessions: sessions.clone(),
         settings: settings.clone(),
@@ -199,6 +203,8 @@ async fn serve(
     supervisor.spawn("private files", sessions.clone().drop_private_files());
     supervisor.spawn("integrity", check_integrity(store.clone(), database, hub.clone(), supervisor.clone()));
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
+    let index = embedder::keep_indexed(embedder, store.clone(), sessions.clone(), supervisor.clone());
+    supervisor.spawn("meaning", index);
     supervisor.spawn("allocator", allocator::trim_after_unload(sessions.clone(), supervisor.clone()));
 
     let why = drain(&sessions, &store, &hub, &ending, &drained).await;
@@ -340,6 +346,7 @@ fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
         home.checkpoints_dir(),
         home.sandbox_dir(),
         home.lock_file(),
+        home.embedding_model(),
     ];
     let own_dirs = own.into_iter().chain(abide_store::files(&home.database())).collect();
     let user_home = directories::BaseDirs::new().ok_or(Error::NoHome)?.home_dir().to_path_buf();

@@ -12,7 +12,6 @@ use std::{
     io::{self, BufWriter, Write as _},
     path::{Path, PathBuf},
 };
-use tempfile::NamedTempFile;
 
 /// Why a model was not installed. What was installed before is still there.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +50,8 @@ pub fn install(from: &Path, to: &Path) -> Result<(), InstallError> {
 fn write(weights: &Weights, to: &Path) -> io::Result<()> {
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Only the owner can read it.
-    let partial = NamedTempFile::new_in(folder)?;
+    let name = to.file_name().unwrap_or_default().to_string_lossy();
+    let partial = tempfile::Builder::new().prefix(&format!("{name}.")).tempfile_in(folder)?;
     let mut file = BufWriter::new(partial.as_file());
     weights.write(&mut file)?;
     file.flush()?;
