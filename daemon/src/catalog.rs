@@ -20,6 +20,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Reads a variable of the daemon's environment.
 pub type Variable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
+/// What names of embedding models have in them.
+const EMBEDDERS: [&str; 5] = ["embed", "minilm", "bge-", "gte-", "e5-"];
+
 /// Model servers on loopback, each with its models.
 type Found = Vec<(ProviderConfig, Vec<String>)>;
 
@@ -153,6 +156,14 @@ impl Catalog {
         };
         let failure = models.check(&model).await.err();
         (model, failure)
+    }
+
+    /// The first embedding model of a server found on loopback, as its name says: servers list them among the
+    /// others.
+    pub async fn local_embedder(&self) -> Option<String> {
+        let says_so = |model: &&String| EMBEDDERS.iter().any(|part| model.to_lowercase().contains(part));
+        let local = self.local().await;
+        local.iter().flat_map(|(_, models)| models).find(says_so).cloned()
     }
 
     /// Providers (all, or the requested one) with their models, and the default model. Searches loopback

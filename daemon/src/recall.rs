@@ -14,6 +14,8 @@ use std::{future::Future, time::Duration};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The longest that it waits for what the query means. There is time left to search by its words.
 const PATIENCE_FOR_MEANING: Duration = Duration::from_secs(1);
+/// How much of a query counts for what it means, in bytes.
+const MOST_OF_QUERY: usize = 4096;
 /// The most snippets with a task's words.
 pub(crate) const MOST: u32 = 10;
 
@@ -43,18 +45,15 @@ pub(crate) async fn search(
     embedder: &Embedder,
     query: RecallQuery<'_>,
 ) -> Result<Found, ReadError> {
-    let name = embedder.serving().await;
-    let text = query.texts.join("\n");
-    let embedded = match name {
-        Ok(name) => embedder.embed_within(PATIENCE_FOR_MEANING, text).await.map(|vector| (name, vector)),
-        Err(error) => Err(error),
-    };
+    let mut text = query.texts.join("\n");
+    text.truncate(text.floor_char_boundary(MOST_OF_QUERY));
+    let embedded = embedder.of_query(text, PATIENCE_FOR_MEANING).await;
     let (how, problem) = match &embedded {
         Ok(_) => (RecallWay::WordsAndMeaning, None),
         Err(error) if error.is_no_problem() => (RecallWay::Words, None),
         Err(error) => (RecallWay::Words, Some(error.to_string())),
     };
-    let embedded = embedded.ok().map(|(name, vector)| (name, vector.quantized()));
+    let embedded = embedded.ok();
     let meaning = embedded.as_ref().map(|(embedder, vector)| Meaning { embedder, vector });
     let snippets = store.recall(RecallQuery { meaning, ..query }).await?;
     Ok(Found { how, snippets, problem })

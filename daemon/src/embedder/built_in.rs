@@ -39,10 +39,11 @@ impl BuiltIn {
         tokio::task::spawn_blocking(move || model.exists()).await.unwrap_or(false)
     }
 
-    pub(super) async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
+    pub(super) async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let (answer, answered) = oneshot::channel();
-        self.hand_in(Job { texts, answer })?;
-        Ok(answered.await.map_err(|_| EmbedError::Busy)??)
+        self.hand_in(Job { texts: texts.to_vec(), answer })?;
+        let vectors = answered.await.map_err(|_| EmbedError::Busy)??;
+        Ok(vectors.iter().map(|vector| vector.as_slice().to_vec()).collect())
     }
 
     fn hand_in(&self, job: Job) -> Result<(), EmbedError> {

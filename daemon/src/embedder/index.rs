@@ -2,6 +2,7 @@
 
 use super::{EmbedError, Embedder};
 use crate::{session::Sessions, supervisor::Supervisor};
+use abide_embedding::in_bytes;
 use abide_store::{ReadError, Store, WriteError};
 
 /// How many passages are kept at once: some two seconds of work.
@@ -42,24 +43,27 @@ async fn index(embedder: &Embedder, store: &Store, sessions: &Sessions) -> Resul
     let may_work = || sessions.is_empty() && store.lacks_room().is_none();
     let mut last = None;
     while may_work() {
-        let name = match embedder.serving().await {
+        let serving = match embedder.serving().await {
             Err(error) if error.is_no_problem() => return Ok(()),
             serving => serving?,
         };
-        let passages = store.passages_without_vector(name, last, BATCH).await?;
+        let passages = store.passages_without_vector(&serving.name, last, BATCH).await?;
         if passages.is_empty() {
             return Ok(());
         }
         let mut vectors = Vec::new();
-        for passage in passages {
+        for passages in passages.chunks(serving.at_once()) {
             if !may_work() {
                 break;
             }
-            last = Some(passage.id);
-            let embedded = embedder.embed(vec![passage.text]).await?;
-            vectors.extend(embedded.iter().map(|vector| (passage.id, vector.quantized().to_vec())));
+            last = passages.last().map(|passage| passage.id);
+            let texts: Vec<String> = passages.iter().map(|passage| passage.text.clone()).collect();
+            let embedded = embedder.embed_by(&serving, &texts).await?;
+            vectors.extend(
+                passages.iter().zip(&embedded).map(|(passage, vector)| (passage.id, in_bytes(vector))),
+            );
         }
-        match store.keep_vectors(name, vectors).await {
+        match store.keep_vectors(&serving.name, vectors).await {
             Err(WriteError::Full(_) | WriteError::Closed) => return Ok(()),
             kept => kept?,
         }

@@ -16,7 +16,7 @@ mod published;
 pub use embedder::{Embedder, IDLE};
 pub use install::{InstallError, install};
 pub use model::Model;
-pub use vector::Vector;
+pub use vector::{Vector, in_bytes};
 pub use weights::OpenError;
 
 /// The length of a vector.

@@ -25,19 +25,23 @@ impl Vector {
     pub fn similarity(&self, other: &Self) -> f32 {
         self.0.iter().zip(&other.0).map(|(a, b)| a * b).sum()
     }
+}
 
-    /// The same direction in a byte a number, the largest number as 127. Its length says nothing.
-    #[must_use]
-    pub fn quantized(&self) -> [i8; DIMENSION] {
-        quantized(&self.0).0
-    }
+/// The same direction in a byte a number, the largest number as 127. Its length says nothing.
+#[must_use]
+pub fn in_bytes(numbers: &[f32]) -> Vec<i8> {
+    let scale = scale(numbers);
+    numbers.iter().map(|number| (number / scale).round() as i8).collect()
 }
 
 /// Numbers in a byte each, and what one of them must be multiplied with to have the number again.
 pub(crate) fn quantized(numbers: &[f32; DIMENSION]) -> ([i8; DIMENSION], f32) {
-    let largest = numbers.iter().fold(f32::MIN_POSITIVE, |largest, number| largest.max(number.abs()));
-    let scale = largest / f32::from(i8::MAX);
+    let scale = scale(numbers);
     (array::from_fn(|at| (numbers[at] / scale).round() as i8), scale)
+}
+
+fn scale(numbers: &[f32]) -> f32 {
+    numbers.iter().fold(f32::MIN_POSITIVE, |largest, number| largest.max(number.abs())) / f32::from(i8::MAX)
 }
 
 #[cfg(test)]
@@ -47,11 +51,12 @@ mod tests {
     #[test]
     fn bytes_keep_the_direction() {
         let vector = Vector::towards(array::from_fn(|at| (at as f32 * 0.37).sin()));
-        let bytes = vector.quantized();
+        let bytes = in_bytes(vector.as_slice());
         assert_eq!(bytes.iter().map(|byte| byte.unsigned_abs()).max(), Some(127));
-        let product: f32 = vector.as_slice().iter().zip(bytes).map(|(a, b)| a * f32::from(b)).sum();
+        let product: f32 = vector.as_slice().iter().zip(&bytes).map(|(a, b)| a * f32::from(*b)).sum();
         let length = bytes.iter().map(|byte| f32::from(*byte).powi(2)).sum::<f32>().sqrt();
         assert!(product / length > 0.9999, "{}", product / length);
-        assert_eq!(Vector::towards([0.0; DIMENSION]).quantized(), [0; DIMENSION]);
+        assert_eq!(in_bytes(&[0.0; 3]), [0; 3]);
+        assert_eq!(in_bytes(&[f32::NAN, 1.0, -2.0]), [0, 64, -127]);
     }
 }

@@ -27,9 +27,9 @@ pub(super) async fn get(service: &Service) -> Result<MemoryReply, RequestError> 
     let serving = service.embedder.serving().await;
     let how = if serving.is_ok() { RecallWay::WordsAndMeaning } else { RecallWay::Words };
     // Those of another embedder are made anew.
-    let embedded = if serving.as_ref().is_ok_and(|name| *name == embedder) { vectors } else { 0 };
+    let embedded = if serving.as_ref().is_ok_and(|serving| serving.name == embedder) { vectors } else { 0 };
     let no_embedder = serving.as_ref().err().map(ToString::to_string);
-    let embedder = serving.ok().map(str::to_owned);
+    let embedder = serving.ok().map(|serving| serving.name);
     // A model may have been installed.
     service.embedder.look();
     Ok(MemoryReply {
