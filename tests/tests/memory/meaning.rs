@@ -8,12 +8,17 @@ use abide_client::protocol::{
     memory::{Reason, RecallWay},
     method::{
         self,
-        memory::{GetMemoryParams, MemoryReply},
+        memory::{GetMemoryParams, MemoryReply, SearchMemoryParams},
         task::{StartTaskParams, StartTaskReply},
     },
     record::Recalled,
 };
-use abide_tests::{model_server::Turn, peer, wait, world::World};
+use abide_tests::{
+    daemon::Config,
+    model_server::{Embeddings, ModelServer, Turn},
+    peer, wait,
+    world::World,
+};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -215,4 +220,58 @@ async fn any_text_can_be_looked_for_by_its_meaning() {
             assert_eq!((found.how, &found.problem), (RecallWay::WordsAndMeaning, &None), "{key}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_named_server_says_what_passages_mean_and_its_failures_leave_words() {
+    let model = ModelServer::start().await;
+    model.embeds(Embeddings::Topics(8));
+    let config = Config::with(&model).memory().embedder("test/topics");
+    let world = World::configured(model, &config).await;
+    let fact = "You keep the car in the garage behind the house.";
+    world.model.script("first", [Turn::done(fact)]);
+    world.wait_end(ask(&world, "first", "Remember where things are.", world.task("first")).await).await;
+    all_embedded(&world).await;
+    let state = world.daemon.cli().ok(&["memory"]).await;
+    assert!(state.contains("test/topics at http://127.0.0.1"), "{state}");
+
+    let is_found = |recalled: &Recalled| {
+        let by_meaning = |reason: &Reason| matches!(reason, Reason::Meaning(_));
+        recalled.snippets.iter().any(|s| s.text == fact && s.why.iter().any(by_meaning))
+    };
+    let question = "Where did the automobile go?";
+    let (_, found) = recall(&world, "found", question).await;
+    let found = found.expect("it recalled");
+    assert_eq!((found.how, &found.problem), (RecallWay::WordsAndMeaning, &None));
+    assert!(is_found(&found), "{found:?}");
+
+    // Each failure leaves words.
+    let failures = [
+        (Embeddings::None, "there are no embeddings"),
+        (Embeddings::Uneven, "one vector for each text"),
+        (Embeddings::Broken, "out of memory"),
+    ];
+    for (number, (failure, why)) in failures.into_iter().enumerate() {
+        world.model.embeds(failure);
+        let (_, found) =
+            recall(&world, &format!("failure-{number}"), "Is the garage behind the house?").await;
+        let found = found.expect("it recalled");
+        let problem = found.problem.clone().unwrap_or_default();
+        assert!(found.how == RecallWay::Words && problem.contains(why), "{failure:?}: {found:?}");
+        assert!(found.snippets.iter().any(|snippet| snippet.text == fact), "{failure:?}: {found:?}");
+    }
+
+    world.model.embeds(Embeddings::Silence);
+    let params = SearchMemoryParams { query: "garage".to_owned(), workspace: None, limit: None };
+    let found = world.client.call::<method::SearchMemory>(params).await.expect("the search");
+    assert!(found.problem.is_some_and(|problem| problem.contains("took longer than 1 s")));
+    assert_ne!(found.snippets, []);
+
+    // Vectors of another length take the place of all.
+    world.model.embeds(Embeddings::Topics(16));
+    recall(&world, "longer", question).await;
+    all_embedded(&world).await;
+    assert!(vectors(&world).iter().all(|vector| vector.len() == 16));
+    let (_, found) = recall(&world, "again", question).await;
+    assert!(found.as_ref().is_some_and(is_found), "{found:?}");
 }
