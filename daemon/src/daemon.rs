@@ -24,7 +24,7 @@ use crate::{
 use abide_engine::driver::Predecessor;
 use abide_host::home::{Home, HomeError};
 use abide_protocol::{
-    ErrorKind,
+    CallId, ErrorKind,
     method::daemon::{CutOff, CutWork, ShutdownReply},
 };
 use abide_store::{Integrity, OpenError, Options as StoreOptions, ReadError, Store};
@@ -198,9 +198,7 @@ async fn serve(
     supervisor.spawn("keys", fetch_keys(keys, settings, supervisor.clone()));
     let damaged = |e: ReadError| OpenError::Damaged { path: database.clone(), reason: e.to_string() };
     sessions.recover().await.map_err(damaged)?;
-    supervisor.spawn("checkpoints", sessions.clone().forget_checkpoints_of_deleted());
-    supervisor.spawn("kept output", sessions.clone().drop_settled_output(kept));
-    supervisor.spawn("private files", sessions.clone().drop_private_files());
+    drop_what_is_left(&supervisor, &sessions, kept);
     supervisor.spawn("integrity", check_integrity(store.clone(), database, hub.clone(), supervisor.clone()));
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
     let index = embedder::keep_indexed(embedder, store.clone(), sessions.clone(), supervisor.clone());
@@ -229,6 +227,13 @@ fn predecessor(was_handed_over: bool, alive: &Alive, supervisor: &Supervisor) ->
     }
     inherited_processes::adopt(supervisor);
     Predecessor::HandedOver
+}
+
+/// Drops files that nothing needs any more.
+fn drop_what_is_left(supervisor: &Supervisor, sessions: &Sessions, kept: Vec<CallId>) {
+    supervisor.spawn("checkpoints", sessions.clone().forget_checkpoints_of_deleted());
+    supervisor.spawn("kept output", sessions.clone().drop_settled_output(kept));
+    supervisor.spawn("private files", sessions.clone().drop_private_files());
 }
 
 async fn fetch_keys(keys: Arc<KeyStore>, settings: Settings, supervisor: Supervisor) {

@@ -10,7 +10,9 @@ pub(super) fn check(config: &Config) -> Result<(), Problem> {
         model_name("model.default", model)?;
     }
     if let EmbedderConfig::Model(model) = &config.memory.embedder {
-        model_name("memory.embedder", model)?;
+        let what = format!("{model:?} is neither \"auto\", \"off\" nor \"builtin\", and not PROVIDER/MODEL");
+        let problem = |_| Problem::new("memory.embedder", what, "use one of these");
+        model_name("memory.embedder", model).map_err(problem)?;
     }
     for (name, provider) in &config.providers {
         provider_name(name)?;
