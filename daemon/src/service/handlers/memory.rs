@@ -98,6 +98,7 @@ pub(super) async fn add_note(
     }
     let (at, id) = (clock::now(), clock::mint().record_id());
     let seq = service.store.add_note(text.clone(), workspace.clone(), caller.by(), at, id).await?;
+    service.embedder.look();
     Ok(AddNoteReply { note: Note { seq, at, text, conversation_id: None, workspace } })
 }
 

@@ -7,10 +7,7 @@ use crate::{
 };
 use abide_client::protocol::{
     ConversationId, RecordId, Timestamp,
-    method::{
-        self,
-        memory::{GetMemoryParams, SearchMemoryParams},
-    },
+    method::{self, memory::SearchMemoryParams},
     record::{ConversationCreated, NewRecord, RecordBody, UserMessage},
 };
 use abide_store::{Append, Options, Store};
@@ -24,41 +21,37 @@ use uuid::Uuid;
 const CONVERSATIONS: u64 = 100;
 const PASSAGES: u64 = 1_000;
 const RUNS: u64 = 40;
-/// The length of the built-in model's vectors.
-const LENGTH: usize = 384;
+/// The built-in model, and the length of its vectors.
+const EMBEDDER: &str = "all-MiniLM-L6-v2/builtin/1";
+const LENGTH: u64 = 384;
 
 pub(crate) async fn figures() -> Vec<Figure> {
     let mut setup = Setup::with(Model::start(|asked| model::done(asked.number))).await;
-    let idle = setup.pss();
     let many = CONVERSATIONS * PASSAGES;
     let aim = |ms| Aim::AtMost(Time(Duration::from_millis(ms)));
     assert!(setup.daemon.stop().await.success());
-    talk(&setup.daemon.home().database()).await;
-    restart(&mut setup).await;
-    search(&setup, 0).await;
-    let mut figures =
-        vec![Figure::new(format!("recall by words, {many} passages, p95"), p95(&setup).await).aim(aim(80))];
-    let Some(folder) = peer::embedding_model() else { return figures };
+    let store = opened(&setup.daemon.home().database());
+    talk(&store).await;
+    embed(&store).await;
+    store.close().await;
+    setup.daemon.up().await;
+    setup.client = setup.daemon.client().await;
 
+    let words = p95(&setup).await;
+    let mut figures = vec![Figure::new(format!("recall by words, {many} passages, p95"), words).aim(aim(80))];
+    let Some(folder) = peer::embedding_model() else { return figures };
+    let before = setup.pss();
     setup.daemon.cli().ok(&["memory", "install", &folder.display().to_string()]).await;
-    let state = setup.client.call::<method::GetMemory>(GetMemoryParams::default()).await.expect("the state");
-    assert!(setup.daemon.stop().await.success());
-    embed(&setup.daemon.home().database(), &state.embedder.expect("the model is installed")).await;
-    restart(&mut setup).await;
     let first = search(&setup, 0).await;
     figures.push(Figure::new("the same by meaning, the first", Time(first)).aim(aim(600)));
     figures.push(Figure::new("the same by meaning, p95", p95(&setup).await).aim(aim(150)));
     let loaded = setup.pss();
-    figures.push(Figure::new("memory with the model loaded, more", Size(loaded - idle)));
+    figures.push(Figure::new("memory with the model loaded, more", Size(loaded - before)));
     let is_dropped = async || (setup.pss() < loaded - 40e6).then_some(());
     wait::wait_long_for("the model to be dropped", is_dropped).await;
-    figures.push(Figure::new("a minute later, more", Size(setup.pss() - idle)).aim(Aim::AtMost(Size(1e6))));
+    let more = Size(setup.pss() - before);
+    figures.push(Figure::new("a minute later, more", more).aim(Aim::AtMost(Size(1e6))));
     figures
-}
-
-async fn restart(setup: &mut Setup) {
-    setup.daemon.up().await;
-    setup.client = setup.daemon.client().await;
 }
 
 async fn p95(setup: &Setup) -> crate::table::Value {
@@ -87,13 +80,12 @@ fn words(seed: u64, count: u64) -> String {
     (0..count).map(word).collect::<Vec<_>>().join(" ")
 }
 
-async fn opened(database: &Path) -> Store {
+fn opened(database: &Path) -> Store {
     let options = Options { path: database.to_owned(), reserve_bytes: 0, readers: 1 };
     Store::open(options, Box::new(|_| ())).expect("the daemon's database")
 }
 
-async fn talk(database: &Path) {
-    let store = opened(database).await;
+async fn talk(store: &Store) {
     for conversation in 1..=CONVERSATIONS {
         let record = |n: u64, body| NewRecord {
             id: RecordId(Uuid::from_u64_pair(conversation, n)),
@@ -117,24 +109,21 @@ async fn talk(database: &Path) {
         let append = Append { conversation_id, records, tasks: Vec::new(), urgent: false };
         store.append(append).await.expect("an append");
     }
-    store.close().await;
 }
 
 /// Gives each passage a vector that says nothing: those of the model would take an hour.
-async fn embed(database: &Path, embedder: &str) {
-    let store = opened(database).await;
+async fn embed(store: &Store) {
     let mut last = None;
     loop {
-        let passages = store.passages_without_vector(embedder, last, 256).await.expect("the passages");
+        let passages = store.passages_without_vector(EMBEDDER, last, 256).await.expect("the passages");
         let Some(passage) = passages.last() else { break };
         last = Some(passage.id);
         let vector = |seed: u64| {
-            (0..LENGTH as u64)
+            (0..LENGTH)
                 .map(|n| ((seed * 1_000 + n).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as i8)
                 .collect()
         };
         let vectors = passages.iter().zip(1_u64..).map(|(passage, n)| (passage.id, vector(n))).collect();
-        store.keep_vectors(embedder, vectors).await.expect("kept");
+        store.keep_vectors(EMBEDDER, vectors).await.expect("kept");
     }
-    store.close().await;
 }
