@@ -66,8 +66,8 @@ impl EmbedError {
 }
 
 impl Serving {
-    /// How many texts are embedded at once. The built-in model takes one by one, so that a query does not wait
-    /// for long.
+    /// How many texts are embedded at once. The built-in model takes one by one, so that a query does not
+    /// wait for long.
     const fn at_once(&self) -> usize {
         match &self.by {
             By::BuiltIn => 1,

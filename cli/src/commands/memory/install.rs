@@ -65,7 +65,8 @@ async fn agreed(folder: &Path, yes: bool, json: bool) -> Result<bool, CommandErr
     };
     let mut screen = screen::Screen::new();
     screen.note(&format!(
-        "The model says what texts mean, on this machine's processor: 55 MB on disk. To download it (84 MB), this is run:\n  {command}"
+        "The model says what texts mean, on this machine's processor: 55 MB on disk. \
+         To download it (84 MB), this is run:\n  {command}"
     ))?;
     screen.prompt("Run it, and install the model? [y/N] ")?;
     let typed = terminal.line().await?.unwrap_or_default();

@@ -24,8 +24,8 @@ pub(crate) fn are_of(connection: &Connection, embedder: &str) -> rusqlite::Resul
     connection.prepare_cached("SELECT 1 FROM embedder WHERE id = ?1")?.exists([embedder])
 }
 
-/// Keeps vectors of an embedder, which take the place of those of another one. A chunk that has gone gets none.
-/// Neither does one whose vector is not as long as the first.
+/// Keeps vectors of an embedder, which take the place of those of another one. A chunk that has gone gets
+/// none. Neither does one whose vector is not as long as the first.
 pub(crate) fn keep(
     connection: &Connection,
     embedder: &str,

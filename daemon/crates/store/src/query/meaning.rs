@@ -62,8 +62,8 @@ pub(super) fn with_meaning(
 }
 
 impl Store {
-    /// Passages without a vector of this embedder, the newest first, from before the given one on back. Brings
-    /// the memory up to date when it begins with the newest.
+    /// Passages without a vector of this embedder, the newest first, from before the given one on back.
+    /// Brings the memory up to date when it begins with the newest.
     ///
     /// # Errors
     /// The database cannot be read.
