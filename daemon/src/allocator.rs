@@ -36,7 +36,8 @@ pub async fn trim_after_unload(sessions: Sessions, supervisor: Supervisor) {
     }
 }
 
-fn trim() {
+/// Gives the system back what nothing uses.
+pub(crate) fn trim() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[expect(unsafe_code, reason = "there is no safe way to have the allocator give memory back")]
     // SAFETY: malloc_trim takes the allocator's own locks and touches no memory that is in use.

@@ -20,6 +20,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Reads a variable of the daemon's environment.
 pub type Variable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
+/// What names of embedding models have in them.
+const EMBEDDERS: [&str; 5] = ["embed", "minilm", "bge-", "gte-", "e5-"];
+
 /// Model servers on loopback, each with its models.
 type Found = Vec<(ProviderConfig, Vec<String>)>;
 
@@ -155,6 +158,13 @@ impl Catalog {
         (model, failure)
     }
 
+    /// The first embedding model of a server found on loopback, as its name says: servers list them among the
+    /// others.
+    pub async fn local_embedder(&self) -> Option<String> {
+        let local = self.local().await;
+        local.iter().flat_map(|(_, models)| models).find(|model| is_embedder(model)).cloned()
+    }
+
     /// Providers (all, or the requested one) with their models, and the default model. Searches loopback
     /// again unless one provider is requested.
     pub async fn list(&self, params: &ListModelsParams) -> ListModelsReply {
@@ -233,6 +243,25 @@ impl Catalog {
     }
 }
 
+/// Whether the model's name says that it is an embedding model.
+fn is_embedder(model: &str) -> bool {
+    EMBEDDERS.iter().any(|part| model.to_lowercase().contains(part))
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_embedder;
+
+    #[test]
+    fn an_embedding_model_is_known_by_its_name() {
+        let embedders =
+            ["nomic-embed-text:latest", "Qwen3-Embedding-0.6B", "all-minilm", "bge-m3", "e5-large"];
+        let others = ["llama3.2:3b", "smollm2", "qwen3-coder", "phi-3.5-mini", "gemma3:4b"];
+        assert!(embedders.iter().all(|name| is_embedder(&format!("ollama/{name}"))));
+        assert!(!others.iter().any(|name| is_embedder(&format!("ollama/{name}"))));
+    }
 }

@@ -3,5 +3,6 @@
 pub(crate) mod check;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod memory;
 pub(crate) mod personas;
 pub(crate) mod prompts;

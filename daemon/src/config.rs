@@ -186,11 +186,38 @@ impl TaskConfig {
 pub struct MemoryConfig {
     /// Tasks recall.
     pub enabled: bool,
+    pub embedder: EmbedderConfig,
+}
+
+/// What says what texts mean.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub enum EmbedderConfig {
+    /// The built-in model, if it is installed; else a model of a server on this machine.
+    #[default]
+    Auto,
+    /// Nothing: only words count.
+    Off,
+    /// The built-in model; a recall says so if it is missing.
+    Builtin,
+    /// `provider/model`.
+    Model(String),
+}
+
+impl From<String> for EmbedderConfig {
+    fn from(word: String) -> Self {
+        match word.as_str() {
+            "auto" => Self::Auto,
+            "off" => Self::Off,
+            "builtin" => Self::Builtin,
+            _ => Self::Model(word),
+        }
+    }
 }
 
 impl Default for MemoryConfig {
     fn default() -> Self {
-        Self { enabled: true }
+        Self { enabled: true, embedder: EmbedderConfig::default() }
     }
 }
 

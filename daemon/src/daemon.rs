@@ -4,6 +4,7 @@ use crate::{
     allocator, clock,
     config::ConfigError,
     doctor,
+    embedder::{self, Embedder},
     events::Hub,
     http::{self, Http},
     inherited_processes,
@@ -23,7 +24,7 @@ use crate::{
 use abide_engine::driver::Predecessor;
 use abide_host::home::{Home, HomeError};
 use abide_protocol::{
-    ErrorKind,
+    CallId, ErrorKind,
     method::daemon::{CutOff, CutWork, ShutdownReply},
 };
 use abide_store::{Integrity, OpenError, Options as StoreOptions, ReadError, Store};
@@ -139,10 +140,12 @@ async fn serve(
         Vec::new()
     });
 
+    let embedder = Embedder::new(settings.clone(), home.embedding_model());
     let runner = Runner {
         settings: settings.clone(),
         tools: tools.clone(),
         store: store.clone(),
+        embedder: embedder.clone(),
         hub: hub.clone(),
         supervisor: supervisor.clone(),
     };
@@ -171,6 +174,7 @@ async fn serve(
     };
     let service = Service {
         store: store.clone(),
+        embedder: embedder.clone(),
         hub: hub.clone(),
         sessions: sessions.clone(),
         settings: settings.clone(),
@@ -194,11 +198,11 @@ async fn serve(
     supervisor.spawn("keys", fetch_keys(keys, settings, supervisor.clone()));
     let damaged = |e: ReadError| OpenError::Damaged { path: database.clone(), reason: e.to_string() };
     sessions.recover().await.map_err(damaged)?;
-    supervisor.spawn("checkpoints", sessions.clone().forget_checkpoints_of_deleted());
-    supervisor.spawn("kept output", sessions.clone().drop_settled_output(kept));
-    supervisor.spawn("private files", sessions.clone().drop_private_files());
+    drop_what_is_left(&supervisor, &sessions, kept);
     supervisor.spawn("integrity", check_integrity(store.clone(), database, hub.clone(), supervisor.clone()));
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
+    let index = embedder::keep_indexed(embedder, store.clone(), sessions.clone(), supervisor.clone());
+    supervisor.spawn("meaning", index);
     supervisor.spawn("allocator", allocator::trim_after_unload(sessions.clone(), supervisor.clone()));
 
     let why = drain(&sessions, &store, &hub, &ending, &drained).await;
@@ -223,6 +227,13 @@ fn predecessor(was_handed_over: bool, alive: &Alive, supervisor: &Supervisor) ->
     }
     inherited_processes::adopt(supervisor);
     Predecessor::HandedOver
+}
+
+/// Drops files that nothing needs any more.
+fn drop_what_is_left(supervisor: &Supervisor, sessions: &Sessions, kept: Vec<CallId>) {
+    supervisor.spawn("checkpoints", sessions.clone().forget_checkpoints_of_deleted());
+    supervisor.spawn("kept output", sessions.clone().drop_settled_output(kept));
+    supervisor.spawn("private files", sessions.clone().drop_private_files());
 }
 
 async fn fetch_keys(keys: Arc<KeyStore>, settings: Settings, supervisor: Supervisor) {
@@ -340,6 +351,7 @@ fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
         home.checkpoints_dir(),
         home.sandbox_dir(),
         home.lock_file(),
+        home.embedding_model(),
     ];
     let own_dirs = own.into_iter().chain(abide_store::files(&home.database())).collect();
     let user_home = directories::BaseDirs::new().ok_or(Error::NoHome)?.home_dir().to_path_buf();

@@ -5,7 +5,7 @@
 //!   method
 //! * [`http`]: the HTTP interface, for other programs and devices
 //! * [`launch`]: everything that a new task's first record freezes; [`persona`]: its personas
-//! * `recall`: what a task is given of earlier conversations
+//! * `recall`: what a task is given of earlier conversations; [`embedder`]: what these mean
 //! * [`session`]: one actor for each conversation; [`runner`]: model calls and tool calls
 //! * [`events`]: notifications to clients; [`notify`]: desktop notifications
 //! * [`config`], [`settings`]: the user's configuration; [`keys`], [`providers`], [`catalog`]: the available
@@ -21,6 +21,7 @@ pub mod clock;
 pub mod config;
 pub mod daemon;
 pub mod doctor;
+pub mod embedder;
 pub mod events;
 pub mod http;
 mod inherited_processes;

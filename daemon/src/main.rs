@@ -24,6 +24,7 @@ Usage: abided [--foreground]
        abided doctor [--json] [--rebuild | --backup FILE [--force] | --salvage FILE [--force] | --accept-loss [--yes]]
        abided check
        abided config check | edit | reference [--json]
+       abided memory install FILE | remove [--json]
        abided prompts [--json] [--write]
        abided personas --write [--json]
 
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
     match arguments.as_slice() {
         [TOOL_HELPER] => abide_tools::helper::main(),
         ["doctor", ..] => command::doctor::run(std::env::args_os().skip(2)),
+        ["memory", ..] => command::memory::run(std::env::args_os().skip(2)),
         ["check"] => command::check::run(),
         ["config", arguments @ ..] => command::config::run(arguments),
         ["personas", arguments @ ..] => command::personas::run(arguments),

@@ -11,7 +11,7 @@ mod setup;
 mod tool_call;
 mod traces;
 
-use crate::{events::Hub, settings::Settings, supervisor::Supervisor};
+use crate::{embedder::Embedder, events::Hub, settings::Settings, supervisor::Supervisor};
 use abide_engine::{CheckpointBefore, Effect, Input, Turn};
 use abide_model::ModelRequest;
 use abide_protocol::{CallId, ConversationId, RecordId, TaskId, record::TaskStarted};
@@ -103,6 +103,7 @@ pub struct Runner {
     pub(crate) settings: Settings,
     pub(crate) tools: Tools,
     pub(crate) store: Store,
+    pub(crate) embedder: Embedder,
     pub(crate) hub: Hub,
     pub(crate) supervisor: Supervisor,
 }

@@ -14,6 +14,7 @@ pub use connections::{ConnectionSlot, Connections};
 pub use line::Line;
 
 use crate::{
+    embedder::Embedder,
     events::Hub,
     http::Http,
     launch::Launcher,
@@ -33,6 +34,7 @@ use tokio::sync::watch;
 #[derive(Clone)]
 pub struct Service {
     pub store: Store,
+    pub embedder: Embedder,
     pub hub: Hub,
     pub sessions: Sessions,
     pub settings: Settings,

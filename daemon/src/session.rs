@@ -36,6 +36,7 @@ use actor::Actor;
 use mailbox::{Lane, Mailbox, Message};
 use std::{
     collections::HashMap,
+    future::Future,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -325,9 +326,9 @@ impl Sessions {
         self.inner.gone.notify_waiters();
     }
 
-    /// Resolves when the next conversation leaves memory.
-    pub async fn conversation_unloaded(&self) {
-        self.inner.gone.notified().await;
+    /// Resolves when the next conversation leaves memory, from this call on.
+    pub fn conversation_unloaded(&self) -> impl Future<Output = ()> {
+        self.inner.gone.notified()
     }
 
     /// Starts nothing new and waits until running attempts have finished. Those that have not by the deadline

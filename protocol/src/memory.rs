@@ -121,6 +121,8 @@ pub enum Reason {
     Newest,
     /// It is a note: each task is given it.
     Note,
+    /// Its rank among the snippets that mean about the same as the task; counts from 1.
+    Meaning(u32),
 }
 
 impl Reason {
@@ -129,6 +131,7 @@ impl Reason {
             Self::Words(rank) => format!("words #{rank}"),
             Self::Newest => "last here".to_owned(),
             Self::Note => "always".to_owned(),
+            Self::Meaning(rank) => format!("meaning #{rank}"),
         }
     }
 }
@@ -140,6 +143,8 @@ impl Reason {
 #[strum(serialize_all = "snake_case")]
 pub enum RecallWay {
     Words,
+    /// And by what an embedder says that they mean.
+    WordsAndMeaning,
 }
 
 impl RecallWay {
@@ -148,6 +153,7 @@ impl RecallWay {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Words => "words",
+            Self::WordsAndMeaning => "words + meaning",
         }
     }
 }

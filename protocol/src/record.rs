@@ -848,7 +848,7 @@ pub struct Recalled {
     pub how: RecallWay,
     /// The best first.
     pub snippets: Vec<Snippet>,
-    /// Why nothing could be recalled, for people.
+    /// Why nothing could be recalled, or only by words; for people.
     pub problem: Option<String>,
 }
 
@@ -857,7 +857,8 @@ impl Recalled {
     #[must_use]
     pub fn words(&self) -> String {
         match &self.problem {
-            Some(problem) => format!("recalled nothing: {problem}"),
+            Some(problem) if self.snippets.is_empty() => format!("recalled nothing: {problem}"),
+            Some(problem) => format!("recalled {} · {} ({problem})", self.snippets.len(), self.how.words()),
             None => format!("recalled {} · {}", self.snippets.len(), self.how.words()),
         }
     }

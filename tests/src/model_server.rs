@@ -7,6 +7,7 @@
 
 mod anthropic;
 mod check;
+mod embeddings;
 mod exchange;
 mod frames;
 mod gate;
@@ -18,6 +19,7 @@ mod responses;
 mod script;
 mod view;
 
+pub use embeddings::Embeddings;
 pub use gate::Gate;
 pub use requests::{Outcome, Seen};
 pub use script::{Fault, Script, Turn};
@@ -56,6 +58,11 @@ impl ModelServer {
     #[must_use]
     pub fn openai_url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// How it answers requests for embeddings from now on.
+    pub fn embeds(&self, embeddings: Embeddings) {
+        self.exchange.embeds(embeddings);
     }
 
     /// The base URL of its Anthropic side.

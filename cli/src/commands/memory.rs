@@ -1,3 +1,5 @@
+mod install;
+
 use crate::{
     args::{MemoryArgs, MemoryCommand},
     connection::Daemon,
@@ -42,6 +44,8 @@ pub(crate) async fn memory(args: MemoryArgs, json: bool) -> Result<Exit, Command
         Some(MemoryCommand::Prune { words: _, older_than, keep }) => {
             prune(PruneMemoryParams { older_than_secs: older_than, keep }, json).await
         }
+        Some(MemoryCommand::Install { from, yes }) => install::install(from, yes, json).await,
+        Some(MemoryCommand::Remove) => install::remove(json).await,
         Some(MemoryCommand::On { conversation: None }) => enable(true, json).await,
         Some(MemoryCommand::Off { conversation: None }) => enable(false, json).await,
         Some(MemoryCommand::On { conversation: Some(id) }) => set(id, MemoryUse::Normal, json).await,
@@ -73,7 +77,7 @@ async fn search(params: SearchMemoryParams, json: bool) -> Result<Exit, CommandE
     if json {
         json::document(&reply)?;
     } else {
-        screen::print(&recalled::found(&reply.snippets))?;
+        screen::print(&recalled::found(&reply))?;
     }
     Ok(Exit::Done)
 }

@@ -9,7 +9,7 @@ use crate::output::{
 use abide_client::protocol::{
     Seq,
     memory::{Note, Snippet, Source},
-    method::memory::MemoryReply,
+    method::memory::{MemoryReply, SearchMemoryReply},
     record::Recalled,
 };
 
@@ -44,11 +44,15 @@ pub(crate) fn notes(notes: &[Note]) -> String {
 }
 
 /// The results of a search, the best first.
-pub(crate) fn found(snippets: &[Snippet]) -> String {
-    if snippets.is_empty() {
-        return "Nothing is recalled.\n".to_owned();
+pub(crate) fn found(reply: &SearchMemoryReply) -> String {
+    let mut lines: String = reply.snippets.iter().map(|snippet| line(snippet) + "\n").collect();
+    if lines.is_empty() {
+        lines.push_str("Nothing is recalled.\n");
     }
-    snippets.iter().map(|snippet| line(snippet) + "\n").collect()
+    if let Some(problem) = &reply.problem {
+        lines.push_str(&format!("{}\n", paint(FAINT, &text::one_line(&format!("by words only: {problem}")))));
+    }
+    lines
 }
 
 /// A snippet in a line: its number for `abide memory forget`, its source, the reasons it was found, its text.
@@ -76,13 +80,18 @@ fn beginning(text: &str) -> String {
 
 /// The memory's state.
 pub(crate) fn memory(reply: &MemoryReply) -> String {
-    let MemoryReply { enabled, how, conversations, passages, indexed_to, newest } = reply;
+    let MemoryReply { enabled, how, embedder, no_embedder, conversations, passages, embedded, .. } = reply;
     let recall =
         if *enabled { format!("on, by {}", how.words()) } else { "off (abide memory on)".to_owned() };
     let size = format!("{} of {}", counted(*passages, "passage"), counted(*conversations, "conversation"));
-    let behind = newest.0.saturating_sub(indexed_to.0);
+    let behind = reply.newest.0.saturating_sub(reply.indexed_to.0);
     let size = if behind > 0 { format!("{size}; newer records follow at the next recall") } else { size };
-    let rows = [[cell(FAINT, "recall"), cell(PLAIN, &recall)], [cell(FAINT, "indexed"), cell(PLAIN, &size)]];
+    let meaning = match (embedder, no_embedder) {
+        (Some(embedder), _) => format!("{embedder}: {embedded} of {}", counted(*passages, "passage")),
+        (None, why) => format!("none: {}", why.as_deref().unwrap_or("no embedder")),
+    };
+    let rows = [("recall", &recall), ("indexed", &size), ("meaning", &meaning)]
+        .map(|(name, words)| [cell(FAINT, name), cell(PLAIN, &text::one_line(words))]);
     table(["", ""], &rows, text::terminal_width())
 }
 
@@ -114,6 +123,12 @@ mod tests {
           77  agent in 1234abcd "Por\x1b[1mts", words #2, last here: It listens on 8080.
           78  forgotten since
         "#);
-        assert_eq!(found(&[]), "Nothing is recalled.\n");
+        let problem = Some("the model is damaged".to_owned());
+        let record = Recalled { problem: problem.clone(), ..record };
+        let first = recalled(&record).lines().next().map(str::to_owned);
+        assert_eq!(first.as_deref(), Some("recalled 2 · words (the model is damaged)"));
+        let reply = SearchMemoryReply { how: RecallWay::Words, problem, snippets: Vec::new() };
+        let shown = anstream::adapter::strip_str(&found(&reply)).to_string();
+        assert_eq!(shown, "Nothing is recalled.\nby words only: the model is damaged\n");
     }
 }

@@ -1,6 +1,6 @@
 //! Checks that the types do not express.
 
-use super::{Config, Problem, Provider};
+use super::{Config, EmbedderConfig, Problem, Provider};
 use crate::persona::{PersonaConfig, is_name};
 use abide_model::ServerLocation;
 use abide_protocol::provider::is_provider_name;
@@ -8,6 +8,11 @@ use abide_protocol::provider::is_provider_name;
 pub(super) fn check(config: &Config) -> Result<(), Problem> {
     if let Some(model) = &config.model.default {
         model_name("model.default", model)?;
+    }
+    if let EmbedderConfig::Model(model) = &config.memory.embedder {
+        let what = format!("{model:?} is neither \"auto\", \"off\" nor \"builtin\", and not PROVIDER/MODEL");
+        let problem = |_| Problem::new("memory.embedder", what, "use one of these");
+        model_name("memory.embedder", model).map_err(problem)?;
     }
     for (name, provider) in &config.providers {
         provider_name(name)?;

@@ -45,6 +45,8 @@ max_steps = 4
 deny = ["shell(git push *)"]
 ask = ["shell(/rm/)"]
 allow = ["shell(cargo test *)", "edit(src/**)"]
+[memory]
+embedder = "local/embed"
 [notify]
 enabled = false
 quiet = "22:00-07:00"
@@ -89,6 +91,7 @@ limits.max_steps = 3
     assert_eq!(config.task.limits(Mode::Roa), Limits { max_steps: 4, ..limits });
     assert_eq!(config.task.restart, Some(RestartPolicy::Pause));
     assert_eq!(config.task.compact_at_tokens(), 8000);
+    assert_eq!(config.memory.embedder, EmbedderConfig::Model("local/embed".to_owned()));
     assert!(!config.notify.enabled);
     assert_eq!(config.notify.quiet, "22:00-07:00".parse().ok());
     let price = Price { input: 3_000_000, output: 150_000, cache_read: Some(300_000), cache_write: None };
@@ -117,6 +120,10 @@ fn problems_name_no_type_of_rust() {
         ),
         ("[task]\nmax_steps = -1\n", "invalid value: integer `-1`, expected a whole number, at least 0"),
         ("[notify]\nenabled = 1\n", "invalid type: integer `1`, expected a boolean"),
+        (
+            "[memory]\nembedder = \"on\"\n",
+            "\"on\" is neither \"auto\", \"off\" nor \"builtin\", and not PROVIDER/MODEL",
+        ),
         ("[policy]\ndeny = 1\n", "invalid type: integer `1`, expected a list, as `[\"…\"]`"),
         ("[prices.\"a/b\"]\ninput = \"x\"\noutput = 1\n", "invalid type: string \"x\", expected a number"),
     ] {

@@ -1,10 +1,9 @@
 //! Carries out a call of the tool `recall`.
 
 use super::{Gate, Runner, ToolJob};
-use crate::recall;
+use crate::recall::{self, Found};
 use abide_engine::Input;
 use abide_fail_point::{Point, pass};
-use abide_protocol::memory::Snippet;
 use abide_store::{ReadError, RecallQuery};
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -31,18 +30,18 @@ pub(super) async fn run(
     Some(Input::Recalled { task, call, attempt, recalled, duration_ms })
 }
 
-async fn find(runner: &Runner, job: &ToolJob, query: &str) -> Result<Vec<Snippet>, ReadError> {
+async fn find(runner: &Runner, job: &ToolJob, query: &str) -> Result<Found, ReadError> {
     let conversation = runner.store.conversation(job.conversation).await?;
     // It may have been turned off since the task began.
     if !recall::is_open(runner.settings.recent().await.config(), conversation.as_ref()) {
-        return Ok(Vec::new());
+        return Ok(Found::NOTHING);
     }
     let query = RecallQuery {
         texts: &[query],
         workspace: Some(&job.run.workspace),
         except: Some(job.conversation),
         limit: recall::MOST,
-        at_start: false,
+        ..RecallQuery::default()
     };
-    runner.store.recall(query).await
+    recall::search(&runner.store, &runner.embedder, query).await
 }

@@ -2,6 +2,7 @@
 
 use super::{Alarm, CommandError, Lane, Message, Sessions};
 use crate::{
+    embedder::Embedder,
     events::Hub,
     http::Http,
     keys::KeyStore,
@@ -67,6 +68,7 @@ pub(super) fn sessions_with(hub: Hub, store: &Store, folder: &Path) -> Sessions 
         worktrees_dir: folder.join("worktrees"),
     });
     let runner = Runner {
+        embedder: Embedder::new(settings.clone(), folder.join("model")),
         settings,
         tools: tools.unwrap(),
         store: store.clone(),
@@ -81,7 +83,7 @@ pub(super) fn sessions_with(hub: Hub, store: &Store, folder: &Path) -> Sessions 
 /// A service whose tasks never act, and its scratch folders.
 pub(crate) async fn service(store: &Store, folder: &Path) -> (Service, PathBuf) {
     let sessions = sessions(store, folder);
-    let Runner { settings, tools, hub, supervisor, .. } = sessions.inner.runner.clone();
+    let Runner { settings, tools, hub, supervisor, embedder, .. } = sessions.inner.runner.clone();
     let home = Arc::new(Home::at(folder));
     let ending = sessions.inner.ending.clone();
     let updater = Updater {
@@ -97,6 +99,7 @@ pub(crate) async fn service(store: &Store, folder: &Path) -> (Service, PathBuf) 
     let scratch = home.scratch_dir();
     let service = Service {
         store: store.clone(),
+        embedder,
         launcher: Launcher::new(settings.clone(), tools.clone(), home.clone()),
         socket: folder.join("socket"),
         connections: Connections::default(),

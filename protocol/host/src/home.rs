@@ -181,6 +181,12 @@ impl Home {
         self.data_dir.join("abide.lock")
     }
 
+    /// The model that says what texts mean, if it is installed.
+    #[must_use]
+    pub fn embedding_model(&self) -> PathBuf {
+        self.data_dir.join("embedding-model")
+    }
+
     /// Output of tools until their result is committed.
     #[must_use]
     pub fn spool_dir(&self) -> PathBuf {

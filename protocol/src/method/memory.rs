@@ -12,16 +12,22 @@ pub struct GetMemoryParams {
 }
 
 /// The memory's state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryReply {
     /// Tasks recall, as `[memory] enabled` says.
     pub enabled: bool,
     pub how: RecallWay,
+    /// The model that says what passages mean, and the program that runs it.
+    pub embedder: Option<String>,
+    /// Why there is none, for people.
+    pub no_embedder: Option<String>,
     /// Conversations that can be recalled.
     pub conversations: u64,
     /// Their passages that are indexed.
     pub passages: u64,
+    /// How many of them can be found by what they mean.
+    pub embedded: u64,
     /// Everything up to here is indexed; the rest will be before something is recalled.
     pub indexed_to: Seq,
     pub newest: Seq,
@@ -43,6 +49,9 @@ pub struct SearchMemoryParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchMemoryReply {
+    pub how: RecallWay,
+    /// Why it was not looked for by meaning, though it should have been; for people.
+    pub problem: Option<String>,
     /// The best first.
     pub snippets: Vec<Snippet>,
 }

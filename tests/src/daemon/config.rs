@@ -20,6 +20,7 @@ pub struct Config {
     http: String,
     notify: bool,
     memory: bool,
+    embedder: Option<String>,
 }
 
 /// Commands and edits ask.
@@ -108,12 +109,20 @@ impl Config {
         self
     }
 
+    /// `[memory] embedder`.
+    #[must_use]
+    pub fn embedder(mut self, embedder: &str) -> Self {
+        self.embedder = Some(embedder.to_owned());
+        self
+    }
+
     pub(super) fn to_toml(&self) -> String {
         let model =
             self.default_model.as_ref().map(|m| format!("[model]\ndefault = \"{m}\"\n")).unwrap_or_default();
-        let Self { providers, task, daemon, policy, worktree, http, notify, memory, .. } = self;
+        let Self { providers, task, daemon, policy, worktree, http, notify, memory, embedder, .. } = self;
+        let embedder = embedder.as_ref().map(|named| format!("embedder = \"{named}\"\n")).unwrap_or_default();
         format!(
-            "{model}{providers}\n[task]\n{task}\n[daemon]\n{daemon}\n[worktree]\n{worktree}\n[http]\n{http}\n[policy]\n{policy}\n[notify]\nenabled = {notify}\n[memory]\nenabled = {memory}\n"
+            "{model}{providers}\n[task]\n{task}\n[daemon]\n{daemon}\n[worktree]\n{worktree}\n[http]\n{http}\n[policy]\n{policy}\n[notify]\nenabled = {notify}\n[memory]\nenabled = {memory}\n{embedder}"
         )
     }
 }

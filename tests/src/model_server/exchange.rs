@@ -1,7 +1,7 @@
 //! The state of the server's conversations.
 
 use super::{
-    Outcome, Script, Seen, Turn,
+    Embeddings, Outcome, Script, Seen, Turn,
     check::check,
     view::{Part, Sent, View},
 };
@@ -27,6 +27,7 @@ struct State {
     violations: Vec<String>,
     /// The API key without which nothing is answered.
     api_key: Option<String>,
+    embeddings: Embeddings,
 }
 
 /// A conversation.
@@ -72,6 +73,14 @@ impl Exchange {
 
     pub(super) fn require_key(&self, key: &str) {
         self.lock().api_key = Some(key.to_owned());
+    }
+
+    pub(super) fn embeds(&self, embeddings: Embeddings) {
+        self.lock().embeddings = embeddings;
+    }
+
+    pub(super) fn embeddings(&self) -> Embeddings {
+        self.lock().embeddings
     }
 
     /// Whether a request with these headers may be answered.

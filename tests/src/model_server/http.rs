@@ -82,6 +82,11 @@ async fn answer(request: Request<Incoming>, exchange: &Arc<Exchange>) -> io::Res
                 json!({ "object": "list", "data": [model] }).to_string(),
             );
         }
+        "/v1/embeddings" => {
+            let body = text_of(request.into_body()).await?;
+            let (status, answer) = exchange.embeddings().answer(&body).await;
+            return respond(status, None, "application/json", answer);
+        }
         "/v1/chat/completions" => Wire::OpenAi,
         "/v1/responses" => Wire::Responses,
         "/v1/messages" => Wire::Anthropic,

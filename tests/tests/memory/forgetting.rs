@@ -21,12 +21,15 @@ async fn world() -> World {
 }
 
 /// The files of the database that hold this secret.
-pub(super) fn files_with_it(folder: &Path, secret: &str) -> Vec<String> {
+pub(super) fn files_with_it(folder: &Path, secret: impl AsRef<[u8]>) -> Vec<String> {
+    let secret = secret.as_ref();
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).expect("the data folder") {
         let path = entry.expect("an entry").path();
-        let bytes = if path.is_file() { fs::read(&path).expect("a file") } else { Vec::new() };
-        if bytes.windows(secret.len()).any(|window| window == secret.as_bytes()) {
+        let is_of_database =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("abide.db"));
+        let bytes = if is_of_database { fs::read(&path).expect("a file") } else { Vec::new() };
+        if bytes.windows(secret.len()).any(|window| window == secret) {
             files.push(path.display().to_string());
         }
     }

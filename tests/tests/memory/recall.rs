@@ -17,18 +17,18 @@ use abide_tests::{
     world::World,
 };
 
-async fn world() -> World {
+pub(super) async fn world() -> World {
     let model = ModelServer::start().await;
     let config = Config::with(&model).memory();
     World::configured(model, &config).await
 }
 
 /// Begins a task that asks this; the model answers by the script of `key`.
-async fn ask(world: &World, key: &str, asks: &str, params: StartTaskParams) -> StartTaskReply {
+pub(super) async fn ask(world: &World, key: &str, asks: &str, params: StartTaskParams) -> StartTaskReply {
     world.begin(StartTaskParams { message: format!("[k:{key}] {asks}"), ..params }).await
 }
 
-async fn recalled(world: &World, task: StartTaskReply) -> Option<Recalled> {
+pub(super) async fn recalled(world: &World, task: StartTaskReply) -> Option<Recalled> {
     let params = GetTaskParams { task_id: task.task_id.to_string(), history: true };
     let reply = world.client.call::<method::GetTask>(params).await.expect("the task is there");
     let events = reply.history.expect("it was asked for").events;

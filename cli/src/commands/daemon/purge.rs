@@ -16,7 +16,16 @@ use std::{
 
 /// What Abide makes in each of its folders; a name that ends with a point stands for all that begin with it.
 const CONFIG: &[&str] = &["config.toml", "keys.toml", "tokens.toml", "prompts", "personas"];
-const DATA: &[&str] = &["abide.", "spool", "checkpoints", "sandbox", "scratch", "worktrees"];
+const DATA: &[&str] = &[
+    "abide.",
+    "spool",
+    "checkpoints",
+    "sandbox",
+    "scratch",
+    "worktrees",
+    "embedding-model",
+    "embedding-model.",
+];
 const STATE: &[&str] = &[
     "alive",
     "log",

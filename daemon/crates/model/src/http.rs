@@ -153,16 +153,17 @@ impl Peer<'_> {
         self.document(request, max, within).await
     }
 
-    /// Asks a question without the key, and reads the answer, a document of at most `max` bytes.
+    /// Asks a question, and reads the answer, a document of at most `max` bytes.
     pub(crate) async fn ask(
         &self,
         url: Url,
+        mut headers: HeaderMap,
         question: &serde_json::Value,
         max: usize,
         within: Duration,
     ) -> Result<Vec<u8>, ModelError> {
-        let request =
-            self.client(&url)?.post(url).header(CONTENT_TYPE, "application/json").body(question.to_string());
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let request = self.client(&url)?.post(url).headers(headers).body(question.to_string());
         self.document(request, max, within).await
     }
 

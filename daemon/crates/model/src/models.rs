@@ -1,6 +1,7 @@
 //! All providers, and the calls to their models.
 
 mod check;
+mod embed;
 mod list;
 mod window;
 

@@ -175,6 +175,21 @@ CREATE TABLE memory_progress (
 ) STRICT;
 INSERT INTO memory_progress VALUES (1, 0, 1);
 
+-- What chunks mean: vectors of one embedder, a byte a number. A row's id is its chunk's, with which it goes.
+CREATE TABLE vectors (
+    id     INTEGER PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
+    vector BLOB    NOT NULL
+) STRICT;
+
+-- Whose vectors they are. Those of another cannot be compared with them.
+CREATE TABLE embedder (
+    one       INTEGER PRIMARY KEY CHECK (one = 1),
+    -- The model and the program that runs it; empty: there are no vectors.
+    id        TEXT    NOT NULL,
+    dimension INTEGER NOT NULL
+) STRICT;
+INSERT INTO embedder VALUES (1, '', 0);
+
 -- Records that a person has taken out of the memory. They follow from the records of the hidden conversation.
 CREATE TABLE forgotten (
     seq INTEGER PRIMARY KEY

@@ -57,8 +57,8 @@ pub use feed::Feed;
 pub use files::files;
 pub use loss::Loss;
 pub use query::{
-    Addressee, ConversationQuery, Counts, Lookup, MemorySize, PendingRef, RecallQuery, SearchQuery,
-    TaskCalls, TaskQuery, TreeOf, UsageQuery,
+    Addressee, ConversationQuery, Counts, Lookup, Meaning, MemorySize, Passage, PassageId, PendingRef,
+    RecallQuery, SearchQuery, TaskCalls, TaskQuery, TreeOf, UsageQuery,
 };
 pub use renew::{Projector, RenewError, Salvaged};
 pub use room::Room;

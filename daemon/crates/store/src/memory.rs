@@ -4,24 +4,29 @@
 //! index keeps no text. A chunk's text is made from its record whenever it is needed, and one record always
 //! gives the same text. SQLite needs that exact text to take a chunk's words out of the index.
 //!
-//! The index follows the records when something is recalled, not when they are appended.
+//! The index follows the records when something is recalled, not when they are appended. What chunks mean, as
+//! vectors ([`vector`]), is made by an embedder, which is no part of the store.
 
 mod blank;
 mod chunk;
+mod fuse;
 mod index;
 mod query;
 mod redact;
 mod said;
 mod split;
+mod vector;
 
 pub(crate) use blank::{blank, blank_gone, drop_sources, note_sources};
 pub(crate) use chunk::Chunk;
+pub(crate) use fuse::fuse;
 pub(crate) use index::{
-    Progress, chunks_at, each_chunked, empty, empty_old_form, insert, is_forgotten, look_again, progress,
-    remove, remove_record,
+    Progress, chunk, chunks_at, each_chunked, empty, empty_old_form, insert, is_forgotten, look_again,
+    progress, remove, remove_record,
 };
 pub(crate) use query::to_match;
 pub(crate) use said::said_at;
+pub(crate) use vector::{are_of, keep, missing, similarity};
 
 use abide_protocol::{ConversationId, Seq};
 use std::path::Path;

@@ -6,6 +6,7 @@ mod history;
 mod history_snapshot;
 mod inbox;
 mod lookup;
+mod meaning;
 mod message;
 mod recall;
 mod record;
@@ -19,6 +20,7 @@ mod usage;
 
 pub use conversation::ConversationQuery;
 pub use lookup::{Addressee, Lookup, PendingRef};
+pub use meaning::{Meaning, Passage, PassageId};
 pub use message::TaskCalls;
 pub use recall::{MemorySize, RecallQuery};
 pub use search::SearchQuery;

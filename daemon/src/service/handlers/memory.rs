@@ -1,6 +1,6 @@
 use super::RequestError;
 use crate::{
-    clock,
+    clock, recall,
     service::{Caller, Service},
 };
 use abide_protocol::{
@@ -22,8 +22,27 @@ const USUAL: u32 = 10;
 
 pub(super) async fn get(service: &Service) -> Result<MemoryReply, RequestError> {
     let enabled = service.settings.now().await.config().memory.enabled;
-    let MemorySize { conversations, passages, indexed_to, newest } = service.store.memory_size().await?;
-    Ok(MemoryReply { enabled, how: RecallWay::Words, conversations, passages, indexed_to, newest })
+    let size = service.store.memory_size().await?;
+    let MemorySize { conversations, passages, vectors, embedder, indexed_to, newest } = size;
+    let serving = service.embedder.serving().await;
+    let how = if serving.is_ok() { RecallWay::WordsAndMeaning } else { RecallWay::Words };
+    // Those of another embedder are made anew.
+    let embedded = if serving.as_ref().is_ok_and(|serving| serving.name == embedder) { vectors } else { 0 };
+    let no_embedder = serving.as_ref().err().map(ToString::to_string);
+    let embedder = serving.ok().map(|serving| serving.name);
+    // A model may have been installed.
+    service.embedder.look();
+    Ok(MemoryReply {
+        enabled,
+        how,
+        embedder,
+        no_embedder,
+        conversations,
+        passages,
+        embedded,
+        indexed_to,
+        newest,
+    })
 }
 
 pub(super) async fn search(
@@ -41,7 +60,9 @@ pub(super) async fn search(
         limit: limit.unwrap_or(USUAL).clamp(1, MOST),
         ..RecallQuery::default()
     };
-    Ok(SearchMemoryReply { snippets: service.store.recall(query).await? })
+    let recall::Found { how, snippets, problem } =
+        recall::search(&service.store, &service.embedder, query).await?;
+    Ok(SearchMemoryReply { how, snippets, problem })
 }
 
 pub(super) async fn forget(
@@ -77,6 +98,7 @@ pub(super) async fn add_note(
     }
     let (at, id) = (clock::now(), clock::mint().record_id());
     let seq = service.store.add_note(text.clone(), workspace.clone(), caller.by(), at, id).await?;
+    service.embedder.look();
     Ok(AddNoteReply { note: Note { seq, at, text, conversation_id: None, workspace } })
 }
 

@@ -125,7 +125,7 @@ pub(crate) fn snippet() -> Snippet {
         source: Source::Agent,
         before: "Which port?".to_owned(),
         text: "It listens on 8080.".to_owned(),
-        why: vec![Reason::Words(2), Reason::Newest],
+        why: vec![Reason::Words(2), Reason::Meaning(1), Reason::Newest],
     }
 }
 

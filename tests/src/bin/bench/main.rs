@@ -17,6 +17,7 @@ mod memory;
 mod model;
 mod modes;
 mod open;
+mod recall;
 mod records;
 mod sandbox;
 mod setup;
@@ -34,7 +35,7 @@ use table::Figure;
 type Group = fn() -> Pin<Box<dyn Future<Output = Vec<Figure>>>>;
 
 /// The groups of figures, in the order in which they run.
-const GROUPS: [(&str, Group); 14] = [
+const GROUPS: [(&str, Group); 15] = [
     ("step", || Box::pin(step::figures())),
     ("long", || Box::pin(step::long_figures())),
     ("modes", || Box::pin(modes::figures())),
@@ -47,6 +48,7 @@ const GROUPS: [(&str, Group); 14] = [
     ("memory", || Box::pin(memory::figures())),
     ("waiting", || Box::pin(waiting::figures())),
     ("records", || Box::pin(records::figures())),
+    ("recall", || Box::pin(recall::figures())),
     ("fanout", || Box::pin(fanout::figures())),
     ("web", || Box::pin(web::figures())),
 ];

@@ -95,7 +95,9 @@ async fn ollama(peer: &Peer<'_>) -> Option<Window> {
         return Software::Ollama.window(loaded.get("context_length").and_then(Value::as_u64));
     }
     let url = peer.url("/v1", "/api/show").ok()?;
-    let body = peer.ask(url, &json!({ "model": peer.model }), MAX_ANSWER, WITHIN).await.ok()?;
+    // Without the key.
+    let question = json!({ "model": peer.model });
+    let body = peer.ask(url, HeaderMap::new(), &question, MAX_ANSWER, WITHIN).await.ok()?;
     let shown: Value = serde_json::from_slice(&body).ok()?;
     let parameters = shown.get("parameters")?.as_str()?;
     let set = parameters.lines().find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());

@@ -7,6 +7,7 @@
 
 mod anthropic;
 mod ask;
+mod embed;
 mod errors;
 mod failures;
 mod golden;

@@ -3,8 +3,8 @@
 use super::{
     Chunk,
     chunk::{self, FORM, Needed},
-    chunk_id,
-    said::said,
+    chunk_id, of_chunk_id,
+    said::{said, said_at},
 };
 use crate::{
     column::{Word, seq, seq_to_sql},
@@ -70,6 +70,19 @@ pub(crate) fn each_chunked(
         }
     }
     Ok(())
+}
+
+/// A chunk with its record. `None`: the record cannot be read.
+pub(crate) fn chunk(connection: &Connection, id: i64) -> Result<Option<(Record, Chunk)>, ReadError> {
+    let (seq, part) = of_chunk_id(id);
+    let record = match said_at(connection, seq) {
+        Ok(Some(record)) => record,
+        Ok(None) | Err(ReadError::Record { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut chunks = chunks_at(connection, &record)?;
+    let part = usize::try_from(part).unwrap_or(usize::MAX);
+    Ok((part < chunks.len()).then(|| (record, chunks.swap_remove(part))))
 }
 
 /// The chunks of a record.

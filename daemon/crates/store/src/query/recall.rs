@@ -1,5 +1,6 @@
 //! Recalls snippets of other conversations.
 
+use super::meaning::{Meaning, with_meaning};
 use crate::{
     Store,
     column::{count, seq_to_sql},
@@ -16,8 +17,9 @@ use abide_protocol::{
 };
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter, types::Value};
 
-/// How many chunks with the words are looked at, so that enough are left of those that say something new.
-const CANDIDATES: u32 = 50;
+/// How many chunks with the words, and how many with the meaning, are looked at, so that enough are left of
+/// those that say something new.
+pub(super) const CANDIDATES: u32 = 50;
 /// The most notes of a list.
 const NOTES: u32 = 1000;
 
@@ -26,29 +28,34 @@ const NOTES: u32 = 1000;
 pub struct RecallQuery<'a> {
     /// Texts with the words to look for; the earlier ones count first.
     pub texts: &'a [&'a str],
+    /// What the texts mean; `None`: only their words count.
+    pub meaning: Option<Meaning<'a>>,
     /// The workspace of the conversation that recalls. `None`: all workspaces.
     pub workspace: Option<&'a str>,
     /// The conversation that recalls; it knows what it says.
     pub except: Option<ConversationId>,
-    /// The most snippets with the words.
+    /// The most snippets with the words or the meaning.
     pub limit: u32,
     /// For a task that starts: the notes come first and the newest summary last, whatever their words are.
     pub at_start: bool,
 }
 
 /// How much can be recalled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemorySize {
     pub conversations: u64,
     /// Those that are indexed.
     pub passages: u64,
+    /// Passages whose meaning is known to this embedder.
+    pub vectors: u64,
+    pub embedder: String,
     pub indexed_to: Seq,
     pub newest: Seq,
 }
 
 /// What is recalled: SQL and its parameters.
 #[derive(Clone)]
-struct Recallable {
+pub(super) struct Recallable {
     /// A query of conversations.
     conversations: String,
     /// A query of the seqs of persons' notes.
@@ -58,13 +65,13 @@ struct Recallable {
 
 impl Recallable {
     /// The condition on a chunk `c`.
-    fn of_chunk(&self) -> String {
+    pub(super) fn of_chunk(&self) -> String {
         let Self { conversations, notes, .. } = self;
         format!("(c.conversation IN ({conversations}) OR c.id / {} IN ({notes}))", memory::PARTS)
     }
 
     /// The parameters, with one for what stands before the condition.
-    fn after(&self, first: Option<Value>) -> impl Iterator<Item = Value> {
+    pub(super) fn after(&self, first: Option<Value>) -> impl Iterator<Item = Value> {
         first.into_iter().chain(self.values.iter().cloned())
     }
 }
@@ -124,13 +131,8 @@ fn newest(
 }
 
 /// The snippet of a chunk. `None`: its record cannot be read.
-fn snippet(connection: &Connection, chunk: i64, why: Reason) -> Result<Option<Snippet>, ReadError> {
-    let (seq, part) = memory::of_chunk_id(chunk);
-    let record = match memory::said_at(connection, seq) {
-        Ok(Some(record)) => record,
-        Ok(None) | Err(ReadError::Record { .. }) => return Ok(None),
-        Err(error) => return Err(error),
-    };
+fn snippet(connection: &Connection, id: i64, why: Vec<Reason>) -> Result<Option<Snippet>, ReadError> {
+    let Some((record, chunk)) = memory::chunk(connection, id)? else { return Ok(None) };
     let title: Option<String> = match record.conversation_id {
         HIDDEN => Some(String::new()),
         id => connection
@@ -138,26 +140,24 @@ fn snippet(connection: &Connection, chunk: i64, why: Reason) -> Result<Option<Sn
             .query_row(params![id.0], |row| row.get(0))
             .optional()?,
     };
-    let mut chunks = memory::chunks_at(connection, &record)?;
-    let part = usize::try_from(part).unwrap_or(usize::MAX);
-    let (Some(title), true) = (title, part < chunks.len()) else { return Ok(None) };
-    let memory::Chunk { source, before, text } = chunks.swap_remove(part);
+    let Some(title) = title else { return Ok(None) };
+    let memory::Chunk { source, before, text } = chunk;
     Ok(Some(Snippet {
         conversation_id: record.conversation_id,
         title,
-        seq,
+        seq: record.seq,
         at: record.at,
         source,
         before,
         text,
-        why: vec![why],
+        why,
     }))
 }
 
 /// Adds the snippets of chunks, one of each record and of each text, until there are `most`.
 fn add(
     connection: &Connection,
-    chunks: impl IntoIterator<Item = (i64, Reason)>,
+    chunks: impl IntoIterator<Item = (i64, Vec<Reason>)>,
     most: usize,
     snippets: &mut Vec<Snippet>,
 ) -> Result<(), ReadError> {
@@ -168,7 +168,7 @@ fn add(
         let Some(snippet) = snippet(connection, chunk, why)? else { continue };
         let says_the_same = |known: &&mut Snippet| known.seq == snippet.seq || known.text == snippet.text;
         match snippets.iter_mut().find(says_the_same) {
-            Some(known) if why == Reason::Newest => known.why.push(why),
+            Some(known) if snippet.why == [Reason::Newest] => known.why.extend(snippet.why),
             Some(_) => {}
             None => snippets.push(snippet),
         }
@@ -177,8 +177,8 @@ fn add(
 }
 
 impl Store {
-    /// Snippets of other conversations that have to do with the texts, the best first. Private conversations have none. The first call after many appends takes longer, because it
-    /// updates the index.
+    /// Snippets of other conversations that have to do with the texts, the best first. Private conversations
+    /// have none. The first call after many appends takes longer, because it updates the index.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -208,23 +208,29 @@ impl Store {
     }
 
     async fn recall_once(&self, query: RecallQuery<'_>) -> Result<Vec<Snippet>, ReadError> {
-        let RecallQuery { texts, workspace, except, limit, at_start } = query;
+        let RecallQuery { texts, meaning, workspace, except, limit, at_start } = query;
         let scope = workspace.map(|workspace| match except {
             Some(id) => memory::scope(id, workspace).to_owned(),
             None => workspace.to_owned(),
         });
         self.update_memory().await?;
         let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+        let meaning = meaning.map(|Meaning { embedder, vector }| (embedder.to_owned(), vector.to_vec()));
         // After a repair the index is empty, so the recall is repeated with an update of the index.
         self.read_once(move |connection| {
             let what = recallable(scope.as_deref(), except);
-            let found = with_words(connection, &texts, &what)?.into_iter().zip((1..).map(Reason::Words));
+            let by_words = with_words(connection, &texts, &what)?;
+            let by_meaning = match &meaning {
+                Some((embedder, vector)) => with_meaning(connection, Meaning { embedder, vector }, &what)?,
+                None => Vec::new(),
+            };
+            let found = memory::fuse(&by_words, &by_meaning).into_iter().map(|found| (found.id, found.why()));
             let mut recalled = Vec::new();
             if at_start {
                 let notes = newest(connection, "note", &what, CANDIDATES)?;
                 add(
                     connection,
-                    notes.into_iter().map(|note| (note, Reason::Note)),
+                    notes.into_iter().map(|note| (note, vec![Reason::Note])),
                     usize::MAX,
                     &mut recalled,
                 )?;
@@ -233,7 +239,12 @@ impl Store {
             add(connection, found, most, &mut recalled)?;
             if at_start {
                 let summary = newest(connection, "summary", &what, 1)?;
-                add(connection, summary.into_iter().map(|id| (id, Reason::Newest)), most + 1, &mut recalled)?;
+                add(
+                    connection,
+                    summary.into_iter().map(|id| (id, vec![Reason::Newest])),
+                    most + 1,
+                    &mut recalled,
+                )?;
             }
             Ok(recalled)
         })
@@ -251,7 +262,7 @@ impl Store {
             let what = recallable(workspace.as_deref(), None);
             let mut notes = Vec::new();
             for id in newest(connection, "note", &what, NOTES)? {
-                let Some(note) = snippet(connection, id, Reason::Note)? else { continue };
+                let Some(note) = snippet(connection, id, vec![Reason::Note])? else { continue };
                 let Snippet { conversation_id, seq, at, text, .. } = note;
                 let workspace = connection
                     .prepare_cached(
@@ -295,6 +306,8 @@ impl Store {
             Ok(MemorySize {
                 conversations: counted("SELECT count(*) FROM conversations WHERE memory <> 'private'")?,
                 passages: counted("SELECT count(*) FROM chunks")?,
+                vectors: counted("SELECT count(*) FROM vectors")?,
+                embedder: connection.query_row("SELECT id FROM embedder", [], |row| row.get(0))?,
                 indexed_to: remembered_to,
                 newest,
             })
@@ -303,7 +316,7 @@ impl Store {
     }
 
     /// Puts the records up to the newest one into the memory's index. On a full disk the index stays as it is.
-    async fn update_memory(&self) -> Result<(), ReadError> {
+    pub(super) async fn update_memory(&self) -> Result<(), ReadError> {
         let mut progress = self.read(|connection| Ok(memory::progress(connection)?)).await?;
         let target = progress.newest;
         while progress.remembered_to < target {

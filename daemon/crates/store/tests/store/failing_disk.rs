@@ -109,6 +109,8 @@ async fn waits_inside() {
     let stopped = before(store.append(stop(600)), &mut held).await.unwrap();
     assert!(!reserve.exists());
     assert!(matches!(store.mark_read(conversation(1), Seq(3)).await, Err(WriteError::Full(_))));
+    let vectors = store.keep_vectors("an embedder", Vec::new()).await;
+    assert!(matches!(vectors, Err(WriteError::Full(_))), "{vectors:?}");
     let refused = |new| before(store.append(new), std::future::pending::<()>());
     let started = refused(append(conversation(1), vec![record(601, Some(9), task_started(None))])).await;
     let Err(AppendError::Full(room)) = started else { panic!("a start does not wait: {started:?}") };

@@ -14,6 +14,7 @@ mod inbox;
 mod listing;
 mod locked;
 mod lookup;
+mod meaning;
 mod open;
 mod rebuild;
 mod recall;

@@ -9,24 +9,24 @@ use abide_protocol::{
 };
 use abide_store::{Deleted, Forgotten, HistorySnapshot, Integrity, Prune, RecallQuery, Store};
 
-fn here(texts: &'static [&'static str]) -> RecallQuery<'static> {
+pub(crate) fn here(texts: &'static [&'static str]) -> RecallQuery<'static> {
     RecallQuery { texts, workspace: Some("/w"), limit: 10, ..RecallQuery::default() }
 }
 
-async fn recalled(store: &Store, query: RecallQuery<'_>) -> Vec<Snippet> {
+pub(crate) async fn recalled(store: &Store, query: RecallQuery<'_>) -> Vec<Snippet> {
     store.recall(query).await.unwrap()
 }
 
-async fn seqs(store: &Store, query: RecallQuery<'_>) -> Vec<u64> {
+pub(crate) async fn seqs(store: &Store, query: RecallQuery<'_>) -> Vec<u64> {
     recalled(store, query).await.iter().map(|snippet| snippet.seq.0).collect()
 }
 
-async fn say(store: &Store, id: ConversationId, n: u64, bodies: &[RecordBody]) {
+pub(crate) async fn say(store: &Store, id: ConversationId, n: u64, bodies: &[RecordBody]) {
     let records = (n..).zip(bodies).map(|(n, body)| record(n, None, body.clone())).collect();
     store.append(append(id, records)).await.unwrap();
 }
 
-async fn begin_in(store: &Store, n: u64, first: u64, workspace: &str) -> ConversationId {
+pub(crate) async fn begin_in(store: &Store, n: u64, first: u64, workspace: &str) -> ConversationId {
     let facts = ConversationCreated {
         title: format!("title {n}"),
         workspace: workspace.to_owned(),
@@ -39,7 +39,7 @@ async fn begin_in(store: &Store, n: u64, first: u64, workspace: &str) -> Convers
     conversation(n)
 }
 
-async fn set(store: &Store, id: ConversationId, n: u64, memory: MemoryUse) {
+pub(crate) async fn set(store: &Store, id: ConversationId, n: u64, memory: MemoryUse) {
     let update = ConversationUpdated { memory: Some(memory), ..ConversationUpdated::default() };
     say(store, id, n, &[RecordBody::ConversationUpdated(update)]).await;
 }
@@ -252,7 +252,7 @@ async fn had(store: &Store, id: ConversationId) -> Vec<String> {
     texts.flatten().collect()
 }
 
-fn somebody() -> By {
+pub(crate) fn somebody() -> By {
     By { via: Via::Socket, name: "test".to_owned() }
 }
 

@@ -70,7 +70,14 @@ async fn stored(path: &Path) -> usize {
 }
 
 const fn needle() -> RecallQuery<'static> {
-    RecallQuery { texts: &["needle"], workspace: Some("/w"), except: None, limit: 9, at_start: false }
+    RecallQuery {
+        texts: &["needle"],
+        meaning: None,
+        workspace: Some("/w"),
+        except: None,
+        limit: 9,
+        at_start: false,
+    }
 }
 
 fn count(path: &Path) -> usize {
@@ -180,7 +187,7 @@ async fn a_damage_in_the_records_is_no_reason_to_make_anything_anew() {
 async fn of_a_database_that_is_cut_off_the_rest_is_salvaged() {
     let home = Home::new();
     let store = repairing(&home.path());
-    for n in 1..=60 {
+    for n in 1..=80 {
         let id = begin(&store, n, 1000 * n).await;
         let body = |at: u64| record(1000 * n + at, None, notice(&format!("{n} {}", "x".repeat(900))));
         store.append(append(id, (1..=9).map(body).collect())).await.unwrap();

@@ -40,7 +40,9 @@ pub(super) fn recalled(
 ) -> Result<Vec<NewRecord>, Refusal> {
     let result = match &recalled {
         None => ToolResult::success("Nothing is recalled.", None),
-        Some(Recalled { problem: Some(problem), .. }) => ToolResult::failure(problem.clone()),
+        Some(Recalled { problem: Some(problem), snippets, .. }) if snippets.is_empty() => {
+            ToolResult::failure(problem.clone())
+        }
         Some(Recalled { snippets, .. }) => {
             let count = counted(snippets.len() as u64, "passage");
             ToolResult::success(format!("Recalled {count}, which come after the results."), None)
@@ -50,7 +52,7 @@ pub(super) fn recalled(
     let ended = CallFinished { call_id, attempt, outcome, result, duration_ms, read_results, usage };
     let ended = finished(task, ended, mint)?;
     let mut draft = Draft::of(task, mint);
-    let found = recalled.filter(|recalled| recalled.problem.is_none());
+    let found = recalled.filter(|recalled| !recalled.snippets.is_empty());
     found.into_iter().for_each(|found| draft.push(RecordBody::Recalled(found)));
     draft.records.extend(ended);
     Ok(draft.records)

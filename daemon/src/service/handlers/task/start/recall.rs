@@ -1,11 +1,14 @@
 //! What a task that starts is given of other conversations.
 
-use crate::{recall, service::Service};
+use crate::{
+    recall::{self, Found},
+    service::Service,
+};
 use abide_engine::recalls;
 use abide_protocol::{
     ConversationId,
     conversation::Conversation,
-    memory::{MemoryUse, Snippet},
+    memory::MemoryUse,
     message::Role,
     record::{Recalled, TaskStarted},
 };
@@ -35,9 +38,9 @@ async fn find(
     conversation: ConversationId,
     is_known: bool,
     head: &TaskStarted,
-) -> Result<Vec<Snippet>, ReadError> {
+) -> Result<Found, ReadError> {
     if !service.store.remembers(conversation, &head.workspace).await? {
-        return Ok(Vec::new());
+        return Ok(Found::NOTHING);
     }
     let said = if is_known { said_last(service, conversation).await? } else { String::new() };
     let query = RecallQuery {
@@ -46,8 +49,9 @@ async fn find(
         except: Some(conversation),
         limit: recall::MOST,
         at_start: true,
+        ..RecallQuery::default()
     };
-    service.store.recall(query).await
+    recall::search(&service.store, &service.embedder, query).await
 }
 
 /// The end of the agent's newest message, which the prompt may be an answer to.

@@ -1,0 +1,72 @@
+//! Embeds the memory's passages while no task is at work.
+
+use super::{EmbedError, Embedder};
+use crate::{session::Sessions, supervisor::Supervisor};
+use abide_embedding::in_bytes;
+use abide_store::{ReadError, Store, WriteError};
+
+/// How many passages are kept at once: some two seconds of work.
+const BATCH: u32 = 32;
+
+#[derive(Debug, thiserror::Error)]
+enum IndexError {
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// Embeds passages, the newest first, whenever the last conversation has left memory.
+pub async fn keep_indexed(embedder: Embedder, store: Store, sessions: Sessions, supervisor: Supervisor) {
+    let work = async {
+        loop {
+            let unloaded = sessions.conversation_unloaded();
+            if let Err(error) = index(&embedder, &store, &sessions).await {
+                tracing::warn!(%error, "passages are found by their words alone");
+            }
+            tokio::select! {
+                () = unloaded => {}
+                () = embedder.wake.notified() => {}
+            }
+        }
+    };
+    tokio::select! {
+        () = work => {}
+        () = supervisor.ending() => {}
+    }
+}
+
+/// Stops when a conversation is at work, or when the disk is full.
+async fn index(embedder: &Embedder, store: &Store, sessions: &Sessions) -> Result<(), IndexError> {
+    let may_work = || sessions.is_empty() && store.lacks_room().is_none();
+    let mut last = None;
+    while may_work() {
+        let serving = match embedder.serving().await {
+            Err(error) if error.is_no_problem() => return Ok(()),
+            serving => serving?,
+        };
+        let passages = store.passages_without_vector(&serving.name, last, BATCH).await?;
+        if passages.is_empty() {
+            return Ok(());
+        }
+        let mut vectors = Vec::new();
+        for passages in passages.chunks(serving.at_once()) {
+            if !may_work() {
+                break;
+            }
+            last = passages.last().map(|passage| passage.id);
+            let texts: Vec<String> = passages.iter().map(|passage| passage.text.clone()).collect();
+            let embedded = embedder.embed_by(&serving, &texts).await?;
+            vectors.extend(
+                passages.iter().zip(&embedded).map(|(passage, vector)| (passage.id, in_bytes(vector))),
+            );
+        }
+        match store.keep_vectors(&serving.name, vectors).await {
+            Err(WriteError::Full(_) | WriteError::Closed) => return Ok(()),
+            kept => kept?,
+        }
+    }
+    Ok(())
+}
