@@ -5,6 +5,7 @@ use abide_client::protocol::{
     Timestamp,
     conversation::LatestTask,
     measure,
+    memory::LEFT_BEHIND,
     task::{AgentTask, PauseReason, Phase, Retry, Status},
     transcript::Usage,
 };
@@ -135,7 +136,7 @@ pub fn deletion(it: &str, is_busy: bool, is_remembered: bool) -> String {
     } else {
         ""
     };
-    format!("Delete {it} and all its records for good?{stop}{rules}")
+    format!("Delete {it} and all its records for good? {LEFT_BEHIND}{stop}{rules}")
 }
 
 /// The next attempt, its time, and why the one before failed.
