@@ -5,7 +5,7 @@ use abide_client::protocol::{
     Timestamp,
     conversation::LatestTask,
     measure,
-    memory::LEFT_BEHIND,
+    memory::{LEFT_BEHIND, MemoryUse},
     task::{AgentTask, PauseReason, Phase, Retry, Status},
     transcript::Usage,
 };
@@ -124,6 +124,16 @@ pub const fn phase(phase: Phase) -> &'static str {
         Phase::Inquire => "Inquiring",
         Phase::Split => "Splitting",
         Phase::Summarize => "Summarizing",
+    }
+}
+
+/// How a conversation takes part in the memory.
+#[must_use]
+pub const fn memory_use(memory: MemoryUse) -> &'static str {
+    match memory {
+        MemoryUse::Normal => "normal",
+        MemoryUse::NoRecall => "no recall",
+        MemoryUse::Private => "private",
     }
 }
 
