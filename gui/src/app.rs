@@ -35,7 +35,7 @@ use crate::{
     screen::{
         composer::{Composer, attached::Dropped},
         conversation::{self, Conversation},
-        inbox, new_conversation, palette as palette_screen,
+        inbox, memory, new_conversation, palette as palette_screen,
         pending::{self, Cards},
         reader, settings, sidebar, tree as tree_screen,
     },
@@ -46,7 +46,7 @@ use crate::{
 use abide_client::{
     Update,
     protocol::{
-        ConversationId, ErrorKind, TaskId, Timestamp,
+        ConversationId, ErrorKind, Seq, TaskId, Timestamp,
         method::{
             conversation::FocusParams,
             daemon::{ConfigStatus, UpdateDaemonParams},
@@ -103,6 +103,7 @@ pub struct App {
     cards: Cards,
     new_conversation: new_conversation::Screen,
     preferences: settings::Screen,
+    memory: memory::Screen,
     /// The timeline that is shown: of a conversation, or of one of its sub-tasks.
     open: Option<Box<Conversation>>,
     /// The conversation itself, while the timeline of a sub-task is shown.
@@ -137,6 +138,7 @@ pub enum Page {
     Conversation,
     Inbox,
     Settings,
+    Memory,
 }
 
 /// What a small window shows over the page; in a larger one it has a place beside it.
@@ -160,6 +162,7 @@ pub enum Message {
     Inbox(inbox::Message),
     NewConversation(new_conversation::Message),
     Settings(settings::Message),
+    Memory(memory::Message),
     Reader(reader::Message),
     /// A text could not be opened in the person's editor; the error message.
     NotOpened(String),
@@ -231,6 +234,7 @@ impl App {
             sidebar: sidebar::Screen::with_pinned(settings.pinned.clone()),
             new_conversation,
             preferences: settings::Screen::default(),
+            memory: memory::Screen::default(),
             open: None,
             behind: None,
             tree: tree_screen::Screen::default(),
@@ -428,6 +432,10 @@ impl App {
                 let effects = self.preferences.update(message, self.catalog.models.as_ref());
                 self.perform(effects)
             }
+            Message::Memory(message) => {
+                let effects = self.memory.update(message);
+                self.perform_deed(deed, effects)
+            }
             Message::NewConversation(message) => {
                 let effects = self.new_conversation.update(message, &self.catalog);
                 self.perform(effects)
@@ -568,6 +576,9 @@ impl App {
                         }
                         self.new_conversation.is_connected = true;
                         tasks.push(self.ask_what_is_configured());
+                        if self.page == Page::Memory {
+                            tasks.push(self.look_again());
+                        }
                         let archived = self.sidebar.connected();
                         tasks.push(self.perform_one(archived));
                         tasks.push(self.tell_focus());
@@ -684,6 +695,9 @@ impl App {
                     _ => None,
                 };
                 self.note_done(request);
+                if let Request::ForgetMemory(asked) = request {
+                    self.forgotten(asked.seq);
+                }
                 if *request == Request::Focus(FocusParams::default()) {
                     tracing::debug!("the daemon knows that nobody looks");
                 }
@@ -691,6 +705,7 @@ impl App {
                     self.feedback.notice = Some("Somebody else was first: what they said counts.".to_owned());
                 }
                 let mut effects = self.set_up_answered(request, &reply);
+                effects.extend(self.memory.answered(request, &reply));
                 effects.extend(grown);
                 let open = self.open.iter_mut().chain(&mut self.behind);
                 effects.extend(open.flat_map(|open| open.answered(request, &reply)));
@@ -705,9 +720,24 @@ impl App {
                 }
                 return Task::batch([performed, found]);
             }
+            // It is forgotten already.
+            Err(failure)
+                if let Request::ForgetMemory(asked) = request
+                    && failure.kind == Some(ErrorKind::NotFound) =>
+            {
+                self.forgotten(asked.seq);
+            }
             Err(failure) => return self.refused_by_daemon(request, &failure),
         }
         Task::none()
+    }
+
+    /// The memory no longer has what this record says.
+    fn forgotten(&mut self, seq: Seq) {
+        self.memory.forget(seq);
+        for open in self.open.iter_mut().chain(&mut self.behind) {
+            open.forget(seq);
+        }
     }
 
     /// A request was not done.
@@ -728,6 +758,7 @@ impl App {
             | Request::GetWorkspace(_)
             | Request::AgentTree(_) => true,
             Request::GetConfig(_) => self.page != Page::Settings,
+            Request::GetMemory(_) | Request::ListNotes(_) => self.page != Page::Memory,
             // The bar of its task says so.
             Request::TaskChanges(_) => !self.conversation().is_some_and(Conversation::shows_changes),
             Request::ListConversations(_) => !self.sidebar.archived_failed(),
@@ -748,6 +779,7 @@ impl App {
         self.new_conversation.composer.failed();
         self.cards.failed(request);
         self.preferences.failed(request);
+        self.memory.failed(request);
         self.new_conversation.setup.failed(request);
         for open in self.open.iter_mut().chain(&mut self.behind) {
             open.failed(request, failure);

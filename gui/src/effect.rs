@@ -55,6 +55,8 @@ pub enum Effect {
     ChooseSetup,
     /// Goes to the form that sets up this provider.
     SetUp(String),
+    /// Goes to the page of the memory.
+    Memory,
     /// Opens a file of the workspace in the person's editor.
     EditFile(PathBuf),
     /// The draft has changed.
@@ -125,9 +127,13 @@ pub mod field {
     pub const SETTINGS: &str = "settings";
     /// The page of a new conversation.
     pub const NEW_CONVERSATION: &str = "new-conversation";
+    /// The page of the memory, its search, and the field of a new note.
+    pub const MEMORY: &str = "memory";
+    pub const RECALL: &str = "recall";
+    pub const NOTE: &str = "note";
     /// The pages of fields. Tab reaches all of their fields, and the page scrolls to the one that gets the
     /// keyboard.
-    pub const FORMS: [&str; 2] = [NEW_CONVERSATION, SETTINGS];
+    pub const FORMS: [&str; 3] = [NEW_CONVERSATION, SETTINGS, MEMORY];
     /// The list of keys.
     pub const KEYS: &str = "keys";
     /// The list of conversations.

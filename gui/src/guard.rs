@@ -13,7 +13,9 @@
 //! action is armed, and any change that concerns it disarms it. This module draws nothing and reads no clock:
 //! times are arguments. `app/guarding.rs` connects it to the window.
 
-use abide_client::protocol::{ApprovalId, ConversationId, QuestionId, TaskId, Timestamp, inbox::PendingId};
+use abide_client::protocol::{
+    ApprovalId, ConversationId, QuestionId, Seq, TaskId, Timestamp, inbox::PendingId,
+};
 
 /// How long a target must be steady before it can be used, in milliseconds.
 pub const STEADY: u64 = 600;
@@ -53,6 +55,8 @@ pub struct Footing {
     pub is_deleting: bool,
     /// The delete confirmation of a conversation in the list.
     pub deleting: Option<ConversationId>,
+    /// The question whether to forget this record is shown.
+    pub forgetting: Option<Seq>,
     /// The page is covered.
     pub is_covered: bool,
     /// The undo button is shown above the composer.

@@ -58,6 +58,8 @@ pub enum Command {
     /// Goes to the folder's field of a new conversation.
     Folder,
     Settings,
+    /// The page of the memory.
+    Memory,
     /// Moves the keyboard to the next widget that takes it, or to the one before.
     Walk,
     WalkBack,
@@ -241,6 +243,7 @@ pub static MAP: [(&str, &[Entry]); 5] = [
             more(Command::ZoomReset, "Ctrl 0", "as large as it was"),
             more(Command::Theme, "Ctrl Shift T", "theme: system, dark, light"),
             more(Command::Settings, "Ctrl ,", "settings"),
+            more(Command::Memory, "Ctrl M", "memory: what tasks recall, and notes"),
             more(Command::Help, "?", "the keys to know"),
         ],
     ),
@@ -370,6 +373,7 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
         Key::Character("l" | "L") => Command::FocusInput,
         Key::Character("s" | "S") if shift => Command::Setup,
         Key::Character("m" | "M") if shift => Command::Model,
+        Key::Character("m" | "M") => Command::Memory,
         Key::Character("b" | "B") if shift => Command::Archived,
         Key::Character("b" | "B") => Command::List,
         Key::Character("g" | "G") => Command::Tree,

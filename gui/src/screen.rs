@@ -2,8 +2,10 @@
 
 pub mod composer;
 pub mod conversation;
+pub mod forgetting;
 pub mod help;
 pub mod inbox;
+pub mod memory;
 pub mod new_conversation;
 pub mod palette;
 pub mod paused_card;

@@ -31,7 +31,7 @@ use abide_client::protocol::Timestamp;
 use iced::{
     Center, Color, Fill, Theme,
     widget::{
-        Container, Scrollable, Text, container, row, rule, scrollable,
+        Container, Scrollable, Text, column, container, row, rule, scrollable,
         scrollable::{Direction, Scrollbar},
         space as gap, text,
     },
@@ -178,6 +178,22 @@ pub fn word<'a, Message: Clone + 'a>(
     message: Message,
 ) -> Press<'a, Message> {
     press(text(label).size(size::SECONDARY)).padding([2.0, 6.0]).style(style::quiet).on_press(message)
+}
+
+/// One of several options; the current one is highlighted.
+pub fn pick<'a, Message: Clone + 'static>(
+    label: impl text::IntoFragment<'a>,
+    is_chosen: bool,
+    message: Message,
+) -> Element<'a, Message> {
+    let choice = word(label, message).padding([4.0, 10.0]);
+    choice.style(if is_chosen { style::chosen } else { style::quiet }).into()
+}
+
+/// A part of a page of fields, below its name.
+pub fn section<'a, Message: 'a>(name: &'a str, content: Element<'a, Message>) -> Element<'a, Message> {
+    let card = container(content).padding(space::L).width(Fill).style(style::card);
+    column![secondary(name).font(font::STRONG), card].spacing(space::S).into()
 }
 
 /// A word, then a line to the end of the column.

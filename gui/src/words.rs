@@ -5,6 +5,7 @@ use abide_client::protocol::{
     Timestamp,
     conversation::LatestTask,
     measure,
+    memory::{LEFT_BEHIND, MemoryUse},
     task::{AgentTask, PauseReason, Phase, Retry, Status},
     transcript::Usage,
 };
@@ -126,6 +127,16 @@ pub const fn phase(phase: Phase) -> &'static str {
     }
 }
 
+/// How a conversation takes part in the memory.
+#[must_use]
+pub const fn memory_use(memory: MemoryUse) -> &'static str {
+    match memory {
+        MemoryUse::Normal => "normal",
+        MemoryUse::NoRecall => "no recall",
+        MemoryUse::Private => "private",
+    }
+}
+
 /// The question whether to delete a conversation, and what else happens.
 #[must_use]
 pub fn deletion(it: &str, is_busy: bool, is_remembered: bool) -> String {
@@ -135,7 +146,7 @@ pub fn deletion(it: &str, is_busy: bool, is_remembered: bool) -> String {
     } else {
         ""
     };
-    format!("Delete {it} and all its records for good?{stop}{rules}")
+    format!("Delete {it} and all its records for good? {LEFT_BEHIND}{stop}{rules}")
 }
 
 /// The next attempt, its time, and why the one before failed.

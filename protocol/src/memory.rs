@@ -7,6 +7,10 @@ use strum::VariantNames;
 /// The tool that searches the memory.
 pub const RECALL: &str = "recall";
 
+/// For people: what there is elsewhere of a deleted conversation.
+pub const LEFT_BEHIND: &str =
+    "What other conversations quote of it is blanked; what models wrote about it remains.";
+
 /// How a conversation takes part in the memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

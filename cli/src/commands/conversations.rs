@@ -12,6 +12,7 @@ use crate::{
 };
 use abide_client::protocol::{
     conversation::Conversation,
+    memory::LEFT_BEHIND,
     method::{
         ArchiveConversation, DeleteConversation, Inbox, UpdateConversation,
         conversation::{
@@ -122,7 +123,7 @@ async fn confirmed(conversation: &Conversation, left_behind: Option<&str>) -> Re
         screen.note(words)?;
     }
     screen.prompt(&format!(
-        "delete \"{}\" and its history for good? (y/n) ",
+        "delete \"{}\" and its history for good? {LEFT_BEHIND} (y/n) ",
         text::one_line(&conversation.title)
     ))?;
     let key = tokio::select! {

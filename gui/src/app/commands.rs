@@ -17,6 +17,7 @@ use iced::{
     Task,
     widget::text_editor::{Action, Edit},
 };
+use std::borrow::Cow;
 
 impl App {
     pub(super) fn command(&mut self, command: Command) -> Task<Message> {
@@ -70,6 +71,8 @@ impl App {
             Command::Inbox => return self.show_inbox(),
             Command::Settings if self.page == Page::Settings => return self.perform_one(Effect::Back),
             Command::Settings => return self.show_settings(),
+            Command::Memory if self.page == Page::Memory => return self.perform_one(Effect::Back),
+            Command::Memory => return self.show_memory(),
             Command::Search => return self.search(),
             // On other pages only conversations can be searched.
             Command::Find if self.page != Page::Conversation => return self.search(),
@@ -104,6 +107,9 @@ impl App {
                 };
                 return self.handle(Message::Settings(back));
             }
+            Command::Escape if self.page == Page::Memory => {
+                return self.handle(Message::Memory(self.memory.escape()));
+            }
             Command::Escape if self.clear_search() => return self.perform_one(Effect::GiveKeyboard),
             Command::Escape if self.is_covered() => self.cover = Cover::Nothing,
             // Letters of a field are not far from these keys.
@@ -131,7 +137,7 @@ impl App {
                 return self.handle(Message::OverClosed);
             }
             (command, Dialog::Help) => {
-                return command.scrolls().map_or_else(Task::none, |by| self.scroll(field::KEYS, by));
+                return self.scroll_by(command, field::KEYS);
             }
             _ => {}
         }
@@ -153,6 +159,15 @@ impl App {
         Task::batch([self.tell_focus(), self.perform(effects)])
     }
 
+    pub(super) fn show_memory(&mut self) -> Task<Message> {
+        let workspace = self.workspace_behind().map(Cow::into_owned);
+        self.page = Page::Memory;
+        self.cover = Cover::Nothing;
+        let mut effects = self.memory.open(workspace);
+        effects.push(Effect::Focus(field::RECALL));
+        Task::batch([self.tell_focus(), self.perform(effects)])
+    }
+
     /// A letter that no field has taken: typed into the composer, which gets the caret, unless the letter may
     /// be meant as a key.
     pub(super) fn letter(&mut self, letter: &str, command: Command) -> Task<Message> {
@@ -164,7 +179,9 @@ impl App {
             // It would be meant for the form.
             Page::NewConversation if self.new_conversation.setup.is_open() => return self.command(command),
             Page::NewConversation => (to_new_composer, field::COMPOSER),
-            Page::Conversation | Page::Inbox | Page::Settings => return self.command(command),
+            Page::Conversation | Page::Inbox | Page::Settings | Page::Memory => {
+                return self.command(command);
+            }
         };
         if !self.guard.lets_write(self.now) {
             return self.command(command);
@@ -188,16 +205,19 @@ impl App {
                     None => Task::none(),
                 };
             }
-            Page::Inbox | Page::Settings => {
-                let area = if self.page == Page::Inbox { field::INBOX } else { field::SETTINGS };
-                return command.scrolls().map_or_else(Task::none, |by| self.scroll(area, by));
-            }
+            Page::Inbox => return self.scroll_by(command, field::INBOX),
+            Page::Settings => return self.scroll_by(command, field::SETTINGS),
+            Page::Memory => return self.scroll_by(command, field::MEMORY),
             Page::NewConversation => {
                 let meant = self.new_conversation.command(command);
                 meant.map(|message| self.new_conversation.update(message, &self.catalog))
             }
         };
         self.perform(effects.unwrap_or_default())
+    }
+
+    fn scroll_by(&self, command: Command, area: &'static str) -> Task<Message> {
+        command.scrolls().map_or_else(Task::none, |by| self.scroll(area, by))
     }
 
     /// Whether Escape arms a stop or stops, and closes or leaves nothing else.

@@ -71,6 +71,7 @@ impl App {
             Effect::Choose(choice) => Self::choose_file(choice),
             Effect::ChooseSetup => self.choose_setup(),
             Effect::SetUp(provider) => self.open_form(&provider),
+            Effect::Memory => self.show_memory(),
             Effect::EditFile(file) => Self::edit_file(file),
             Effect::New => self.leave(),
             Effect::Theme(theme) => {

@@ -15,7 +15,7 @@ use crate::{
     keymap::Command,
     screen::{
         composer::{Held, Stance},
-        conversation, inbox, pending,
+        conversation, inbox, memory, pending,
     },
     widget::turn::turn,
 };
@@ -41,6 +41,7 @@ impl App {
             Message::Thread(message) => message.deed(self.open.as_ref()?.stance()),
             Message::Inbox(inbox::Message::Card(message)) => message.deed(),
             Message::Sidebar(message) => message.deed(),
+            Message::Memory(memory::Message::Forget(message)) => message.deed(),
             // Its button appears where the second click of a double-click on *Stop* would hit.
             Message::TakenBack => Some(Deed::AtFoot),
             _ => None,
@@ -119,6 +120,11 @@ impl App {
             is_inbox,
             is_covered,
             deleting: self.sidebar.deleting(),
+            forgetting: match self.page {
+                Page::Memory => self.memory.forgetting.asked(),
+                Page::Conversation => self.open.as_ref().and_then(|open| open.forgetting.asked()),
+                Page::NewConversation | Page::Inbox | Page::Settings => None,
+            },
             is_regretted: self.feedback.done.is_some(),
             ..Footing::default()
         };

@@ -91,7 +91,7 @@ impl App {
         match (self.page, &self.open) {
             (Page::NewConversation, _) => self.new_conversation.composer.has_caret(),
             (Page::Conversation, Some(open)) => open.composer.has_caret(),
-            (Page::Conversation | Page::Inbox | Page::Settings, _) => false,
+            (Page::Conversation | Page::Inbox | Page::Settings | Page::Memory, _) => false,
         }
     }
 

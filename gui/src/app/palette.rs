@@ -68,7 +68,7 @@ impl App {
                 .open
                 .as_ref()
                 .is_some_and(|open| open.sub_task().is_none() && open.stance() == Stance::Ready),
-            Page::Inbox | Page::Settings => false,
+            Page::Inbox | Page::Settings | Page::Memory => false,
         }
     }
 

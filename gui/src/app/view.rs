@@ -43,6 +43,10 @@ impl App {
                 // One Escape leaves the page, also while a button has the keyboard.
                 escape_from(page.map(Message::Settings), Message::Key(Command::Escape))
             }
+            (Page::Memory, _) => {
+                let page = self.memory.view(look).map(Message::Memory);
+                escape_from(page, Message::Key(Command::Escape))
+            }
             (Page::NewConversation | Page::Conversation, _) => {
                 let conversations = self.overview.conversations();
                 self.new_conversation.view(&self.catalog, &conversations, look).map(Message::NewConversation)

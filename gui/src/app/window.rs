@@ -72,12 +72,13 @@ impl App {
     }
 
     /// The configuration may have changed while the person was elsewhere: the daemon reads it when asked.
-    fn look_again(&mut self) -> Task<Message> {
-        if self.page == Page::Settings {
-            let effects = self.preferences.opened();
-            return self.perform(effects);
-        }
-        self.ask_what_is_configured()
+    pub(super) fn look_again(&mut self) -> Task<Message> {
+        let effects = match self.page {
+            Page::Settings => self.preferences.opened(),
+            Page::Memory => self.memory.asks(),
+            Page::NewConversation | Page::Conversation | Page::Inbox => return self.ask_what_is_configured(),
+        };
+        self.perform(effects)
     }
 
     /// The person knows now that closing stops nothing.

@@ -19,9 +19,16 @@ impl App {
 
     fn shown_workspace(&self) -> Option<Cow<'_, str>> {
         match self.page {
-            Page::NewConversation => self.new_conversation.composer.folder().map(Cow::Owned),
-            Page::Conversation => Some(Cow::Borrowed(&self.open.as_ref()?.fold().conversation()?.workspace)),
-            Page::Inbox | Page::Settings => None,
+            Page::NewConversation | Page::Conversation => self.workspace_behind(),
+            Page::Inbox | Page::Settings | Page::Memory => None,
+        }
+    }
+
+    /// That of the page behind the one that is shown.
+    pub(super) fn workspace_behind(&self) -> Option<Cow<'_, str>> {
+        match &self.open {
+            None => self.new_conversation.composer.folder().map(Cow::Owned),
+            Some(open) => Some(Cow::Borrowed(&open.fold().conversation()?.workspace)),
         }
     }
 }

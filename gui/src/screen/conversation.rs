@@ -18,6 +18,7 @@ pub mod intervene;
 mod links;
 pub mod markdown;
 mod marks;
+mod memory_use;
 mod plain;
 mod projection;
 mod result;
@@ -38,6 +39,7 @@ use crate::{
     request::{self, PAGE, Reply, Request},
     screen::{
         composer::{self, Composer, Stance},
+        forgetting::{self, Forgetting},
         pending,
     },
     widget::list::{self, Selection, View},
@@ -117,6 +119,7 @@ pub struct Conversation {
     intervening: intervene::Field,
     branch: Branch,
     menu: Menu,
+    pub forgetting: Forgetting,
     /// A decision that was made here for always is remembered.
     is_remembered: bool,
 }
@@ -173,6 +176,8 @@ enum Menu {
     Open,
     Renaming(String),
     Deleting,
+    /// How the conversation takes part in the memory.
+    Memory,
     /// What the newest task has changed in files.
     Changes(undo::Shown),
 }
@@ -239,6 +244,9 @@ pub enum Message {
     DeletePressed,
     DeleteConfirmed,
     Undo(undo::Message),
+    /// Of what was recalled or noted here.
+    Forget(forgetting::Message),
+    Memory(memory_use::Message),
 }
 
 impl Message {
@@ -248,6 +256,7 @@ impl Message {
         match self {
             Self::Card(message) => message.deed(),
             Self::Composer(message) => message.deed(stance),
+            Self::Forget(message) => message.deed(),
             Self::DeleteConfirmed
             | Self::Undo(undo::Message::Confirmed | undo::Message::AllConfirmed)
             | Self::ArchivePressed
@@ -295,6 +304,7 @@ impl Conversation {
             intervening: intervene::Field::default(),
             branch: Branch::default(),
             menu: Menu::Closed,
+            forgetting: Forgetting::default(),
             is_remembered: false,
         }
     }
@@ -464,7 +474,14 @@ impl Conversation {
                 vec![Effect::Ask(Request::DeleteConversation(self.id.into())), Effect::New]
             }
             Message::Undo(message) => self.handle_undo(&message),
+            Message::Forget(message) => self.forgetting.update(&message),
+            Message::Memory(message) => self.take_part(message),
         }
+    }
+
+    fn change(&self, params: UpdateConversationParams) -> Vec<Effect> {
+        let conversation_id = self.id.to_string();
+        vec![Effect::Ask(Request::UpdateConversation(UpdateConversationParams { conversation_id, ..params }))]
     }
 
     /// Keeps this row's top in place and the opened part in view.
@@ -523,11 +540,8 @@ impl Conversation {
     fn rename(&mut self) -> Vec<Effect> {
         match std::mem::replace(&mut self.menu, Menu::Closed) {
             Menu::Renaming(title) if !title.trim().is_empty() => {
-                vec![Effect::Ask(Request::UpdateConversation(UpdateConversationParams {
-                    conversation_id: self.id.to_string(),
-                    title: Some(title.trim().to_owned()),
-                    ..Default::default()
-                }))]
+                let title = Some(title.trim().to_owned());
+                self.change(UpdateConversationParams { title, ..UpdateConversationParams::default() })
             }
             _ => Vec::new(),
         }

@@ -70,6 +70,7 @@ pub enum Message {
     RuleForgotten(String),
     MoreRules,
     FilePressed,
+    MemoryPressed,
     ThemePicked(ThemeChoice),
     ScalePicked(f32),
     TrayToggled(bool),
@@ -174,6 +175,7 @@ impl Screen {
                 let path = self.config.as_ref().map(|config| PathBuf::from(&config.file.path));
                 path.map(Effect::EditFile).into_iter().collect()
             }
+            Message::MemoryPressed => vec![Effect::Memory],
             Message::TokensPicked(most) => {
                 Self::change(UpdateConfigParams { max_tokens: Some(most), ..UpdateConfigParams::default() })
             }

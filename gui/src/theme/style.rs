@@ -244,6 +244,12 @@ pub fn quiet(theme: &Theme, status: button::Status) -> button::Style {
     pressable(None, t.selection, t.muted, None, status)
 }
 
+/// The same in the colour of text, for what has text beside it.
+pub fn bare(theme: &Theme, status: button::Status) -> button::Style {
+    let t = tokens(theme);
+    pressable(None, t.selection, t.text, None, status)
+}
+
 /// The chosen one of several.
 pub fn chosen(theme: &Theme, status: button::Status) -> button::Style {
     let t = tokens(theme);

@@ -7,6 +7,7 @@ use crate::{
 use abide_client::protocol::{
     ConversationId, JsonText,
     inbox::Rule,
+    memory::LEFT_BEHIND,
     method::rule::{ListRulesReply, RememberedRule, RuleOrigin},
     notification::Snapshot,
     task::Status,
@@ -29,8 +30,9 @@ fn before(status: Status) -> Person {
 
 #[test]
 fn deleting_mentions_a_running_task_only_if_there_is_one() {
-    let on_page = "Delete this conversation and all its records for good?";
-    let in_list = "Delete it and all its records for good?";
+    let left = "What other conversations quote of it is blanked; what models wrote about it remains.";
+    let on_page = format!("Delete this conversation and all its records for good? {left}");
+    let in_list = format!("Delete it and all its records for good? {left}");
     for (status, more) in [(Status::Thinking, " A running task is stopped."), (Status::Completed, "")] {
         let mut person = before(status);
         person.named(Named::Escape);
@@ -70,14 +72,14 @@ fn deleting_says_what_stays_remembered() {
         person.named(Named::Escape);
         person.press(Key::Named(Named::Delete), Modifiers::CTRL);
         told(&mut person);
-        let asked = format!("Delete this conversation and all its records for good?{more}");
+        let asked = format!("Delete this conversation and all its records for good? {LEFT_BEHIND}{more}");
         assert!(person.finds(&asked).is_some(), "on the page: {asked}");
         let mut person = before(Status::Completed);
         person.control("n");
         person.clicks_right("Fix flaky login test");
         person.clicks("Delete…");
         told(&mut person);
-        let asked = format!("Delete it and all its records for good?{more}");
+        let asked = format!("Delete it and all its records for good? {LEFT_BEHIND}{more}");
         assert!(person.finds(&asked).is_some(), "in the list: {asked}");
     }
 }

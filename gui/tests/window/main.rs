@@ -26,6 +26,7 @@ mod keyboard;
 mod letters;
 mod list;
 mod long;
+mod memory;
 mod moving;
 mod narrow;
 mod opening;

@@ -250,6 +250,9 @@ impl Person {
                     | Request::TaskChanges(_)
                     | Request::ListConversations(_)
                     | Request::Status(_)
+                    | Request::GetMemory(_)
+                    | Request::ListNotes(_)
+                    | Request::SearchMemory(_)
             )
         };
         self.asked.lock().unwrap().drain(..).filter(|request| !reads(request)).collect()

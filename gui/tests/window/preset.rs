@@ -26,7 +26,7 @@ use uuid::Uuid;
 /// The time at which the tests begin: noon of a day.
 pub(crate) const NOW: Timestamp = Timestamp(1_767_225_600_000);
 
-pub(crate) fn id(n: u128) -> Uuid {
+pub(crate) const fn id(n: u128) -> Uuid {
     Uuid::from_u128(n)
 }
 

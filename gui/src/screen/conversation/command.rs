@@ -6,7 +6,10 @@ use crate::{
     guard::End,
     keymap::Command,
     picker::Choice,
-    screen::composer::{self, Stance},
+    screen::{
+        composer::{self, Stance},
+        forgetting,
+    },
 };
 
 impl Conversation {
@@ -24,6 +27,9 @@ impl Conversation {
         }
         Some(match command {
             Command::Escape if !matches!(self.menu, Menu::Closed) => Message::MenuClosed,
+            Command::Escape if self.forgetting.asked().is_some() => {
+                Message::Forget(forgetting::Message::Kept)
+            }
             Command::Escape if self.is_editing() => Message::Branch(branch::Message::Closed),
             Command::Escape if self.find.is_some() => Message::FindClosed,
             Command::Find => Message::FindPressed,

@@ -1,6 +1,6 @@
 //! The conversation's title and folder, and the task's numbers.
 
-use super::{Conversation, Menu, Message, undo};
+use super::{Conversation, Menu, Message, memory_use, undo};
 use crate::{
     effect::field,
     font,
@@ -19,6 +19,7 @@ use crate::{
 use abide_client::protocol::{
     Timestamp,
     conversation::Conversation as Known,
+    memory::MemoryUse,
     task::{AgentTask, Status},
 };
 use abide_host::text::visible_line;
@@ -38,6 +39,7 @@ impl Conversation {
             known.map(|c| words::shortened(&words::place(&visible_line(&c.workspace), look.home), MAX_PLACE)),
             task.map(|t| t.mode).or_else(|| known.and_then(|c| c.mode)).map(|mode| mode.name().to_owned()),
             task.map(|t| t.model.clone()).or_else(|| known.and_then(|c| c.model.clone())),
+            known.filter(|c| c.memory != MemoryUse::Normal).map(|c| words::memory_use(c.memory).to_owned()),
         ];
         let about =
             parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
@@ -84,12 +86,14 @@ impl Conversation {
                 word("Copy id", Message::Copied(self.id.to_string())),
                 word("File changes", Message::Undo(undo::Message::ChangesPressed)),
                 word(if self.is_archived() { "Unarchive" } else { "Archive" }, Message::ArchivePressed),
+                word("Memory…", Message::Memory(memory_use::Message::Pressed)),
                 word("Delete…", Message::DeletePressed),
             ]
             .spacing(space::S)
             .align_y(Center)
             .wrap()
             .into(),
+            Menu::Memory => self.memory_uses(),
             Menu::Changes(shown) => shown.view(look),
             Menu::Renaming(title) => {
                 let renaming = row![

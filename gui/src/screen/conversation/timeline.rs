@@ -119,9 +119,7 @@ impl Conversation {
                         let words = secondary(happened(event)).size(size::HEAD);
                         container(words).align_right(Fill).padding(iced::padding::left(space::AGAIN)).into()
                     }
-                    EventKind::Recalled(_) | EventKind::Noted(_) => {
-                        secondary(happened(event)).size(size::HEAD).into()
-                    }
+                    EventKind::Recalled(_) | EventKind::Noted(_) => self.of_memory(event, look),
                     EventKind::Paused(reason) if self.is_held_since(event) => paused_card::card(
                         Some(reason),
                         "It goes on from where it was when you press Go on. Stop ends it.",
@@ -193,6 +191,25 @@ impl Conversation {
                 },
             ),
         }
+    }
+
+    /// What was recalled or noted, and can be forgotten.
+    fn of_memory<'a>(&'a self, event: &'a Event, look: Look) -> Element<'a, Message> {
+        let line = |words| secondary(words).size(size::HEAD);
+        let content = match &event.kind {
+            EventKind::Recalled(recalled) => {
+                let snippets = recalled.snippets.iter();
+                let snippets = snippets.map(|snippet| self.forgetting.snippet(snippet, false, look));
+                let head = line(visible_line(&recalled.words()).into_owned());
+                column![head].extend(snippets).spacing(space::XS).into()
+            }
+            EventKind::Noted(noted) if !noted.text.is_empty() => {
+                let words = row![line(happened(event)), self.forgetting.button(event.seq)];
+                words.spacing(space::S).align_y(Center).wrap().into()
+            }
+            _ => line(happened(event)).into(),
+        };
+        Element::map(content, Message::Forget)
     }
 
     /// Whether the agent has just asked for input, which it cannot go on without.
@@ -468,6 +485,7 @@ pub(super) fn happened(event: &Event) -> String {
         }
         EventKind::Undone(undone) => self::undone(undone),
         EventKind::Recalled(recalled) => self::recalled(recalled),
+        EventKind::Noted(noted) if noted.text.is_empty() => "a note, forgotten since".to_owned(),
         EventKind::Noted(noted) => format!("noted for later tasks: {}", visible_line(&noted.text)),
         EventKind::TaskStarted(started) => began(started),
         EventKind::TaskEnded(_) | EventKind::ModelTraced(_) => String::new(),

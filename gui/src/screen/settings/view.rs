@@ -8,8 +8,8 @@ use crate::{
     screen::{composer::MAX_MODEL, provider},
     theme::{SCALES, size, space, style},
     widget::{
-        Element, Look, action, beside, centred::centred, code, field::field, pill::pill, prose, secondary,
-        word,
+        Element, Look, action, beside, centred::centred, code, field::field, pick, pill::pill, prose,
+        secondary, section, word,
     },
     words,
 };
@@ -51,6 +51,7 @@ impl Screen {
             head,
             section("Models", self.models(models)),
             section("Notifications", self.notifications()),
+            section("Memory", memory()),
             section("Look", appearance(settings)),
             section("Permissions", self.permissions()),
             section("Remembered decisions", self.rules(look)),
@@ -261,17 +262,6 @@ impl Screen {
     }
 }
 
-fn section<'a>(name: &'a str, content: Element<'a, Message>) -> Element<'a, Message> {
-    let card = container(content).padding(space::L).width(Fill).style(style::card);
-    column![secondary(name).font(font::STRONG), card].spacing(space::S).into()
-}
-
-/// One of several options; the current one is highlighted.
-fn pick<'a>(label: impl text::IntoFragment<'a>, is_chosen: bool, message: Message) -> Element<'a, Message> {
-    let choice = word(label, message).padding([4.0, 10.0]);
-    choice.style(if is_chosen { style::chosen } else { style::quiet }).into()
-}
-
 /// A list to choose from; what is chosen stands beside it.
 fn change<'a, T: ToString + PartialEq + Clone + 'a>(
     choices: impl Into<Vec<T>>,
@@ -299,6 +289,12 @@ impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.0} %", self.0 * 100.0)
     }
+}
+
+fn memory<'a>() -> Element<'a, Message> {
+    let about = "What tasks are given of earlier conversations, and notes: search, forget, turn off.";
+    let open = action("Memory…", None).style(style::secondary).on_press(Message::MemoryPressed);
+    column![secondary(about), row![open]].spacing(space::S).into()
 }
 
 fn appearance<'a>(settings: &Settings) -> Element<'a, Message> {

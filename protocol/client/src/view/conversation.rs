@@ -8,6 +8,8 @@ use crate::Update;
 use abide_protocol::{
     CallId, ConversationId, RecordId, Seq, TaskId,
     conversation::Conversation,
+    event::EventKind,
+    memory::Snippet,
     message::{CallView, Message, MessageKind},
     method::conversation::ListMessagesReply,
     notification::{DaemonUpdate, DeltaItem, Notification, Snapshot},
@@ -180,6 +182,24 @@ impl ConversationView {
             }
         }
         changes
+    }
+
+    /// Blanks what was recalled of this record, or noted by it: the memory has forgotten it.
+    pub fn blank(&mut self, seq: Seq) {
+        for entry in self.timeline.values_mut() {
+            let Entry::Event(event) = entry else { continue };
+            match &mut event.kind {
+                EventKind::Recalled(recalled) => {
+                    recalled
+                        .snippets
+                        .iter_mut()
+                        .filter(|snippet| snippet.seq == seq)
+                        .for_each(Snippet::blank);
+                }
+                EventKind::Noted(noted) if event.seq == seq => noted.text.clear(),
+                _ => {}
+            }
+        }
     }
 
     /// Forgets the entries before this seq.
