@@ -113,12 +113,15 @@ impl Embedder {
         }
     }
 
-    /// What each of the texts means, in their order: vectors of one length. The first call loads the model.
+    /// The embedder's name, and what each of the texts means, in their order: vectors of one length. The first
+    /// call loads the model.
     ///
     /// # Errors
     /// No embedder serves, its model cannot be loaded, or its server fails.
-    pub async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        self.embed_by(&self.serving().await?, texts).await
+    pub async fn embed(&self, texts: &[String]) -> Result<(String, Vec<Vec<f32>>), EmbedError> {
+        let serving = self.serving().await?;
+        let vectors = self.embed_by(&serving, texts).await?;
+        Ok((serving.name, vectors))
     }
 
     async fn embed_by(&self, serving: &Serving, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {

@@ -4,6 +4,7 @@
 //! not known, and in no record.
 
 use super::{Gate, Runner, ToolJob};
+use crate::embedder::EmbedError;
 use abide_engine::{AgentPlan, Input};
 use abide_fail_point::{Point, pass};
 use abide_model::{ModelError, ModelRequest, Written};
@@ -16,7 +17,7 @@ use abide_protocol::{
     transcript::{Entry, Reply, StopReason, ToolResult, Transcript, Usage},
 };
 use abide_tools::Inference;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{sync::Arc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -59,16 +60,38 @@ async fn answer(runner: &Runner, job: &ToolJob, inference: Inference) -> (ToolRe
             let request = AgentPlan::ask(&prompt, &job.head.workspace, &job.head.tools);
             of_reply(ask(runner, job, request).await, planned)
         }
-        Inference::Embed { texts, vectors } => match embed(&texts, vectors) {
+        Inference::Embed { texts, vectors } => match embed(runner, &texts, vectors).await {
             Ok(data) => (ToolResult::success("Compared.", Some(data)), None),
-            Err(why) => (ToolResult::failure(why), None),
+            Err(error) => (ToolResult::failure(format!("The texts are not compared: {error}.")), None),
         },
     }
 }
 
-/// Compares texts in meaning: `{model, dimension, similarities}`, and `vectors` if they are wanted.
-fn embed(_texts: &[String], _vectors: bool) -> Result<JsonText, String> {
-    Err("no embedding model is installed".to_owned())
+/// Compares texts in meaning: `{model, dimension, similarities}`, and `vectors` if they are wanted. A row of
+/// `similarities` is a text's cosine to each text.
+async fn embed(runner: &Runner, texts: &[String], with_vectors: bool) -> Result<JsonText, EmbedError> {
+    let (model, vectors) = runner.embedder.embed(texts).await?;
+    Ok(compared(&model, &vectors, with_vectors).into())
+}
+
+fn compared(model: &str, vectors: &[Vec<f32>], with_vectors: bool) -> Value {
+    let cosine = |one: &[f32], other: &[f32]| {
+        let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        let lengths = (product(one, one) * product(other, other)).sqrt();
+        let cosine = if lengths > 0.0 { product(one, other) / lengths } else { 0.0 };
+        (f64::from(cosine) * 1e4).round() / 1e4
+    };
+    let row = |one: &Vec<f32>| vectors.iter().map(|other| cosine(one, other)).collect();
+    let similarities: Vec<Vec<f64>> = vectors.iter().map(row).collect();
+    let mut data = json!({
+        "model": model,
+        "dimension": vectors.first().map_or(0, Vec::len),
+        "similarities": similarities,
+    });
+    if with_vectors {
+        data["vectors"] = json!(vectors);
+    }
+    data
 }
 
 /// Asks the task's model once, without tools: the system prompt, the entries and the shape of the request.

@@ -143,7 +143,7 @@ impl Screen {
     /// A request of this page was answered.
     pub fn answered(&mut self, request: &Request, reply: &Reply) -> Vec<Effect> {
         match (request, reply) {
-            (_, Reply::GetMemory(memory)) => self.memory = Some(*memory),
+            (_, Reply::GetMemory(memory)) => self.memory = Some(memory.clone()),
             (Request::UpdateConfig(UpdateConfigParams { memory: Some(_), .. }), _) => return self.asks(),
             (Request::ListNotes(asked), Reply::ListNotes(listed)) if asked.workspace == self.scope() => {
                 self.notes = Some(listed.notes.clone());
