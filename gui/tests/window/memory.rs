@@ -136,8 +136,11 @@ fn status(enabled: bool) -> Reply {
     Reply::GetMemory(MemoryReply {
         enabled,
         how: RecallWay::Words,
+        embedder: None,
+        no_embedder: Some("no embedding model is installed".to_owned()),
         conversations: 3,
         passages: 41,
+        embedded: 0,
         indexed_to,
         newest,
     })
@@ -187,7 +190,8 @@ fn a_search_shows_the_reply_of_the_newest_query() {
         Request::SearchMemory(SearchMemoryParams { query: query.into(), workspace, limit: None })
     };
     let finds = |person: &mut Person, request: Request, snippets| {
-        person.tell(Message::Answered(request, Ok(Reply::SearchMemory(SearchMemoryReply { snippets }))));
+        let reply = SearchMemoryReply { how: RecallWay::Words, snippets, problem: None };
+        person.tell(Message::Answered(request, Ok(Reply::SearchMemory(reply))));
     };
     // The button, not the name above it.
     let searches = |person: &mut Person| {

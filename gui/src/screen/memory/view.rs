@@ -50,7 +50,7 @@ impl Screen {
         let Some(memory) = &self.memory else { return secondary(ASKING).into() };
         let choose = |label, wanted| pick(label, memory.enabled == wanted, Message::Toggled(wanted));
         let about = if memory.enabled {
-            "A task begins with its notes, and with passages of earlier conversations that have to do with it."
+            "A task begins with notes, and with passages of earlier conversations that have to do with it."
         } else {
             "No task recalls anything. What is there stays, and can be searched and forgotten here."
         };
