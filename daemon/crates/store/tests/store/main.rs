@@ -18,6 +18,7 @@ mod meaning;
 mod open;
 mod rebuild;
 mod recall;
+mod recall_rate;
 mod renew;
 mod rule;
 mod search;
