@@ -20,6 +20,8 @@ use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter, typ
 /// How many chunks with the words, and how many with the meaning, are looked at, so that enough are left of
 /// those that say something new.
 pub(super) const CANDIDATES: u32 = 50;
+/// How many of the own conversation's newest replies that its transcript has lost are recalled.
+const OWN: u32 = 20;
 /// The most notes of a list.
 const NOTES: u32 = 1000;
 
@@ -32,7 +34,8 @@ pub struct RecallQuery<'a> {
     pub meaning: Option<Meaning<'a>>,
     /// The workspace of the conversation that recalls. `None`: all workspaces.
     pub workspace: Option<&'a str>,
-    /// The conversation that recalls; it knows what it says.
+    /// The conversation that recalls. It knows what it says, but for the replies that compactions have taken out
+    /// of its transcript.
     pub except: Option<ConversationId>,
     /// The most snippets with the words or the meaning.
     pub limit: u32,
@@ -60,14 +63,17 @@ pub(super) struct Recallable {
     conversations: String,
     /// A query of the seqs of persons' notes.
     notes: String,
+    /// A query of the seqs of the own conversation's replies that its transcript has lost.
+    lost: String,
     values: Vec<Value>,
 }
 
 impl Recallable {
     /// The condition on a chunk `c`.
     pub(super) fn of_chunk(&self) -> String {
-        let Self { conversations, notes, .. } = self;
-        format!("(c.conversation IN ({conversations}) OR c.id / {} IN ({notes}))", memory::PARTS)
+        let Self { conversations, notes, lost, .. } = self;
+        let seq = format!("c.id / {}", memory::PARTS);
+        format!("(c.conversation IN ({conversations}) OR {seq} IN ({notes}) OR {seq} IN ({lost}))")
     }
 
     /// The parameters, with one for what stands before the condition.
@@ -95,7 +101,25 @@ fn recallable(scope: Option<&str>, except: Option<ConversationId>) -> Recallable
         notes.push_str(" AND coalesce(body ->> '$.workspace', ?) = ?");
         values.extend([scope, scope].map(|scope| Value::from(scope.to_owned())));
     }
-    Recallable { conversations, notes, values }
+    let lost = except.map_or("SELECT seq FROM records WHERE 0".to_owned(), |id| {
+        values.extend([id; 3].map(|id| Value::from(id.0.as_bytes().to_vec())));
+        lost()
+    });
+    Recallable { conversations, notes, lost, values }
+}
+
+/// A query of the seqs of the newest replies of steps that are a line in the transcript. What else is said in a
+/// step is in that line, and a person's own words are never lost.
+fn lost() -> String {
+    format!(
+        "SELECT seq FROM (SELECT seq FROM records
+             WHERE conversation = ? AND kind = 'reply'
+             AND seq < (SELECT max(seq) FROM records WHERE conversation = ? AND kind = 'compacted')
+             AND (task, body ->> '$.step') IN (
+                 SELECT r.task, step.value ->> '$.step' FROM records r, json_each(r.body, '$.steps') step
+                 WHERE r.conversation = ? AND r.kind = 'compacted')
+             ORDER BY seq DESC LIMIT {OWN})"
+    )
 }
 
 /// The chunks with any of the words, the best first.
@@ -193,7 +217,7 @@ impl Store {
         }
     }
 
-    /// Whether a conversation with this workspace could recall anything of others.
+    /// Whether a conversation with this workspace could recall anything.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -201,7 +225,7 @@ impl Store {
         let scope = memory::scope(id, workspace).to_owned();
         self.read(move |connection| {
             let what = recallable(Some(&scope), Some(id));
-            let sql = format!("{} UNION ALL {}", what.conversations, what.notes);
+            let sql = format!("{} UNION ALL {} UNION ALL {}", what.conversations, what.notes, what.lost);
             Ok(connection.prepare_cached(&sql)?.exists(params_from_iter(what.after(None)))?)
         })
         .await

@@ -4,7 +4,10 @@ use super::{delete::files_that_hold, support::*};
 use abide_protocol::{
     ConversationId, RecordId, Seq, Timestamp,
     memory::{MemoryUse, RecallWay, Snippet, Source},
-    record::{By, ConversationCreated, ConversationUpdated, Noted, Recalled, RecordBody, TaskEnded, Via},
+    record::{
+        By, Compacted, CompactedStep, ConversationCreated, ConversationUpdated, Noted, Recalled, RecordBody,
+        TaskEnded, Via,
+    },
     task::EndReason,
 };
 use abide_store::{Deleted, Forgotten, HistorySnapshot, Integrity, Prune, RecallQuery, Store};
@@ -410,4 +413,39 @@ async fn old_passages_are_pruned_and_stay_so_and_records_and_notes_stay() {
         assert_eq!(left().await, ["a needle", "a needle of gold"], "an index that is made anew has no more");
         assert_eq!(store.conversation_records(id).await.unwrap().len(), 4);
     }
+}
+
+#[tokio::test]
+async fn replies_that_a_compaction_has_taken_out_of_the_own_transcript_are_recalled() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let own = RecallQuery { except: Some(id), limit: 50, ..here(&["needle"]) };
+    let of_task = |n: u64, body| record(n, Some(1), body);
+    let step = |n: u32| {
+        let mut body = reply(&format!("Number {n} is a needle."), &[]);
+        if let RecordBody::Reply(reply) = &mut body {
+            reply.step = n;
+        }
+        body
+    };
+    let shortened = |steps: std::ops::Range<u32>| {
+        let steps = steps.map(|step| CompactedStep { step, text: format!("Step {step}: looked.") });
+        RecordBody::Compacted(Compacted { steps: steps.collect(), ..Compacted::default() })
+    };
+    // Seq 2 is the task's start, 3 a person's words, 4 to 29 the replies of the steps 1 to 26.
+    let mut records = vec![of_task(2, task_started(None)), of_task(3, user("My needle is of gold."))];
+    records.extend((1..27).map(|n| of_task(u64::from(n) + 3, step(n))));
+    records.push(of_task(30, shortened(0..0)));
+    store.append(append(id, records)).await.unwrap();
+    assert_eq!(seqs(&store, own).await, [] as [u64; 0], "its transcript has them all");
+    assert!(!store.remembers(id, "/w").await.unwrap());
+
+    store.append(append(id, vec![of_task(31, shortened(1..25))])).await.unwrap();
+    assert!(store.remembers(id, "/w").await.unwrap());
+    let mut found = seqs(&store, own).await;
+    found.sort_unstable();
+    assert_eq!(found, (8..28).collect::<Vec<u64>>(), "the last twenty of the steps 1 to 24");
+    let other = RecallQuery { except: Some(conversation(9)), ..own };
+    assert_eq!(seqs(&store, other).await.len(), 27, "another conversation recalls all of it");
 }
