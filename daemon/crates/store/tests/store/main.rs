@@ -18,7 +18,6 @@ mod meaning;
 mod open;
 mod rebuild;
 mod recall;
-mod recall_rate;
 mod renew;
 mod rule;
 mod search;
