@@ -17,6 +17,8 @@ mod lookup;
 mod open;
 mod rebuild;
 mod recall;
+mod recall_by_words;
+mod recall_set;
 mod renew;
 mod rule;
 mod search;
