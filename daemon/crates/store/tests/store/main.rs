@@ -18,6 +18,8 @@ mod meaning;
 mod open;
 mod rebuild;
 mod recall;
+mod recall_by_words;
+mod recall_set;
 mod renew;
 mod rule;
 mod search;
