@@ -4,7 +4,7 @@ use crate::{
     allocator, clock,
     config::ConfigError,
     doctor,
-    embedder::{self, Embedder},
+    embedder::Embedder,
     events::Hub,
     http::{self, Http},
     inherited_processes,
@@ -160,8 +160,7 @@ async fn serve(
     let listener = instance.listen(&socket, env!("CARGO_PKG_VERSION"))?;
     let socket = instance.socket().map_or(socket, Path::to_path_buf);
     tracing::info!(socket = %socket.display(), version = env!("CARGO_PKG_VERSION"), "listening");
-    let home = Arc::new(home);
-    let http = Http::new(home.token_file());
+    let (http, home) = (Http::new(home.token_file()), Arc::new(home));
     let updater = Updater {
         program,
         stayed,
@@ -201,8 +200,7 @@ async fn serve(
     drop_what_is_left(&supervisor, &sessions, kept);
     supervisor.spawn("integrity", check_integrity(store.clone(), database, hub.clone(), supervisor.clone()));
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
-    let index = embedder::keep_indexed(embedder, store.clone(), sessions.clone(), supervisor.clone());
-    supervisor.spawn("meaning", index);
+    supervisor.spawn("meaning", embedder.keep_indexed(store.clone(), sessions.clone(), supervisor.clone()));
     supervisor.spawn("allocator", allocator::trim_after_unload(sessions.clone(), supervisor.clone()));
 
     let why = drain(&sessions, &store, &hub, &ending, &drained).await;
@@ -212,8 +210,8 @@ async fn serve(
     let _ = tokio::task::spawn_blocking(move || tools.close()).await;
     store.close().await;
     // A signal that came while the parts ended: then this daemon ends, too.
-    let why = ending.borrow().clone().unwrap_or(why);
-    match why {
+    let ending = ending.borrow().clone();
+    match ending.unwrap_or(why) {
         Ending::Asked { .. } => Ok(None),
         Ending::HandOver { program } => Ok(Some(HandOver { program, instance, http })),
         Ending::StoreFailed { reason } => Err(Error::StoreFailed(reason)),

@@ -4,12 +4,10 @@
 mod built_in;
 mod index;
 
-pub use index::keep_indexed;
-
 use crate::{catalog::Catalog, config::EmbedderConfig, settings::Settings};
 use abide_embedding::{OpenError, in_bytes};
 use abide_model::{ModelError, Models};
-use built_in::BuiltIn;
+use built_in::{BuiltIn, Priority};
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::Notify;
 
@@ -120,13 +118,18 @@ impl Embedder {
     /// No embedder serves, its model cannot be loaded, or its server fails.
     pub async fn embed(&self, texts: &[String]) -> Result<(String, Vec<Vec<f32>>), EmbedError> {
         let serving = self.serving().await?;
-        let vectors = self.embed_by(&serving, texts).await?;
+        let vectors = self.embed_by(&serving, texts, Priority::Usual).await?;
         Ok((serving.name, vectors))
     }
 
-    async fn embed_by(&self, serving: &Serving, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    async fn embed_by(
+        &self,
+        serving: &Serving,
+        texts: &[String],
+        priority: Priority,
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
         match &serving.by {
-            By::BuiltIn => self.built_in.embed(texts).await,
+            By::BuiltIn => self.built_in.embed(texts, priority).await,
             By::Server(models, model) => Ok(models.embed(model, texts).await?),
         }
     }
@@ -138,7 +141,8 @@ impl Embedder {
     pub async fn of_query(&self, text: String, limit: Duration) -> Result<(String, Vec<i8>), EmbedError> {
         let embedded = async {
             let serving = self.serving().await?;
-            let vector = self.embed_by(&serving, &[text]).await?.pop().ok_or(EmbedError::Busy)?;
+            let vector =
+                self.embed_by(&serving, &[text], Priority::Usual).await?.pop().ok_or(EmbedError::Busy)?;
             Ok((serving.name, in_bytes(&vector)))
         };
         tokio::time::timeout(limit, embedded).await.unwrap_or(Err(EmbedError::Late(limit)))

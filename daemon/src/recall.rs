@@ -47,7 +47,7 @@ pub(crate) async fn search(
 ) -> Result<Found, ReadError> {
     let mut text = query.texts.join("\n");
     text.truncate(text.floor_char_boundary(MOST_OF_QUERY));
-    let embedded = embedder.of_query(text, PATIENCE_FOR_MEANING).await;
+    let embedded = Box::pin(embedder.of_query(text, PATIENCE_FOR_MEANING)).await;
     let (how, problem) = match &embedded {
         Ok(_) => (RecallWay::WordsAndMeaning, None),
         Err(error) if error.is_no_problem() => (RecallWay::Words, None),

@@ -23,8 +23,18 @@ pub(super) struct BuiltIn {
     jobs: Mutex<Option<SyncSender<Job>>>,
 }
 
+/// How much of a processor that others want a job gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Priority {
+    /// Somebody waits for it, perhaps beside builds that take all processors.
+    Usual,
+    /// Everything else comes first.
+    Low,
+}
+
 struct Job {
     texts: Vec<String>,
+    priority: Priority,
     answer: oneshot::Sender<Result<Vec<Vector>, OpenError>>,
 }
 
@@ -39,9 +49,13 @@ impl BuiltIn {
         tokio::task::spawn_blocking(move || model.exists()).await.unwrap_or(false)
     }
 
-    pub(super) async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    pub(super) async fn embed(
+        &self,
+        texts: &[String],
+        priority: Priority,
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
         let (answer, answered) = oneshot::channel();
-        self.hand_in(Job { texts: texts.to_vec(), answer })?;
+        self.hand_in(Job { texts: texts.to_vec(), priority, answer })?;
         let vectors = answered.await.map_err(|_| EmbedError::Busy)??;
         Ok(vectors.iter().map(|vector| vector.as_slice().to_vec()).collect())
     }
@@ -69,7 +83,6 @@ impl BuiltIn {
 
 /// Ends when the daemon drops its end of the channel.
 fn serve(model: PathBuf, jobs: &Receiver<Job>) {
-    lower_priority();
     let mut embedder = abide_embedding::Embedder::new(model);
     let mut idle_at: Option<Instant> = None;
     loop {
@@ -80,9 +93,14 @@ fn serve(model: PathBuf, jobs: &Receiver<Job>) {
         match job {
             // Nobody waits for an answer that comes too late.
             Ok(Job { answer, .. }) if answer.is_closed() => {}
-            Ok(Job { texts, answer }) => {
-                let vectors = texts.iter().map(|text| embedder.embed(text, Instant::now())).collect();
-                let _ = answer.send(vectors);
+            Ok(Job { texts, priority, answer }) => {
+                let mut embed = || texts.iter().map(|text| embedder.embed(text, Instant::now())).collect();
+                let vectors = match priority {
+                    Priority::Usual => Ok(embed()),
+                    Priority::Low => at_low_priority(embed),
+                };
+                // Whoever waits for a failed thread finds the channel closed.
+                let _ = vectors.map(|vectors| answer.send(vectors));
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
@@ -95,11 +113,17 @@ fn serve(model: PathBuf, jobs: &Receiver<Job>) {
     }
 }
 
-/// Tasks come first.
-fn lower_priority() {
-    // Elsewhere this would be the priority of the whole process.
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::nice(10) {
-        tracing::debug!(%error, "passages are embedded at the usual priority");
-    }
+/// Runs it on a thread of its own: a thread that has lowered its priority may not raise it again.
+fn at_low_priority<T: Send>(work: impl FnOnce() -> T + Send) -> thread::Result<T> {
+    thread::scope(|scope| {
+        let lowered = scope.spawn(|| {
+            // Elsewhere this would be the priority of the whole process.
+            #[cfg(target_os = "linux")]
+            if let Err(error) = rustix::process::nice(10) {
+                tracing::debug!(%error, "passages are embedded at the usual priority");
+            }
+            work()
+        });
+        lowered.join()
+    })
 }

@@ -1,6 +1,6 @@
 //! Embeds the memory's passages while no task is at work.
 
-use super::{EmbedError, Embedder};
+use super::{EmbedError, Embedder, built_in::Priority};
 use crate::{session::Sessions, supervisor::Supervisor};
 use abide_embedding::in_bytes;
 use abide_store::{ReadError, Store, WriteError};
@@ -18,31 +18,33 @@ enum IndexError {
     Write(#[from] WriteError),
 }
 
-/// Embeds passages, the newest first, whenever the last conversation has left memory.
-pub async fn keep_indexed(embedder: Embedder, store: Store, sessions: Sessions, supervisor: Supervisor) {
-    let work = async {
-        loop {
-            let unloaded = sessions.conversation_unloaded();
-            if let Err(error) = index(&embedder, &store, &sessions).await {
-                tracing::warn!(%error, "passages are found by their words alone");
+impl Embedder {
+    /// Embeds passages, the newest first, whenever the last conversation has left memory.
+    pub async fn keep_indexed(self, store: Store, sessions: Sessions, supervisor: Supervisor) {
+        let work = async {
+            loop {
+                let unloaded = sessions.conversation_unloaded();
+                if let Err(error) = index(&self, &store, &sessions).await {
+                    tracing::warn!(%error, "passages are found by their words alone");
+                }
+                tokio::select! {
+                    () = unloaded => {}
+                    () = self.wake.notified() => {}
+                }
             }
-            tokio::select! {
-                () = unloaded => {}
-                () = embedder.wake.notified() => {}
-            }
+        };
+        tokio::select! {
+            () = work => {}
+            () = supervisor.ending() => {}
         }
-    };
-    tokio::select! {
-        () = work => {}
-        () = supervisor.ending() => {}
     }
 }
 
-/// Stops when a conversation is at work, or when the disk is full.
+/// Stops when a conversation is at work, or when the disk is full. A memory that is off gets no vectors.
 async fn index(embedder: &Embedder, store: &Store, sessions: &Sessions) -> Result<(), IndexError> {
     let may_work = || sessions.is_empty() && store.lacks_room().is_none();
     let mut last = None;
-    while may_work() {
+    while may_work() && embedder.settings.recent().await.config().memory.enabled {
         let serving = match embedder.serving().await {
             Err(error) if error.is_no_problem() => return Ok(()),
             serving => serving?,
@@ -58,7 +60,7 @@ async fn index(embedder: &Embedder, store: &Store, sessions: &Sessions) -> Resul
             }
             last = passages.last().map(|passage| passage.id);
             let texts: Vec<String> = passages.iter().map(|passage| passage.text.clone()).collect();
-            let embedded = embedder.embed_by(&serving, &texts).await?;
+            let embedded = embedder.embed_by(&serving, &texts, Priority::Low).await?;
             vectors.extend(
                 passages.iter().zip(&embedded).map(|(passage, vector)| (passage.id, in_bytes(vector))),
             );

@@ -224,6 +224,16 @@ mod tests {
     }
 
     #[test]
+    fn texts_are_compared_by_the_angles_between_their_vectors() {
+        let vectors = [vec![3.0, 4.0], vec![30.0, 40.0], vec![-4.0, 3.0], vec![0.0, 0.0]];
+        let similarities = [[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0; 4]];
+        let mut expected = json!({ "model": "m", "dimension": 2, "similarities": similarities });
+        assert_eq!(compared("m", &vectors, false), expected);
+        expected["vectors"] = json!(vectors);
+        assert_eq!(compared("m", &vectors, true), expected);
+    }
+
+    #[test]
     fn what_was_sent_counts_even_if_it_failed() {
         let error = |sent, retryable| ModelError {
             kind: ModelErrorKind::ServerError,

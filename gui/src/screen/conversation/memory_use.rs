@@ -13,7 +13,7 @@ use iced::{
     widget::{Row, column},
 };
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub enum Message {
     Pressed,
     Picked(MemoryUse),

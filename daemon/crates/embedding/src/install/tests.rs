@@ -53,7 +53,7 @@ fn what_is_not_the_model_is_refused() {
     let packed = fs::read(path("other.whl")).unwrap();
     fs::write(path("cut.whl"), &packed[..packed.len() / 2]).unwrap();
     let damaged: Vec<u8> =
-        packed.iter().enumerate().map(|(at, byte)| byte ^ u8::from(at == 45) * 0xFF).collect();
+        packed.iter().enumerate().map(|(at, byte)| byte ^ (u8::from(at == 45) * 0xFF)).collect();
     fs::write(path("damaged.whl"), damaged).unwrap();
     let cases = [
         ("missing.whl", "cannot read"),

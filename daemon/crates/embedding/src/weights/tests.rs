@@ -34,7 +34,7 @@ fn a_file_that_is_not_what_was_written_is_refused() {
         match expected {
             None => assert_eq!(refusal, None, "{what}"),
             Some(expected) => {
-                assert!(refusal.as_ref().is_some_and(|it| it.contains(expected)), "{what}: {refusal:?}")
+                assert!(refusal.as_ref().is_some_and(|it| it.contains(expected)), "{what}: {refusal:?}");
             }
         }
     }
