@@ -21,13 +21,8 @@ use std::path::{Path, PathBuf};
 const ELSEWHERE: &str = "/abide-fixture-workspace";
 
 /// The columns of the database that contain the workspace's path.
-const PLACES: [(&str, &str); 5] = [
-    ("records", "body"),
-    ("conversations", "workspace"),
-    ("conversations", "scope"),
-    ("tasks", "brief"),
-    ("inbox", "item"),
-];
+const PLACES: [(&str, &str); 4] =
+    [("records", "body"), ("conversations", "workspace"), ("tasks", "brief"), ("inbox", "item")];
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/unfinished-0.1.0.db")

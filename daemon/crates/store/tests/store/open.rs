@@ -208,7 +208,7 @@ async fn an_unreadable_database_is_refused_and_not_changed() {
         Connection::open(path).unwrap().execute_batch("PRAGMA user_version = 999").unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 1, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 2, .. }), "{error:?}");
 
     // Also if the log has changes.
     let error = refuses(|path| {
@@ -222,7 +222,7 @@ async fn an_unreadable_database_is_refused_and_not_changed() {
         fs::write(wal, &left[1]).unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 1, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 2, .. }), "{error:?}");
 
     let error = refuses(|path| {
         fs::rename(path, path.with_file_name("elsewhere.db")).unwrap();
@@ -464,6 +464,27 @@ async fn databases_of_every_schema_open() {
         let backup = format!("abide.db-schema{schema}-backup");
         let is_backed_up = files.iter().any(|file| file.ends_with(&backup) && file.exists());
         assert_eq!(is_backed_up, schema < newest);
+    }
+}
+
+/// As new ones do, see `memory::scope`.
+#[tokio::test]
+async fn conversations_from_before_the_memory_have_their_scope() {
+    let private = format!("/home/me/scratch/{}", conversation(1));
+    for (workspace, scope) in
+        [("/w", "/w"), ("/home/me/scratch/another", "/home/me/scratch/another"), (&private, "")]
+    {
+        let old = Home::new();
+        fs::create_dir(old.path().parent().unwrap()).unwrap();
+        fs::copy(fixture(1), old.path()).unwrap();
+        let database = Connection::open(old.path()).unwrap();
+        database.execute("UPDATE conversations SET workspace = ?1", [workspace]).unwrap();
+        let store = old.open();
+        store.close().await;
+        let found: (String, String) = database
+            .query_row("SELECT scope, memory FROM conversations", [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap();
+        assert_eq!(found, (scope.to_owned(), "normal".to_owned()), "{workspace}");
     }
 }
 
