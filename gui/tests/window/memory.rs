@@ -178,6 +178,7 @@ fn the_page_is_reached_by_key_and_from_the_settings() {
     person.named(Named::Escape);
     assert_eq!(person.app.page(), Page::Conversation);
     person.control(",");
+    person.resizes(1280.0, 1500.0);
     person.clicks("Memory…");
     assert_eq!(person.app.page(), Page::Memory);
 }
