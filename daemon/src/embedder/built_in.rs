@@ -14,7 +14,7 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// The most requests that wait. Passages are embedded one by one, so that a query waits for one of them.
+/// The most requests that wait. The index requests passages one by one, so a query waits for one passage.
 const QUEUE: usize = 16;
 
 pub(super) struct BuiltIn {
@@ -113,7 +113,7 @@ fn serve(model: PathBuf, jobs: &Receiver<Job>) {
     }
 }
 
-/// Runs it on a thread of its own: a thread that has lowered its priority may not raise it again.
+/// Runs the work on a new thread, because a thread that has lowered its priority cannot raise it again.
 fn at_low_priority<T: Send>(work: impl FnOnce() -> T + Send) -> thread::Result<T> {
     thread::scope(|scope| {
         let lowered = scope.spawn(|| {

@@ -81,7 +81,7 @@ async fn agreed(folder: &Path, yes: bool, json: bool) -> Result<bool, CommandErr
 async fn download(folder: &Path) -> Result<PathBuf, CommandError> {
     create_private_dir(folder)?;
     let command = pip(folder);
-    // What pip says is no result of this command.
+    // pip's output goes to stderr: stdout has the results of this command.
     let ended = run(OsStr::new(&command[0]), &command[1..], io::stderr().into()).await;
     let ended =
         ended.map_err(|error| CommandError::failed(format!("{} cannot be started: {error}", command[0])));

@@ -48,7 +48,7 @@ pub enum OpenError {
     Damaged { path: PathBuf },
 }
 
-/// What the file says.
+/// The content of the file.
 pub(crate) struct Weights {
     /// What the numbers of each word's row are multiplied with.
     pub(crate) scales: Vec<f32>,

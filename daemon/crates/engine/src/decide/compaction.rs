@@ -1,8 +1,8 @@
 //! What is left out of a transcript that has grown too long for its model. Nothing is removed from the
 //! records.
 //!
-//! What was recalled goes first. Then there are two ways: the outputs of tools are elided, and whole steps are
-//! replaced by a line about each. The mode says which comes first. The newest steps stay whole.
+//! Recalled passages are dropped first. Then there are two ways: the outputs of tools are elided, and whole
+//! steps are replaced by a line about each. The mode says which comes first. The newest steps stay whole.
 
 use crate::state::{
     recalled::is_recalled,

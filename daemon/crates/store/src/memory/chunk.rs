@@ -35,7 +35,7 @@ const BEFORE: usize = 200;
 const FIRST_OF_RESULT: usize = 1200;
 const LAST_OF_RESULT: usize = 400;
 
-/// A part of what a record says.
+/// A passage of a record's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub(crate) source: Source,
