@@ -39,12 +39,17 @@ pub(crate) fn is_open(config: &Config, conversation: Option<&Conversation>) -> b
 }
 
 /// Searches by words, and by meaning where an embedder serves. What goes wrong with it never keeps words from
-/// being searched for.
+/// being searched for. Where a conversation could recall nothing, this costs one query.
 pub(crate) async fn search(
     store: &Store,
     embedder: &Embedder,
     query: RecallQuery<'_>,
 ) -> Result<Found, ReadError> {
+    if let (Some(conversation), Some(workspace)) = (query.except, query.workspace)
+        && !store.remembers(conversation, workspace).await?
+    {
+        return Ok(Found::NOTHING);
+    }
     let mut text = query.texts.join("\n");
     text.truncate(text.floor_char_boundary(MOST_OF_QUERY));
     let embedded = Box::pin(embedder.of_query(text, PATIENCE_FOR_MEANING)).await;

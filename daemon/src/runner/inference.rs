@@ -3,10 +3,9 @@
 //! A call that a crash cuts off asks again, as each pure call runs again. What the lost request has used is
 //! not known, and in no record.
 
-use super::{Gate, Runner, ToolJob};
+use super::{Gate, Runner, ToolJob, tool_call::in_process};
 use crate::embedder::EmbedError;
 use abide_engine::{AgentPlan, Input};
-use abide_fail_point::{Point, pass};
 use abide_model::{ModelError, ModelRequest, Written};
 use abide_protocol::{
     JsonText,
@@ -18,7 +17,7 @@ use abide_protocol::{
 };
 use abide_tools::Inference;
 use serde_json::{Value, json};
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The most characters of a reply that a result holds: as many as of a command's output.
@@ -29,21 +28,13 @@ pub(super) async fn run(
     runner: &Runner,
     job: ToolJob,
     inference: Inference,
-    mut gate: Gate,
+    gate: Gate,
     cancel: CancellationToken,
 ) -> Option<Input> {
-    let work = async {
-        gate.wait_for(|open| *open).await.ok()?;
-        pass(Point::ToolStart);
-        let began = Instant::now();
-        let answer = answer(runner, &job, inference).await;
-        pass(Point::ToolFinished);
-        Some((answer, began.elapsed()))
-    };
-    let ((result, usage), took) = cancel.run_until_cancelled(Box::pin(work)).await??;
+    let ((result, usage), duration_ms) =
+        in_process(Box::pin(answer(runner, &job, inference)), gate, &cancel).await?;
     let ToolJob { task, call, attempt, .. } = job;
     let (outcome, read_results) = (CallOutcome::Done, Vec::new());
-    let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     Some(Input::CallFinished { task, call, attempt, outcome, result, duration_ms, read_results, usage })
 }
 

@@ -1,11 +1,9 @@
 //! Carries out a call of the tool `recall`.
 
-use super::{Gate, Runner, ToolJob};
+use super::{Gate, Runner, ToolJob, tool_call::in_process};
 use crate::recall::{self, Found};
 use abide_engine::Input;
-use abide_fail_point::{Point, pass};
 use abide_store::{ReadError, RecallQuery};
-use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Looks for this after the commit of the call's start.
@@ -13,20 +11,12 @@ pub(super) async fn run(
     runner: &Runner,
     job: ToolJob,
     query: &str,
-    mut gate: Gate,
+    gate: Gate,
     cancel: CancellationToken,
 ) -> Option<Input> {
-    let work = async {
-        gate.wait_for(|open| *open).await.ok()?;
-        pass(Point::ToolStart);
-        let began = Instant::now();
-        let recalled = recall::in_time(find(runner, &job, query)).await;
-        pass(Point::ToolFinished);
-        Some((recalled, began.elapsed()))
-    };
-    let (recalled, took) = cancel.run_until_cancelled(work).await??;
+    let (recalled, duration_ms) =
+        in_process(recall::in_time(Box::pin(find(runner, &job, query))), gate, &cancel).await?;
     let ToolJob { task, call, attempt, .. } = job;
-    let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     Some(Input::Recalled { task, call, attempt, recalled, duration_ms })
 }
 

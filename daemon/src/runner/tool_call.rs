@@ -9,6 +9,7 @@ use abide_protocol::{
     transcript::ToolResult,
 };
 use abide_tools::{Place, SandboxSettings};
+use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Prepares a call while the record of its start is being committed, and runs it after the commit.
@@ -73,6 +74,24 @@ pub(super) async fn run(
         read_results: sub_tasks.read(),
         usage: None,
     })
+}
+
+/// Does a call's work in this process after the commit of its start, unless it is cancelled. Returns what came
+/// of it, and how long it took in ms.
+pub(super) async fn in_process<T>(
+    work: impl Future<Output = T>,
+    mut gate: Gate,
+    cancel: &CancellationToken,
+) -> Option<(T, u64)> {
+    let timed = async {
+        gate.wait_for(|open| *open).await.ok()?;
+        pass(Point::ToolStart);
+        let began = Instant::now();
+        let done = work.await;
+        pass(Point::ToolFinished);
+        Some((done, u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)))
+    };
+    cancel.run_until_cancelled(timed).await?
 }
 
 /// Notes which files others have removed since the checkpoint, before the call can remove any.

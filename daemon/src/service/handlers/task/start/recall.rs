@@ -39,9 +39,6 @@ async fn find(
     is_known: bool,
     head: &TaskStarted,
 ) -> Result<Found, ReadError> {
-    if !service.store.remembers(conversation, &head.workspace).await? {
-        return Ok(Found::NOTHING);
-    }
     let said = if is_known { said_last(service, conversation).await? } else { String::new() };
     let query = RecallQuery {
         texts: &[&head.original_prompt, &said],
