@@ -50,6 +50,6 @@ pub use state::{
     scratchpad::{LINES as SCRATCHPAD_LINES, scratchpad},
     snapshot::{HistorySnapshot, Tail, UnreadableHistorySnapshot},
     status::{is_at_work, status},
-    task::{Call, CallStage, Stage, Task},
+    task::{Call, CallStage, Origin, Stage, Task},
     trail::{NoTrail, Trail},
 };

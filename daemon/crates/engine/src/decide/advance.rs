@@ -7,7 +7,7 @@ use crate::{
         draft::{Draft, End, GoOn},
         files, incomplete,
         input::{Input, Refusal},
-        limits, note, schedule,
+        limits, note, recalled, schedule,
         shown::Shown,
     },
     mint::Mint,
@@ -190,6 +190,9 @@ fn think(history: &History, task: &Task, thought: Thought, mint: &mut Mint) -> V
     }
     if begins_step && let Some(compacted) = compaction::before_step(task) {
         return one(task, RecordBody::Compacted(compacted), mint);
+    }
+    if begins_step && let Some(call) = recalled::before_step(task, mint) {
+        return one(task, RecordBody::CallAssessed(call), mint);
     }
     let step = task.step + u32::from(begins_step);
     let mut records = Vec::new();

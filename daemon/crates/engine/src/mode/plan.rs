@@ -9,7 +9,7 @@ use super::{
     progress::{CUT_STREAK, Progress},
     prompt::{self, Note, template},
     reading::{Reading, ask, call},
-    rules::{Action, Answer, Facts, Last, Rules, Shape, Table, Tools},
+    rules::{Action, Answer, Facts, Last, Recalls, Rules, Shape, Table, Tools},
 };
 use abide_protocol::{
     JsonText,
@@ -43,7 +43,7 @@ pub(super) const TABLE: Table = Table {
     shape,
     read,
     asks_first: true,
-    recalls: false,
+    recalls: Recalls::EachStep,
     ..Table::USUAL
 };
 

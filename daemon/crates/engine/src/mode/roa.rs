@@ -6,7 +6,7 @@ use super::{
     control::{FORK, REQUEST_INPUT, SEND_UPDATE, TELL, WAIT},
     progress::{AfterText, Progress},
     reading::Reading,
-    rules::{Action, Answer, Facts, Last, Rules, Shape, Table},
+    rules::{Action, Answer, Facts, Last, Recalls, Rules, Shape, Table},
 };
 use abide_protocol::{
     record::{ControlBlock, ObserveBlock, ReasonBlock, RecordBody, ReplyRecord},
@@ -23,7 +23,7 @@ pub(super) const TABLE: Table = Table {
     // Each step ends with an observation, which says what came of it.
     shortens_steps_first: true,
     is_told_before_it_ends: true,
-    recalls: false,
+    recalls: Recalls::Never,
     ..Table::USUAL
 };
 

@@ -80,8 +80,7 @@ pub(crate) struct Table {
     pub(crate) is_told_before_it_ends: bool,
     /// It waits for its sub-tasks before it ends. Otherwise its end ends them.
     pub(crate) joins_sub_tasks: bool,
-    /// It is given passages of earlier conversations before its first request.
-    pub(crate) recalls: bool,
+    pub(crate) recalls: Recalls,
 }
 
 impl Table {
@@ -98,8 +97,18 @@ impl Table {
         shortens_steps_first: false,
         is_told_before_it_ends: false,
         joins_sub_tasks: false,
-        recalls: true,
+        recalls: Recalls::AtStart,
     };
+}
+
+/// When a task is given passages of earlier conversations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recalls {
+    Never,
+    /// Before its first request.
+    AtStart,
+    /// And before each later step.
+    EachStep,
 }
 
 /// How the model knows of its tools.

@@ -2,7 +2,7 @@
 
 use super::{
     agent, auto, chat, control, plan, roa,
-    rules::{Rules, Table, Tools},
+    rules::{Recalls, Rules, Table, Tools},
     tree,
 };
 use abide_protocol::{task::Mode, transcript::ToolSpec};
@@ -78,7 +78,7 @@ pub fn has_tools(mode: Mode) -> bool {
 /// A task in this mode is given passages of earlier conversations before its first request.
 #[must_use]
 pub fn recalls(mode: Mode) -> bool {
-    table(mode).recalls
+    table(mode).recalls != Recalls::Never
 }
 
 /// The control tools of this mode.

@@ -4,7 +4,7 @@ use crate::{
     mode::control::{Control, TASK_COMPLETE, summary},
     state::{
         scratchpad,
-        task::{Call, CallStage, Stage, Task},
+        task::{Call, CallStage, Origin, Stage, Task},
     },
 };
 use abide_protocol::{
@@ -18,16 +18,16 @@ use std::mem;
 
 /// The calls of a reply, then those read in its text.
 pub(super) fn of_reply(reply: &ReplyRecord) -> Vec<Call> {
-    let native = reply.reply.calls().map(|block| queued(block.clone(), false));
-    native.chain(reply.calls.iter().map(|block| queued(block.clone(), true))).collect()
+    let native = reply.reply.calls().map(|block| queued(block.clone(), Origin::Reply));
+    native.chain(reply.calls.iter().map(|block| queued(block.clone(), Origin::Text))).collect()
 }
 
-const fn queued(block: CallBlock, is_read: bool) -> Call {
-    Call { block, assessed: None, stage: CallStage::Queued, attempts: 0, by_person: false, is_read }
+const fn queued(block: CallBlock, origin: Origin) -> Call {
+    Call { block, assessed: None, stage: CallStage::Queued, attempts: 0, by_person: false, origin }
 }
 
-/// A call that no reply has. So the model is told of it in words.
-pub(super) fn setup(assessed: &CallAssessed) -> Call {
+/// A call that no reply has.
+pub(super) fn without_reply(assessed: &CallAssessed, origin: Origin) -> Call {
     let block = CallBlock {
         id: assessed.call_id,
         provider_id: String::new(),
@@ -35,7 +35,7 @@ pub(super) fn setup(assessed: &CallAssessed) -> Call {
         arguments: assessed.arguments.clone(),
         opaque: None,
     };
-    queued(block, true)
+    queued(block, origin)
 }
 
 pub(super) fn call_mut(task: &mut Task, id: CallId) -> Option<&mut Call> {

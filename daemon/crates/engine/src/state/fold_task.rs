@@ -4,14 +4,14 @@ use crate::{
     mode::rules::Last,
     state::{
         fold_calls::{
-            accepted_summary, call_mut, finish_call, of_reply, reset_started_calls, result_line, setup,
-            wants_to_end,
+            accepted_summary, call_mut, finish_call, of_reply, reset_started_calls, result_line,
+            wants_to_end, without_reply,
         },
         imported::append_imported,
         intervened::intervened,
         recalled::append_recalled,
         scratchpad,
-        task::{Call, CallStage, Counted, Failed, Repeats, Stage, Step, Task},
+        task::{Call, CallStage, Counted, Failed, Origin, Repeats, Stage, Step, Task},
         transcript::{
             append, append_deferred, append_results, append_results_of, compact, drop_read_results,
         },
@@ -21,6 +21,7 @@ use abide_protocol::{
     Timestamp,
     checkpoint::UndoEnded,
     inbox::QuestionKind,
+    memory::RECALL,
     message::CallOutcome,
     record::{self, NoticeKind, Permission, RecordBody},
     task::PauseReason,
@@ -83,13 +84,17 @@ pub(super) fn fold_task(task: &mut Task, at: Timestamp, body: &RecordBody) {
             if let Stage::Calling(calls) = &task.stage
                 && calls.iter().all(Call::is_finished)
             {
-                if !is_setting_up(task) {
-                    task.last = Last::Results { complete: accepted_summary(calls) };
+                if calls.iter().all(|call| call.origin == Origin::Step) {
+                    task.recalled_before = task.step + 1;
+                } else {
+                    if !is_setting_up(task) {
+                        task.last = Last::Results { complete: accepted_summary(calls) };
+                    }
+                    task.results = calls.iter().filter_map(result_line).collect();
+                    task.idle_since = at;
                 }
-                task.results = calls.iter().filter_map(result_line).collect();
                 append_results(task);
                 task.stage = Stage::Idle;
-                task.idle_since = at;
             }
         }
         RecordBody::TaskEnded(_) => {
@@ -127,10 +132,17 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
             task.stage = Stage::Thinking { item: r.item, attempt: r.attempt, phase: r.phase, before };
         }
         RecordBody::CallAssessed(p) => {
-            if is_setting_up(task) && matches!(task.stage, Stage::Idle) {
-                task.stage = Stage::Calling(vec![setup(p)]);
+            let own = match task.stage {
+                Stage::Idle if is_setting_up(task) => Some(Origin::Text),
+                Stage::Idle if p.tool == RECALL => Some(Origin::Step),
+                _ => None,
+            };
+            if let Some(origin) = own {
+                task.stage = Stage::Calling(vec![without_reply(p, origin)]);
             }
-            task.repeats.see(&p.tool, &p.arguments);
+            if own != Some(Origin::Step) {
+                task.repeats.see(&p.tool, &p.arguments);
+            }
             if let Some(call) = call_mut(task, p.call_id) {
                 call.assessed = Some(p.clone());
                 if !matches!(p.permission, Permission::Ask | Permission::Denied(_)) {

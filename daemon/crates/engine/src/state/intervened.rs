@@ -50,6 +50,7 @@ fn modify(task: &mut Task, at: Timestamp, content: &str) {
         task.last = Last::Start;
     }
     task.results.clear();
+    task.recalled_before = 0;
     task.repeats = Repeats::default();
     task.instructions = Some(content.to_owned());
 }

@@ -32,6 +32,15 @@ pub(crate) fn is_recalled(entry: &Entry) -> bool {
     matches!(entry, Entry::Note(text) if text.starts_with(BEGIN) && text.ends_with(END))
 }
 
+/// Whether the transcript gives this snippet already.
+pub(crate) fn is_read(task: &Task, snippet: &Snippet) -> bool {
+    let entry = entry_of(0, snippet);
+    let is_in = |given: &Entry| {
+        is_recalled(given) && matches!(given, Entry::Note(text) if text.contains(unnumbered(&entry)))
+    };
+    task.entries().iter().any(is_in)
+}
+
 /// Leaves out all that was recalled so far.
 pub(super) fn leave_out(transcript: &mut Transcript) {
     transcript.rewrite(|entries| {
@@ -65,6 +74,11 @@ pub(crate) fn entry_of(number: usize, snippet: &Snippet) -> String {
     }
     let _ = writeln!(entry, "\n{}", plain(text));
     entry
+}
+
+/// The entry behind its number.
+fn unnumbered(entry: &str) -> &str {
+    entry.split_once(']').map_or(entry, |(_, rest)| rest)
 }
 
 /// The text without what could be taken for the end of the passages, or a role: tags do not begin in it, and

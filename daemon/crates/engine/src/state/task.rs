@@ -41,6 +41,8 @@ pub struct Task {
     pub(crate) results: Vec<String>,
     /// The number of steps begun.
     pub step: u32,
+    /// The step before which the engine has recalled; 0: before none.
+    pub(crate) recalled_before: u32,
     pub usage: Usage,
     pub limits: Limits,
     pub questions: BTreeMap<QuestionId, Question>,
@@ -142,8 +144,18 @@ pub struct Call {
     pub attempts: u32,
     /// A person approved this call.
     pub by_person: bool,
-    /// It was read in the reply's text: the provider does not know of it.
-    pub is_read: bool,
+    pub origin: Origin,
+}
+
+/// Where a call comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It is a block of the provider's reply.
+    Reply,
+    /// It was read in the reply's text, or is the task's setup: the provider does not know of it.
+    Text,
+    /// The engine recalls before a step. The model reads what was recalled, and no result.
+    Step,
 }
 
 /// The state of a call.
@@ -221,6 +233,7 @@ impl Task {
             said: String::new(),
             results: Vec::new(),
             step: 0,
+            recalled_before: 0,
             usage: Usage::default(),
             limits: head.limits,
             questions: BTreeMap::new(),

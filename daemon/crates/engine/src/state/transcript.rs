@@ -3,7 +3,7 @@
 
 use crate::state::{
     recalled,
-    task::{Call, CallStage, Counted, Deferred, Stage, Task},
+    task::{Call, CallStage, Counted, Deferred, Origin, Stage, Task},
 };
 use abide_protocol::{
     CallId, TaskId,
@@ -51,10 +51,11 @@ pub(super) fn append_deferred(task: &mut Task) {
 /// Appends the results of a reply's calls, all at once and in call order, then the deferred entries.
 pub(super) fn append_results(task: &mut Task) {
     if let Stage::Calling(calls) = &task.stage {
-        let (read, native): (Vec<&Call>, Vec<&Call>) = calls.iter().partition(|call| call.is_read);
-        task.transcript.extend(native.into_iter().map(|call| Entry::Result(result(call))));
+        let of = |origin| calls.iter().filter(move |call| call.origin == origin).map(result);
+        task.transcript.extend(of(Origin::Reply).map(Entry::Result));
+        let read: Vec<_> = of(Origin::Text).map(ResultEntry::named).collect();
         if !read.is_empty() {
-            task.transcript.push(Entry::Results(read.into_iter().map(|call| result(call).named()).collect()));
+            task.transcript.push(Entry::Results(read));
         }
     }
     append_deferred(task);

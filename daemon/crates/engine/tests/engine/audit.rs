@@ -8,7 +8,7 @@ mod run;
 pub(crate) mod status;
 mod tree;
 
-use abide_engine::{Effect, History, Task, effects, is_at_work, wake_at};
+use abide_engine::{Effect, History, Origin, Task, effects, is_at_work, wake_at};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::Decision,
@@ -69,7 +69,7 @@ impl Audit {
         let under_way = effects(history);
         for task in history.tasks() {
             if records.iter().any(|record| record.task_id == Some(task.id)) {
-                paired(task.entries(), task.calls().iter().any(|call| !call.is_read));
+                paired(task.entries(), task.calls().iter().any(|call| call.origin == Origin::Reply));
                 self.tree.check_transcript(task);
             }
             if whole {

@@ -2,16 +2,18 @@
 
 use crate::{
     plan::{read, recall, remember},
-    world::{World, facts, head},
+    world::{World, facts, head, prompts, tool},
 };
-use abide_engine::{Command, Input, Start, recalled, recalls};
+use abide_engine::{CallStage, Command, Input, Origin, Start, recalled, recalls};
 use abide_protocol::{
-    ConversationId, Seq, TaskId, Timestamp,
+    CallId, ConversationId, Seq, TaskId, Timestamp,
+    inbox::QuestionKind,
     memory::{RecallWay, Snippet, Source},
     record::{Imported, ImportedText, ModelErrorKind, NewRecord, Noted, Recalled, RecordBody},
     task::Mode,
-    transcript::Entry,
+    transcript::{Entry, ToolSpec},
 };
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 fn snippet(text: &str) -> Snippet {
@@ -96,12 +98,12 @@ fn as_much_as_fits_is_recalled_the_best_first() {
 }
 
 #[test]
-fn the_modes_of_one_run_recall_at_the_start() {
+fn all_modes_but_roa_recall_at_the_start() {
     let at_the_start: Vec<Mode> = Mode::ALL.iter().copied().filter(|mode| recalls(*mode)).collect();
-    for mode in [Mode::Chat, Mode::Agent, Mode::Auto, Mode::Tree] {
+    for mode in [Mode::Chat, Mode::Agent, Mode::Auto, Mode::Plan, Mode::Tree] {
         assert!(at_the_start.contains(&mode), "{mode:?}");
     }
-    assert_eq!(at_the_start.len(), 4);
+    assert_eq!(at_the_start.len(), 5);
 }
 
 #[test]
@@ -147,7 +149,7 @@ fn what_a_call_recalls_follows_the_results_and_runs_again_after_a_crash() {
     w.finish(calls[1], true);
     assert_eq!(w.transcript(), ["user", "reply", "recall:ok", "read:ok", "note"]);
     assert!(notes(&w).pop().unwrap().contains("Use port 8080."));
-    assert_eq!(w.result(calls[0]).as_deref(), Some("Recalled 2 passages, which come after the results."));
+    assert_eq!(w.result(calls[0]).as_deref(), Some("Recalled 2 passages, given after the results."));
     assert_eq!(w.replayed(), w.history);
 
     for (recalled, expected) in [
@@ -179,4 +181,91 @@ fn what_was_recalled_goes_first_when_the_context_overflows() {
     assert_eq!(w.replayed(), w.history);
     w.fail(ModelErrorKind::ContextOverflow, false, None);
     assert_ne!(w.task().entries()[1..], before[1..], "the outputs are next");
+}
+
+/// A task in mode `plan` that has these tools and has made its first step, with a reply and a result.
+fn in_second_step(tools: &[&str]) -> World {
+    let named = |name: &&str| ToolSpec { name: (*name).to_owned(), ..tool() };
+    let mut w = World::started_with(|head| {
+        (head.mode, head.prompts) = (Mode::Plan, prompts(Mode::Plan));
+        head.tools = tools.iter().map(named).collect();
+    });
+    let call = plan_read(&mut w, "Look at the ports.");
+    w.finish(call, true);
+    w
+}
+
+/// Replies with a plan that reads a file.
+fn plan_read(w: &mut World, reasoning: &str) -> CallId {
+    let call = json!({ "tool_name": "read", "parameters": { "path": "a" } });
+    let plan = json!({ "reasoning": reasoning, "tool_calls": [call] });
+    w.reply(&plan.to_string(), &[])[0]
+}
+
+/// The query of the only call, which runs and which no reply has.
+fn own_query(w: &World) -> String {
+    let [call] = w.task().calls() else { panic!("one call: {:?}", w.task().calls()) };
+    assert!(call.origin == Origin::Step && matches!(call.stage, CallStage::Started { .. }), "{call:?}");
+    let arguments: Value = serde_json::from_str(&call.block.arguments).unwrap();
+    arguments["query"].as_str().unwrap().to_owned()
+}
+
+fn end_recall(w: &mut World, recalled: Option<Recalled>) {
+    let (call, attempt) = w.running()[0];
+    w.input(Input::Recalled { task: w.id, call, attempt, recalled, duration_ms: 1 });
+}
+
+#[test]
+fn a_plan_recalls_before_each_step_but_the_first() {
+    let mut w = in_second_step(&["read", "recall"]);
+    assert_eq!(own_query(&w), "Look at the ports.\nTool read: fine");
+    w.restart();
+    assert_eq!(w.running()[0].1, 2, "a crash runs it again");
+    end_recall(&mut w, found(&["Use port 8080.", &"long words ".repeat(180), "Or 9090."]));
+    assert_eq!(w.transcript(), ["user", "note", "reply", "results:1", "note", "note"]);
+    let given = notes(&w).swap_remove(1);
+    assert!(
+        given.contains("Use port 8080.") && given.contains("Or 9090.") && given.len() <= 1_600,
+        "{given}"
+    );
+    assert_eq!((w.is_thinking(), w.seen().step_count), (true, 2));
+    assert_eq!(w.replayed(), w.history);
+
+    // What it has been given is not given again.
+    let call = plan_read(&mut w, "Look again.");
+    w.finish(call, true);
+    end_recall(&mut w, found(&["Or 9090.", "Use port 8080."]));
+    assert_eq!((w.is_thinking(), notes(&w).iter().filter(|note| note.contains("9090")).count()), (true, 1));
+    let call = plan_read(&mut w, "And again.");
+    w.finish(call, true);
+    end_recall(&mut w, recalled(RecallWay::Words, Vec::new(), Some("the disk is slow".to_owned())));
+    assert!(w.is_thinking(), "a failure fails no step");
+    assert_eq!(w.replayed(), w.history);
+}
+
+#[test]
+fn only_a_root_task_with_the_tool_recalls_before_its_steps() {
+    assert!(in_second_step(&["read"]).is_thinking());
+    let mut w = in_second_step(&["read", "recall"]);
+    w.fork(w.id, |head| {
+        (head.mode, head.prompts) = (Mode::Plan, prompts(Mode::Plan));
+        head.tools = vec![tool(), ToolSpec { name: "recall".to_owned(), ..tool() }];
+    });
+    let call = plan_read(&mut w, "Look at the ports.");
+    w.finish(call, true);
+    assert!(w.is_thinking(), "a sub-task does not");
+}
+
+#[test]
+fn what_is_recalled_before_steps_hides_no_loop() {
+    let mut w = in_second_step(&["read", "recall"]);
+    while w.task().questions.is_empty() {
+        end_recall(&mut w, None);
+        let call = plan_read(&mut w, "Look again.");
+        if w.running().iter().any(|(running, _)| *running == call) {
+            w.finish(call, true);
+        }
+        assert!(w.seen().step_count < 20, "the same call again and again is a loop");
+    }
+    assert_eq!(w.question().kind, QuestionKind::Loop);
 }

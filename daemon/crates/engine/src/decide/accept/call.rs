@@ -1,7 +1,7 @@
 use crate::{
-    decide::{draft::Draft, input::Refusal},
+    decide::{draft::Draft, input::Refusal, recalled::new_for},
     mint::Mint,
-    state::task::{CallStage, Task},
+    state::task::{CallStage, Origin, Task},
 };
 use abide_protocol::{
     CallId,
@@ -30,7 +30,7 @@ pub(super) fn finished(
 }
 
 /// What a call has recalled is a record of its own, as at a task's start: its words can be taken out of it. The
-/// model reads it after the results.
+/// model reads it after the results. Before a step it is what the model has not read yet.
 pub(super) fn recalled(
     task: &Task,
     (call_id, attempt): (CallId, u32),
@@ -38,6 +38,8 @@ pub(super) fn recalled(
     duration_ms: u64,
     mint: &mut Mint,
 ) -> Result<Vec<NewRecord>, Refusal> {
+    let is_before_step = task.call(call_id).is_some_and(|call| call.origin == Origin::Step);
+    let recalled = if is_before_step { recalled.and_then(|found| new_for(task, found)) } else { recalled };
     let result = match &recalled {
         None => ToolResult::success("Nothing is recalled.", None),
         Some(Recalled { problem: Some(problem), snippets, .. }) if snippets.is_empty() => {
@@ -45,7 +47,7 @@ pub(super) fn recalled(
         }
         Some(Recalled { snippets, .. }) => {
             let count = counted(snippets.len() as u64, "passage");
-            ToolResult::success(format!("Recalled {count}, which come after the results."), None)
+            ToolResult::success(format!("Recalled {count}, given after the results."), None)
         }
     };
     let (outcome, read_results, usage) = (CallOutcome::Done, Vec::new(), None);

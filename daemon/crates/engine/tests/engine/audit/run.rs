@@ -176,10 +176,14 @@ impl Run {
                 self.modified(*withdraws);
             }
             RecordBody::CallAssessed(p) => {
-                // Before the first request it is the task's setup.
+                // Before the first request it is the task's setup, and later what the engine recalls before a step.
                 if !self.has_asked {
                     assert!(self.calls.is_empty(), "a task has one setup");
-                    self.calls.push(setup(p));
+                    self.calls.push(without_reply(p));
+                } else if p.tool == RECALL && self.calls.iter().all(|call| call.id != p.call_id) {
+                    self.nothing_holds_it();
+                    assert!(self.calls.iter().all(Seen::is_finished), "the calls before are finished");
+                    self.calls.push(without_reply(p));
                 }
                 self.call(p.call_id).assess(p);
             }
@@ -337,7 +341,7 @@ impl Run {
     }
 }
 
-fn setup(assessed: &CallAssessed) -> Seen {
+fn without_reply(assessed: &CallAssessed) -> Seen {
     Seen::new(&CallBlock {
         id: assessed.call_id,
         provider_id: String::new(),

@@ -619,7 +619,17 @@ impl Outside {
             .into_iter()
             .filter(|task| disk.is_sub_task(*task) || is_shortened(*task))
             .collect();
+        // The model reads what was recalled before a step, and no result.
+        let recalls: BTreeSet<CallId> = disk
+            .records
+            .iter()
+            .filter_map(|record| match &record.body {
+                RecordBody::CallAssessed(call) if call.tool == RECALL => Some(call.call_id),
+                _ => None,
+            })
+            .collect();
         answered.extend(disk.records.iter().filter_map(|record| match &record.body {
+            RecordBody::CallFinished(f) if recalls.contains(&f.call_id) => Some(f.call_id),
             RecordBody::CallFinished(f) if record.task_id.is_some_and(|id| left_out.contains(&id)) => {
                 Some(f.call_id)
             }

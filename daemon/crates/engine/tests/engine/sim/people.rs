@@ -12,10 +12,11 @@ use abide_protocol::{
     ApprovalId, ConversationId, QuestionId, Seq, TaskId, Timestamp,
     checkpoint::{UndoBegun, UndoFrom},
     inbox::{Decision, QuestionKind},
-    memory::{Reason, RecallWay, Snippet, Source},
+    memory::{RECALL, Reason, RecallWay, Snippet, Source},
     method::task::ImportMessage,
     record::{By, ClientMessage, Imported, Recalled, TaskStarted, Via},
     task::{Limits, Mode, RestartPolicy},
+    transcript::ToolSpec,
 };
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -288,7 +289,11 @@ impl Life {
         };
         use RestartPolicy as R;
         let restart = self.pick(&[R::Resume, R::Resume, R::Resume, R::Ask, R::Pause]);
-        let tools = if self.one_in(3) { Vec::new() } else { vec![tool()] };
+        let tools = if self.one_in(3) {
+            Vec::new()
+        } else {
+            vec![tool(), ToolSpec { name: RECALL.to_owned(), ..tool() }]
+        };
         let compact_at_tokens = self.nature.compact_at_tokens;
         let (prompts, checkpoints, parks) = (prompts(mode), self.one_in(2), self.one_in(2));
         TaskStarted { mode, limits, restart, tools, prompts, compact_at_tokens, checkpoints, parks, ..head() }
