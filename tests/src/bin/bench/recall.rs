@@ -1,18 +1,22 @@
 //! How long a recall takes where much was said: by words, and by meaning with vectors of the right length.
 
 use crate::{
-    model::{self, Model},
-    setup::Setup,
-    table::{Aim, Figure, Value::Size, Value::Time, percentile},
+    model::{self, Answer, Model},
+    setup::{self, PARALLEL, Setup},
+    table::{Aim, Figure, Value::Size, Value::Time, median, percentile},
 };
 use abide_client::protocol::{
     ConversationId, RecordId, Timestamp,
-    method::{self, memory::SearchMemoryParams},
+    method::{self, memory::SearchMemoryParams, task::StartTaskParams},
     record::{ConversationCreated, NewRecord, RecordBody, UserMessage},
+    task::Mode,
 };
 use abide_store::{Append, Options, Store};
 use abide_tests::{peer, wait};
+use serde_json::json;
 use std::{
+    cell::Cell,
+    fs,
     path::Path,
     time::{Duration, Instant},
 };
@@ -25,7 +29,68 @@ const RUNS: u64 = 40;
 const EMBEDDER: &str = "all-MiniLM-L6-v2/builtin/1";
 const LENGTH: u64 = 384;
 
+/// The steps of a plan.
+const STEPS: usize = 20;
+
 pub(crate) async fn figures() -> Vec<Figure> {
+    let mut figures = with_empty_memory().await;
+    figures.append(&mut with_full_memory().await);
+    figures
+}
+
+/// What the memory costs where there is nothing to recall: each task has a workspace of its own.
+async fn with_empty_memory() -> Vec<Figure> {
+    let model = || Model::start(|asked| plan(asked.number));
+    let [on, off] = [model(), model()];
+    let of_on = setup::config(&on, PARALLEL).memory();
+    let of_off = setup::config(&off, PARALLEL);
+    let on = Setup::configured(on, &of_on).await;
+    let off = Setup::configured(off, &of_off).await;
+    let mut starts = [Vec::new(), Vec::new()];
+    let mut steps = [Vec::new(), Vec::new()];
+    for run in 0..2 * RUNS {
+        for (place, setup) in [&on, &off].into_iter().enumerate() {
+            let (start, step) = plan_in_new_workspace(setup, run).await;
+            starts[place].push(start);
+            steps[place].push(step);
+        }
+    }
+    let figure = |what: &str, [on, off]: [Vec<Duration>; 2]| {
+        let (on, off) = (Time(median(&on)), Time(median(&off)));
+        Figure::new(what, on).floor(off).aim(Aim::TimesFloor(1.02))
+    };
+    vec![
+        figure("start to the first request, an empty memory; floor without a memory", starts),
+        figure("a step of `plan`, likewise", steps),
+    ]
+}
+
+/// The time from the request that starts a task to its model's first request, and the mean of its steps.
+async fn plan_in_new_workspace(setup: &Setup, run: u64) -> (Duration, Duration) {
+    let key = format!("empty-{run}");
+    let workspace = setup.daemon.workspace().join(&key);
+    fs::create_dir_all(workspace.join("inner")).expect("a folder");
+    let workspace = Some(workspace.display().to_string());
+    let params = StartTaskParams { mode: Some(Mode::Plan), workspace, ..setup.task(&key) };
+    let began = Instant::now();
+    setup::begin(&setup.client, params).await;
+    let asked = |times| tokio::task::block_in_place(|| setup.model.asked(&key, times));
+    let first = asked(1);
+    let step = (asked(STEPS) - first) / u32::try_from(STEPS - 1).expect("small");
+    setup.idle().await;
+    (first - began, step)
+}
+
+fn plan(number: usize) -> Answer {
+    let is_last = number + 1 == STEPS;
+    // The same call again and again would be a loop.
+    let path = [".", "inner"][number % 2];
+    let call = json!({ "tool_name": "list", "parameters": { "path": path } });
+    let calls = if is_last { Vec::new() } else { vec![call] };
+    model::say(&json!({ "reasoning": "I look.", "tool_calls": calls, "is_complete": is_last }))
+}
+
+async fn with_full_memory() -> Vec<Figure> {
     let mut setup = Setup::with(Model::start(|asked| model::done(asked.number))).await;
     let many = CONVERSATIONS * PASSAGES;
     let aim = |ms| Aim::AtMost(Time(Duration::from_millis(ms)));
@@ -47,9 +112,15 @@ pub(crate) async fn figures() -> Vec<Figure> {
     figures.push(Figure::new("the same by meaning, p95", p95(&setup).await).aim(aim(150)));
     let loaded = setup.pss();
     figures.push(Figure::new("memory with the model loaded, more", Size(loaded - before)));
-    let is_dropped = async || (setup.pss() < loaded - 40e6).then_some(());
-    wait::wait_long_for("the model to be dropped", is_dropped).await;
-    let more = Size(setup.pss() - before);
+    // The model is dropped, and what it took is given back some ms later.
+    let last = Cell::new(loaded);
+    let is_given_back = async || {
+        let now = setup.pss();
+        let is_settled = last.replace(now).total_cmp(&now).is_eq();
+        (is_settled && now < loaded - 40e6).then_some(now)
+    };
+    let later = wait::wait_long_for("the model to be dropped", is_given_back).await;
+    let more = Size(later - before);
     figures.push(Figure::new("a minute later, more", more).aim(Aim::AtMost(Size(1e6))));
     figures
 }
