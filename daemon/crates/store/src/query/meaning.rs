@@ -8,6 +8,10 @@ use crate::{
     writer::Lane,
 };
 use rusqlite::{Connection, params_from_iter};
+use std::cmp::Ordering;
+
+/// How many are kept before the nearest of them are chosen.
+const AT_ONCE: usize = 1024;
 
 /// What a text means to an embedder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,26 +43,44 @@ pub(super) fn with_meaning(
     if !memory::are_of(connection, embedder)? {
         return Ok(Vec::new());
     }
-    // CROSS JOIN: both tables are read in their order.
-    let sql = format!(
-        "SELECT v.id, v.vector FROM chunks c CROSS JOIN vectors v ON v.id = c.id WHERE {}",
-        what.of_chunk()
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query(params_from_iter(what.after(None)))?;
+    // Two readings in the order of the ids, not a join: that would look up each vector's passage.
+    let sql = format!("SELECT c.id FROM chunks c WHERE {} ORDER BY c.id", what.of_chunk());
+    let mut recallable = connection.prepare_cached(&sql)?;
+    let mut recallable =
+        recallable.query_map(params_from_iter(what.after(None)), |row| row.get::<_, i64>(0))?.peekable();
+    let mut vectors = connection.prepare_cached("SELECT id, vector FROM vectors ORDER BY id")?;
+    let mut vectors = vectors.query([])?;
     let mut found: Vec<(f32, i64)> = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = vectors.next()? {
+        let id = row.get(0)?;
+        while recallable.next_if(|next| next.as_ref().is_ok_and(|next| *next < id)).is_some() {}
+        if recallable.next_if(|next| next.as_ref().is_ok_and(|next| *next == id)).is_none() {
+            continue;
+        }
         let similarity = memory::similarity(vector, row.get_ref(1)?.as_blob()?);
-        found.extend(similarity.map(|similarity| (similarity, row.get_unwrap(0))));
+        found.extend(similarity.map(|similarity| (similarity, id)));
+        if found.len() == AT_ONCE {
+            keep_nearest(&mut found);
+        }
     }
-    // Of two that are as near, the newer first.
-    let nearer = |a: &(f32, i64), b: &(f32, i64)| b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1));
+    if let Some(Err(error)) = recallable.next() {
+        return Err(error);
+    }
+    keep_nearest(&mut found);
+    found.sort_unstable_by(nearer);
+    Ok(found.into_iter().map(|(_, id)| id).collect())
+}
+
+fn keep_nearest(found: &mut Vec<(f32, i64)>) {
     if found.len() > CANDIDATES as usize {
         found.select_nth_unstable_by(CANDIDATES as usize, nearer);
         found.truncate(CANDIDATES as usize);
     }
-    found.sort_unstable_by(nearer);
-    Ok(found.into_iter().map(|(_, id)| id).collect())
+}
+
+/// Of two that are as near, the newer first.
+fn nearer(a: &(f32, i64), b: &(f32, i64)) -> Ordering {
+    b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1))
 }
 
 impl Store {
