@@ -6,7 +6,7 @@ use abide_client::protocol::{
     memory::{MemoryUse, Note},
     method::{
         self,
-        conversation::{CreateConversationParams, UpdateConversationParams},
+        conversation::CreateConversationParams,
         memory::ListNotesParams,
         task::{GetTaskParams, StartTaskParams, StartTaskReply},
     },
@@ -114,18 +114,20 @@ async fn a_task_searches_the_memory_itself_where_it_may() {
     assert_eq!(found["snippets"].as_array().map(Vec::len), Some(1), "{found}");
 
     // It is not offered where the memory is not in use.
-    for (key, memory) in [("private", MemoryUse::Private), ("off", MemoryUse::NoRecall)] {
-        let params = CreateConversationParams { workspace: Some(workspace.clone()), ..Default::default() };
-        let created = world.client.call::<method::CreateConversation>(params).await.expect("a conversation");
-        let id = created.conversation.id;
-        let params = UpdateConversationParams {
-            conversation_id: id.to_string(),
-            memory: Some(memory),
-            ..UpdateConversationParams::default()
-        };
-        world.client.call::<method::UpdateConversation>(params).await.expect("the change");
+    let params = CreateConversationParams {
+        workspace: Some(workspace),
+        memory: Some(MemoryUse::NoRecall),
+        ..CreateConversationParams::default()
+    };
+    let created = world.client.call::<method::CreateConversation>(params).await.expect("a conversation");
+    let conversation_id = Some(created.conversation.id);
+    let off = StartTaskParams { conversation_id, workspace: None, ..world.task("off") };
+    let late = StartTaskParams { memory: Some(MemoryUse::Normal), ..off.clone() };
+    let refused = world.client.call::<method::StartTask>(late).await.expect_err("it has its own").to_string();
+    assert!(refused.contains("`memory` is for a new conversation"), "{refused}");
+    let private = StartTaskParams { memory: Some(MemoryUse::Private), ..world.task("private") };
+    for (key, params) in [("off", off), ("private", private)] {
         world.model.script(key, [Turn::done("Done.")]);
-        let params = StartTaskParams { conversation_id: Some(id), workspace: None, ..world.task(key) };
         world.wait_end(world.begin(params).await).await;
         let offered = world.model.last_request(key).expect("a request").body["tools"].to_string();
         for tool in ["recall", "remember"] {

@@ -24,10 +24,13 @@ pub(super) async fn recall(
     service: &Service,
     conversation: ConversationId,
     existing: Option<&Conversation>,
+    memory: MemoryUse,
     head: &TaskStarted,
 ) -> Option<Recalled> {
-    let is_wanted = existing.is_none_or(|existing| existing.memory != MemoryUse::NoRecall);
-    if !is_wanted || !recalls(head.mode) || !service.settings.now().await.config().memory.enabled {
+    if memory == MemoryUse::NoRecall
+        || !recalls(head.mode)
+        || !service.settings.now().await.config().memory.enabled
+    {
         return None;
     }
     recall::in_time(find(service, conversation, existing.is_some(), head)).await
