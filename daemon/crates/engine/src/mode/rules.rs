@@ -80,7 +80,7 @@ pub(crate) struct Table {
     pub(crate) is_told_before_it_ends: bool,
     /// It waits for its sub-tasks before it ends. Otherwise its end ends them.
     pub(crate) joins_sub_tasks: bool,
-    /// It is given passages of earlier conversations before its first request.
+    /// It begins with passages of earlier conversations, and not only with notes.
     pub(crate) recalls: bool,
 }
 

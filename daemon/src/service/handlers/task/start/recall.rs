@@ -8,7 +8,7 @@ use abide_engine::recalls;
 use abide_protocol::{
     ConversationId,
     conversation::Conversation,
-    memory::MemoryUse,
+    memory::{MemoryUse, Source},
     message::Role,
     record::{Recalled, TaskStarted},
 };
@@ -27,10 +27,7 @@ pub(super) async fn recall(
     memory: MemoryUse,
     head: &TaskStarted,
 ) -> Option<Recalled> {
-    if memory == MemoryUse::NoRecall
-        || !recalls(head.mode)
-        || !service.settings.now().await.config().memory.enabled
-    {
+    if memory == MemoryUse::NoRecall || !service.settings.now().await.config().memory.enabled {
         return None;
     }
     recall::in_time(find(service, conversation, existing.is_some(), head)).await
@@ -45,6 +42,9 @@ async fn find(
     if !service.store.remembers(conversation, &head.workspace).await? {
         return Ok(Found::NOTHING);
     }
+    if !recalls(head.mode) {
+        return notes(service, conversation, head).await;
+    }
     let said = if is_known { said_last(service, conversation).await? } else { String::new() };
     let query = RecallQuery {
         texts: &[&head.original_prompt, &said],
@@ -55,6 +55,23 @@ async fn find(
         ..RecallQuery::default()
     };
     recall::search(&service.store, &service.embedder, query).await
+}
+
+/// What each task is given, whatever it is about.
+async fn notes(
+    service: &Service,
+    conversation: ConversationId,
+    head: &TaskStarted,
+) -> Result<Found, ReadError> {
+    let query = RecallQuery {
+        workspace: Some(&head.workspace),
+        except: Some(conversation),
+        at_start: true,
+        ..RecallQuery::default()
+    };
+    let mut snippets = service.store.recall(query).await?;
+    snippets.retain(|snippet| snippet.source == Source::Note);
+    Ok(Found { snippets, ..Found::NOTHING })
 }
 
 /// The end of the agent's newest message, which the prompt may be an answer to.
