@@ -88,6 +88,7 @@ pub(crate) fn params(
             .clone()
             .filter(|_| conversation.is_none())
             .map(|branch| OwnWorktree { branch }),
+        memory: args.memory.filter(|_| conversation.is_none()),
         client_message_id: Some(request_id()),
         environment: for_tasks().variables.clone(),
         ..StartTaskParams::default()

@@ -27,7 +27,7 @@ use abide_protocol::{
     conversation::Conversation,
     environment::Environment,
     limits::MAX_PROMPT,
-    memory::RECALL,
+    memory::{MemoryUse, RECALL},
     method::task::StartTaskParams,
     record::TaskStarted,
     task::{LimitsRequest, Mode},
@@ -107,7 +107,8 @@ impl Launcher {
             return Err(LaunchError::LongPrompt { size: prompt.len() });
         }
         let mut tools = self.tools_of(mode, tools, &environment).await?;
-        if !recall::is_open(config, conversation) {
+        let is_usual = request.memory.unwrap_or_default() == MemoryUse::Normal;
+        if !is_usual || !recall::is_open(config, conversation) {
             tools.retain(|tool| tool.name != RECALL);
         } else if has_tools(mode) {
             tools.push(control::remember());

@@ -137,6 +137,16 @@ pub const fn memory_use(memory: MemoryUse) -> &'static str {
     }
 }
 
+/// What that means for the conversation.
+#[must_use]
+pub const fn memory_meaning(memory: MemoryUse) -> &'static str {
+    match memory {
+        MemoryUse::Normal => "Its tasks recall, and other conversations recall it.",
+        MemoryUse::NoRecall => "Its tasks recall nothing; other conversations recall it.",
+        MemoryUse::Private => "Its tasks recall; nothing of it is recalled elsewhere.",
+    }
+}
+
 /// The question whether to delete a conversation, and what else happens.
 #[must_use]
 pub fn deletion(it: &str, is_busy: bool, is_remembered: bool) -> String {

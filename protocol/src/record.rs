@@ -108,6 +108,9 @@ pub struct ConversationCreated {
     pub mode: Option<Mode>,
     pub model: Option<String>,
     pub persona: Option<String>,
+    /// Absent in records of earlier versions: `normal`.
+    #[serde(default)]
+    pub memory: MemoryUse,
 }
 
 /// What is absent stays as it is.

@@ -1,6 +1,9 @@
 use super::word::word;
 use crate::{complete::Kind, output::call::Extent};
-use abide_client::protocol::task::{Approvals, Mode, Status};
+use abide_client::protocol::{
+    memory::MemoryUse,
+    task::{Approvals, Mode, Status},
+};
 use clap::{
     Args, ValueHint,
     builder::{PossibleValuesParser, TypedValueParser as _},
@@ -20,6 +23,15 @@ fn demo_mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
 fn status_parser() -> impl clap::builder::TypedValueParser<Value = Status> {
     PossibleValuesParser::new(Status::ALL.iter().map(|status| status.name()))
         .try_map(|name| name.parse::<Status>())
+}
+
+/// The words of `abide memory`.
+fn memory_parser() -> impl clap::builder::TypedValueParser<Value = MemoryUse> {
+    PossibleValuesParser::new(["on", "off", "private"]).map(|word| match &*word {
+        "off" => MemoryUse::NoRecall,
+        "private" => MemoryUse::Private,
+        _ => MemoryUse::Normal,
+    })
 }
 
 /// Seconds, or a number with `s`, `m` or `h`.
@@ -76,6 +88,10 @@ pub(crate) struct AgentArgs {
     /// `abide worktree`
     #[arg(long, value_name = "BRANCH", num_args = 0..=1, require_equals = true, conflicts_with_all = ["conversation", "continue_newest"])]
     pub(crate) worktree: Option<Option<String>>,
+    /// How the new conversation takes part in the memory: off, it recalls nothing; private, nothing of it is
+    /// recalled elsewhere
+    #[arg(long, value_name = "USE", value_parser = memory_parser(), conflicts_with_all = ["conversation", "continue_newest"])]
+    pub(crate) memory: Option<MemoryUse>,
     /// Allow every call that stays in the sandbox; what you have rejected for good stays rejected
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
@@ -129,10 +145,11 @@ impl AgentArgs {
 }
 
 /// What a sub-task has of its parent.
-const OF_PARENT: [&str; 17] = [
+const OF_PARENT: [&str; 18] = [
     "conversation",
     "continue_newest",
     "worktree",
+    "memory",
     "yes",
     "yes_edits",
     "yes_all",

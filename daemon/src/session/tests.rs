@@ -17,6 +17,7 @@ use abide_engine::{Command, History, Mint, Refusal, Shown, Start, advance, handl
 use abide_host::home::Home;
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
+    memory::MemoryUse,
     record::{ConversationCreated, NewRecord, Record, RecordBody, TaskStarted},
     start::StartedBy,
     task::{Approvals, EndReason, Limits, Mode, RestartPolicy, Status},
@@ -136,6 +137,7 @@ pub(crate) fn facts() -> ConversationCreated {
         mode: None,
         model: None,
         persona: None,
+        memory: MemoryUse::Normal,
     }
 }
 

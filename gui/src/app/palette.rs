@@ -56,7 +56,7 @@ impl App {
                 let mode = open.fold().conversation().and_then(|known| known.mode);
                 open.composer.offered((open.persona(), mode), &self.catalog)
             }
-            _ => self.new_conversation.composer.offered((None, None), &self.catalog),
+            _ => self.new_conversation.composer.offered_new(&self.catalog),
         }
     }
 

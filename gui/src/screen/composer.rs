@@ -513,6 +513,12 @@ impl Composer {
         all
     }
 
+    /// The same for a new conversation, and how it takes part in the memory.
+    #[must_use]
+    pub fn offered_new(&self, catalog: &Catalog) -> Vec<Offered> {
+        self.offered((None, None), catalog).into_iter().chain(self.setup.memory_uses()).collect()
+    }
+
     /// The most steps of a task for which nobody chooses it; `None` until it is known, 0: no limit.
     fn usual_steps(&self, persona: Option<&str>, mode: Mode, catalog: &Catalog) -> Option<u32> {
         let set = self.setup.defaults(persona, &catalog.presets).max_steps();
@@ -529,6 +535,7 @@ impl Composer {
             Change::Tools(names) => self.setup.tools = names,
             Change::Mode(mode) => self.mode = Some(mode),
             Change::Steps(steps) => self.max_steps = steps,
+            Change::Memory(memory) => self.setup.memory = memory,
             Change::File => return Effect::Choose(Choice::File),
         }
         if sets_others {
@@ -631,6 +638,7 @@ impl Composer {
             conversation_id,
             message,
             worktree: workspace.as_ref().filter(|_| self.setup.worktree).map(|_| OwnWorktree::default()),
+            memory: conversation_id.is_none().then_some(self.setup.memory),
             mode: self.mode,
             model: self.model(conversation_id.is_some()),
             workspace,

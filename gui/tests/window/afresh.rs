@@ -11,6 +11,7 @@ use abide_client::{
     protocol::{
         TaskId, Timestamp,
         inbox::{Pending, Question},
+        memory::MemoryUse,
         message::{Message as Said, MessageKind, Role},
         method::{
             daemon::ListModelsReply,
@@ -200,8 +201,9 @@ fn twice() -> Person {
         preset::said(98, Role::User, "And the smallest?"),
         preset::said(99, Role::Agent, "The first one."),
     ];
-    let (overview, conversation) =
+    let (overview, mut conversation) =
         preset::waits(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
+    conversation.conversations.iter_mut().for_each(|known| known.memory = MemoryUse::Private);
     let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
     person.tell(Message::Answered(request::models(), Ok(Reply::ListModels(listed()))));
     person.open(CONVERSATION, conversation);
@@ -237,6 +239,7 @@ fn a_prompt_is_edited_in_its_place_and_begins_a_branch_that_knows_what_came_befo
         assert_eq!(params.workspace.as_deref(), Some("/home/me/src/web"));
         let all = [("user", "Which is the largest?"), ("assistant", "The third one.")];
         assert_eq!(history(params), all[..before]);
+        assert_eq!(params.memory, Some(MemoryUse::Private), "as private as what it tells");
         person.named(Named::Enter);
         assert_eq!(person.asked(), [], "it is under way");
     }

@@ -8,6 +8,7 @@ use crate::{
 use abide_client::protocol::method::catalog::{ListPersonasReply, ListTemplatesReply, ListToolsReply};
 use abide_client::protocol::{
     JsonText,
+    memory::MemoryUse,
     method::{
         catalog::{PersonaInfo, TemplateInfo},
         daemon::ListModelsReply,
@@ -251,6 +252,20 @@ fn what_a_persona_or_a_template_sets_replaces_an_earlier_choice() {
     assert!(shown.is_some(), "the template's mode comes first: {:?}", person.texts());
     picks(&mut person, "mode tree");
     assert_eq!(starts(&mut person).mode, Some(Mode::Tree), "a later choice counts");
+}
+
+#[test]
+fn a_new_conversation_can_begin_as_private() {
+    let mut person = beginning();
+    picks(&mut person, "memory private");
+    assert!(person.finds("+ private").is_some(), "{:?}", person.texts());
+    assert_eq!(starts(&mut person).memory, Some(MemoryUse::Private));
+    let mut person = afterwards(None, EndReason::Completed);
+    person.clicks("+ More");
+    person.writes("memory");
+    assert!(person.finds_all("Memory").is_empty(), "its menu has it: {:?}", person.texts());
+    person.named(Named::Escape);
+    assert_eq!(starts(&mut person).memory, None);
 }
 
 #[test]

@@ -17,6 +17,8 @@ pub struct CreateConversationParams {
     pub mode: Option<Mode>,
     pub model: Option<String>,
     pub persona: Option<String>,
+    /// Absent: `normal`.
+    pub memory: Option<MemoryUse>,
 }
 
 /// Names a conversation by its id or any unique prefix or suffix of it or of its last eight digits.

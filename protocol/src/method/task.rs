@@ -2,6 +2,7 @@ use crate::{
     CallId, ConversationId, JsonText, TaskId,
     checkpoint::{ChangedFile, KeptFile},
     event::{Event, StartedEvent},
+    memory::MemoryUse,
     message::{CallView, Message},
     record::EditHashes,
     task::{AgentTask, Approvals, LimitsRequest, Mode, RestartPolicy},
@@ -55,6 +56,8 @@ pub struct StartTaskParams {
     /// The conversation, a new one, works in a git worktree of its own, made of the work tree around
     /// `workspace` with the commit that it is at.
     pub worktree: Option<OwnWorktree>,
+    /// For a new conversation; absent: `normal`.
+    pub memory: Option<MemoryUse>,
     /// As in [`TaskParams`]. The task becomes a sub-task of this one, which has not ended: in its
     /// conversation and workspace, with its model and what it may, and with its limits for sub-tasks. Then
     /// only `message`, `tools` (of those of the parent), `metadata`, `taskId` and `clientMessageId` may be

@@ -11,6 +11,7 @@ mod tree;
 
 use abide_client::protocol::{
     CallId, ConversationId, RecordId, Timestamp,
+    memory::MemoryUse,
     record::{ConversationCreated, NewRecord, RecordBody, Update, UserMessage},
     task::{Mode, Status},
 };
@@ -115,6 +116,7 @@ async fn fill(daemon: &TestDaemon, title: &str, said: impl IntoIterator<Item = R
         mode: Some(Mode::Agent),
         model: None,
         persona: None,
+        memory: MemoryUse::Normal,
     });
     let mut all = std::iter::once(begun).chain(said).map(record).peekable();
     while all.peek().is_some() {

@@ -3,14 +3,15 @@
 use super::forgetting::{SECRET, files_with_it};
 use abide_client::protocol::{
     event::EventKind,
-    memory::{MemoryUse, Note},
+    memory::{MemoryUse, Note, Source},
     method::{
         self,
-        conversation::{CreateConversationParams, UpdateConversationParams},
+        conversation::CreateConversationParams,
         memory::ListNotesParams,
         task::{GetTaskParams, StartTaskParams, StartTaskReply},
     },
     record::Recalled,
+    task::{EndReason, Mode},
 };
 use abide_tests::{
     daemon::Config,
@@ -36,6 +37,18 @@ async fn request_of(world: &World, key: &str) -> (StartTaskReply, String) {
     let task = world.begin(params).await;
     world.wait_end(task).await;
     (task, world.model.last_request(key).expect("a request").text())
+}
+
+/// All that the task has recalled.
+async fn recalled(world: &World, task: StartTaskReply) -> Vec<Recalled> {
+    let params = GetTaskParams { task_id: task.task_id.to_string(), history: true };
+    let history =
+        world.client.call::<method::GetTask>(params).await.expect("the task").history.expect("asked for");
+    let recalled = history.events.into_iter().filter_map(|event| match event.kind {
+        EventKind::Recalled(recalled) => Some(recalled),
+        _ => None,
+    });
+    recalled.collect()
 }
 
 #[tokio::test]
@@ -83,6 +96,33 @@ async fn each_later_task_is_given_a_note_until_it_is_forgotten() {
 }
 
 #[tokio::test]
+async fn in_roa_and_plan_a_task_begins_with_the_notes_alone() {
+    let world = world().await;
+    world.daemon.cli().ok(&["memory", "add", "--everywhere", "The colour is", SECRET]).await;
+    let first = world.run("first", [Turn::done("The staging database listens on port 5433.")]).await;
+    world.wait_end(first).await;
+    let observed = json!({ "observation": "So.", "should_continue": false, "final_answer": "Done." });
+    let planned = json!({ "reasoning": "Done.", "tool_calls": [], "question": null, "is_complete": true });
+    for (mode, replies) in [
+        (Mode::Roa, vec!["I look.".to_owned(), "Nothing to do.".to_owned(), observed.to_string()]),
+        (Mode::Plan, vec![planned.to_string()]),
+    ] {
+        let key = mode.name();
+        world.model.script(key, replies.into_iter().map(Turn::say).collect::<Vec<_>>());
+        let message = format!("[k:{key}] Where does the staging database listen?");
+        let task = world.begin(StartTaskParams { message, mode: Some(mode), ..world.task(key) }).await;
+        assert_eq!(world.wait_end(task).await.end_reason, Some(EndReason::Completed), "{key}");
+        for request in world.model.requests(key) {
+            assert!(request.text().contains(SECRET), "{key}: {}", request.text());
+        }
+        let at_start = recalled(&world, task).await.into_iter().next().expect("the note");
+        let sources: Vec<Source> = at_start.snippets.iter().map(|snippet| snippet.source).collect();
+        assert_eq!(sources, [Source::Note], "{key}");
+    }
+    world.model.assert_no_violations();
+}
+
+#[tokio::test]
 async fn a_task_searches_the_memory_itself_where_it_may() {
     let world = world().await;
     world.model.script("first", [Turn::done("The staging database listens on port 5433.")]);
@@ -99,14 +139,7 @@ async fn a_task_searches_the_memory_itself_where_it_may() {
     let results = request.rfind("Recalled 1 passage").expect("a result");
     assert!(request[results..].contains("port 5433"), "{request}");
     world.model.assert_no_violations();
-    let params = GetTaskParams { task_id: second.task_id.to_string(), history: true };
-    let history =
-        world.client.call::<method::GetTask>(params).await.expect("the task").history.expect("asked for");
-    let recalled = history.events.into_iter().filter_map(|event| match event.kind {
-        EventKind::Recalled(recalled) => Some(recalled),
-        _ => None,
-    });
-    let recalled: Vec<Recalled> = recalled.collect();
+    let recalled = recalled(&world, second).await;
     assert_eq!(recalled.last().expect("it recalled").snippets[0].conversation_id, first.conversation_id);
     // Neither the call nor what it found is a passage.
     let workspace = world.daemon.workspace().display().to_string();
@@ -114,18 +147,20 @@ async fn a_task_searches_the_memory_itself_where_it_may() {
     assert_eq!(found["snippets"].as_array().map(Vec::len), Some(1), "{found}");
 
     // It is not offered where the memory is not in use.
-    for (key, memory) in [("private", MemoryUse::Private), ("off", MemoryUse::NoRecall)] {
-        let params = CreateConversationParams { workspace: Some(workspace.clone()), ..Default::default() };
-        let created = world.client.call::<method::CreateConversation>(params).await.expect("a conversation");
-        let id = created.conversation.id;
-        let params = UpdateConversationParams {
-            conversation_id: id.to_string(),
-            memory: Some(memory),
-            ..UpdateConversationParams::default()
-        };
-        world.client.call::<method::UpdateConversation>(params).await.expect("the change");
+    let params = CreateConversationParams {
+        workspace: Some(workspace),
+        memory: Some(MemoryUse::NoRecall),
+        ..CreateConversationParams::default()
+    };
+    let created = world.client.call::<method::CreateConversation>(params).await.expect("a conversation");
+    let conversation_id = Some(created.conversation.id);
+    let off = StartTaskParams { conversation_id, workspace: None, ..world.task("off") };
+    let late = StartTaskParams { memory: Some(MemoryUse::Normal), ..off.clone() };
+    let refused = world.client.call::<method::StartTask>(late).await.expect_err("it has its own").to_string();
+    assert!(refused.contains("`memory` is for a new conversation"), "{refused}");
+    let private = StartTaskParams { memory: Some(MemoryUse::Private), ..world.task("private") };
+    for (key, params) in [("off", off), ("private", private)] {
         world.model.script(key, [Turn::done("Done.")]);
-        let params = StartTaskParams { conversation_id: Some(id), workspace: None, ..world.task(key) };
         world.wait_end(world.begin(params).await).await;
         let offered = world.model.last_request(key).expect("a request").body["tools"].to_string();
         for tool in ["recall", "remember"] {

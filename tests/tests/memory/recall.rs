@@ -130,3 +130,24 @@ async fn recalling_can_be_turned_off_and_a_conversation_kept_private() {
     world.wait_end(task).await;
     assert_eq!(recalled(&world, task).await, None);
 }
+
+#[tokio::test]
+async fn a_conversation_can_begin_as_private_or_without_recall() {
+    let world = world().await;
+    let cli = world.daemon.cli();
+    for (key, memory, is_given) in [
+        ("first", "private", false),
+        ("second", "on", false),
+        ("third", "off", false),
+        ("fourth", "private", true),
+    ] {
+        world.model.script(key, [Turn::say("The staging database listens on port 5433.")]);
+        let prompt = format!("[k:{key}] Where does the staging database listen?");
+        cli.ok(&["run", "--result", "--memory", memory, &prompt]).await;
+        let request = world.model.last_request(key).expect("a request").text();
+        assert_eq!(request.contains("port 5433"), is_given, "{key}: {request}");
+    }
+    let found = cli.json(&["memory", "search", "--all", "staging"]).await["snippets"].to_string();
+    assert!(found.contains("[k:second]") && found.contains("[k:third]"), "{found}");
+    assert!(!found.contains("[k:first]") && !found.contains("[k:fourth]"), "{found}");
+}

@@ -22,6 +22,7 @@ use crate::{
 };
 use abide_protocol::{
     ConversationId, Seq,
+    memory::MemoryUse,
     record::{ConversationCreated, Record, RecordBody},
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, backup::Backup, params};
@@ -298,6 +299,8 @@ fn begin_again(fresh: &Connection, salvaged: &mut Salvaged) -> Result<(), RenewE
             mode: None,
             model: None,
             persona: None,
+            // It may have begun as a private one.
+            memory: MemoryUse::Private,
         });
         let stored = Stored::of(&body).map_err(|error| RenewError::Derive(error.to_string()))?;
         let columns = Columns {

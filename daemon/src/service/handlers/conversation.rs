@@ -21,7 +21,7 @@ pub(super) async fn create(
     service: &Service,
     params: CreateConversationParams,
 ) -> Result<ConversationReply, RequestError> {
-    let CreateConversationParams { title, workspace, mode, model, persona } = params;
+    let CreateConversationParams { title, workspace, mode, model, persona, memory } = params;
     service.launcher.check(persona.as_deref(), model.as_deref()).await?;
     let mut folder = service.launcher.own_folder(None);
     let id = folder.conversation();
@@ -32,6 +32,7 @@ pub(super) async fn create(
         mode,
         model,
         persona,
+        memory: memory.unwrap_or_default(),
     };
     let created = folder.begin(service.sessions.command(id, Command::Create(facts))).await;
     folder.settle().await;

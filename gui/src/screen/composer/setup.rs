@@ -1,9 +1,13 @@
-//! What few tasks choose: files, mode, persona, template, tools, steps. All of it is behind one button, in
-//! the palette.
+//! What few tasks choose: files, mode, persona, template, tools, steps; and the memory of few conversations.
+//! All of it is behind one button, in the palette.
 
 use super::ModeChoice;
-use crate::{catalog::Presets, words::counted};
+use crate::{
+    catalog::Presets,
+    words::{counted, memory_meaning, memory_use},
+};
 use abide_client::protocol::{
+    memory::MemoryUse,
     method::catalog::{PersonaInfo, TemplateInfo},
     task::Mode,
 };
@@ -24,6 +28,8 @@ pub struct Setup {
     pub tools: Option<Vec<String>>,
     /// A new conversation works in a git worktree of its own.
     pub worktree: bool,
+    /// Of a new conversation.
+    pub memory: MemoryUse,
 }
 
 /// A change of a setup.
@@ -35,6 +41,7 @@ pub enum Change {
     Mode(Mode),
     /// The most steps; 0: no limit. `None`: the usual limit.
     Steps(Option<u32>),
+    Memory(MemoryUse),
     /// Attaches a file that is chosen in the desktop's dialog.
     File,
 }
@@ -132,7 +139,8 @@ impl Setup {
             0 => "no tools".to_owned(),
             count => counted(count as u64, "tool"),
         });
-        [name(&self.persona), name(&self.template), tools].into_iter().flatten().collect()
+        let memory = (self.memory != MemoryUse::Normal).then(|| memory_use(self.memory).to_owned());
+        [name(&self.persona), name(&self.template), tools, memory].into_iter().flatten().collect()
     }
 
     /// Personas, templates and tools, for a conversation with the persona `known`.
@@ -141,6 +149,16 @@ impl Setup {
         all.extend(self.templates(presets));
         all.extend(self.tools(known, presets));
         all
+    }
+
+    /// How a new conversation can take part in the memory.
+    pub(super) fn memory_uses(&self) -> [Offered; 3] {
+        [MemoryUse::Normal, MemoryUse::NoRecall, MemoryUse::Private].map(|memory| Offered {
+            group: "Memory",
+            what: about(memory_use(memory), memory_meaning(memory).trim_end_matches('.')),
+            is_so: self.memory == memory,
+            change: Change::Memory(memory),
+        })
     }
 
     fn personas(&self, known: Option<&str>, presets: &Presets) -> Vec<Offered> {

@@ -150,6 +150,7 @@ impl Conversation {
             model: model.or_else(|| task.map(|task| task.model.clone())),
             workspace,
             persona: known.and_then(|known| known.persona.clone()),
+            memory: known.map(|known| known.memory),
             messages: self.said_before(seq),
             approvals: self.composer.permission().0,
             client_message_id: Some(id.clone()),

@@ -41,13 +41,8 @@ impl Conversation {
         let uses = [MemoryUse::Normal, MemoryUse::NoRecall, MemoryUse::Private]
             .map(|memory| pick(words::memory_use(memory), now == memory, Message::Picked(memory)));
         let page = word("The whole memory…", Message::PagePressed);
-        let about = match now {
-            MemoryUse::Normal => "Its tasks recall, and other conversations recall it.",
-            MemoryUse::NoRecall => "Its tasks recall nothing; other conversations recall it.",
-            MemoryUse::Private => "Its tasks recall; nothing of it is recalled elsewhere.",
-        };
         let choices = Row::with_children(uses).push(page).spacing(space::XS).align_y(Center).wrap();
-        let content = column![choices, secondary(about)].spacing(space::XS);
+        let content = column![choices, secondary(words::memory_meaning(now))].spacing(space::XS);
         Element::from(content).map(Thread::Memory)
     }
 

@@ -45,6 +45,7 @@ fn conversation() -> Vec<(&'static str, Body)> {
                 mode: Some(Mode::Agent),
                 model: text("local/smollm2"),
                 persona: text("reviewer"),
+                memory: MemoryUse::Private,
             }),
         ),
         (

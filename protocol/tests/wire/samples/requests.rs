@@ -78,27 +78,9 @@ fn tasks() -> Vec<Request> {
             task_id: text("agent-123"),
             files: vec!["notes.md".to_owned()],
             worktree: Some(OwnWorktree { branch: text("tidy") }),
+            memory: Some(MemoryUse::Private),
             parent_id: text("beef0021"),
-            messages: vec![
-                ImportMessage {
-                    role: ImportRole::Assistant,
-                    text: "I look.".to_owned(),
-                    tool_calls: vec![ImportCall {
-                        id: "theirs-1".to_owned(),
-                        tool: "read".to_owned(),
-                        arguments: json(r#"{"path":"a"}"#),
-                    }],
-                    call_id: None,
-                    result: None,
-                },
-                ImportMessage {
-                    role: ImportRole::User,
-                    text: String::new(),
-                    tool_calls: Vec::new(),
-                    call_id: text("theirs-1"),
-                    result: Some(json(r#"{"lines":[1, 2]}"#)),
-                },
-            ],
+            messages: imported(),
         }),
         Request::StopTask(task()),
         Request::PauseTask(task()),
@@ -147,6 +129,29 @@ fn tasks() -> Vec<Request> {
     ]
 }
 
+fn imported() -> Vec<ImportMessage> {
+    vec![
+        ImportMessage {
+            role: ImportRole::Assistant,
+            text: "I look.".to_owned(),
+            tool_calls: vec![ImportCall {
+                id: "theirs-1".to_owned(),
+                tool: "read".to_owned(),
+                arguments: json(r#"{"path":"a"}"#),
+            }],
+            call_id: None,
+            result: None,
+        },
+        ImportMessage {
+            role: ImportRole::User,
+            text: String::new(),
+            tool_calls: Vec::new(),
+            call_id: text("theirs-1"),
+            result: Some(json(r#"{"lines":[1, 2]}"#)),
+        },
+    ]
+}
+
 fn inbox() -> Vec<Request> {
     vec![
         Request::UserResponse(UserResponseParams {
@@ -183,6 +188,7 @@ fn conversations() -> Vec<Request> {
             mode: Some(Mode::Chat),
             model: text("local/smollm2"),
             persona: text("reviewer"),
+            memory: Some(MemoryUse::NoRecall),
         }),
         Request::ListConversations(ListConversationsParams {
             archived: true,

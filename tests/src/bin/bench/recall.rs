@@ -7,6 +7,7 @@ use crate::{
 };
 use abide_client::protocol::{
     ConversationId, RecordId, Timestamp,
+    memory::MemoryUse,
     method::{self, memory::SearchMemoryParams, task::StartTaskParams},
     record::{ConversationCreated, NewRecord, RecordBody, UserMessage},
     task::Mode,
@@ -173,6 +174,7 @@ async fn talk(store: &Store) {
             mode: None,
             model: None,
             persona: None,
+            memory: MemoryUse::Normal,
         };
         let said = (1..=PASSAGES).map(|n| {
             let text = words(conversation * PASSAGES + n, 40);

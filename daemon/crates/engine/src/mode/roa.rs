@@ -23,7 +23,7 @@ pub(super) const TABLE: Table = Table {
     // Each step ends with an observation, which says what came of it.
     shortens_steps_first: true,
     is_told_before_it_ends: true,
-    recalls: Recalls::Never,
+    recalls: Recalls::Notes,
     ..Table::USUAL
 };
 

@@ -101,13 +101,14 @@ impl Table {
     };
 }
 
-/// When a task is given passages of earlier conversations.
+/// What a task is given of earlier conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recalls {
-    Never,
-    /// Before its first request.
+    /// The notes alone, before its first request.
+    Notes,
+    /// Passages, too.
     AtStart,
-    /// And before each later step.
+    /// Passages before each later step, too.
     EachStep,
 }
 

@@ -75,10 +75,10 @@ pub fn has_tools(mode: Mode) -> bool {
     !matches!(table(mode).tools, Tools::Absent)
 }
 
-/// A task in this mode is given passages of earlier conversations before its first request.
+/// A task in this mode begins with passages of earlier conversations, and not only with notes.
 #[must_use]
 pub fn recalls(mode: Mode) -> bool {
-    table(mode).recalls != Recalls::Never
+    table(mode).recalls != Recalls::Notes
 }
 
 /// The control tools of this mode.

@@ -198,4 +198,5 @@ fn apply_update(facts: &mut ConversationCreated, update: &ConversationUpdated) {
     facts.mode = update.mode.or(facts.mode);
     facts.model = update.model.clone().or_else(|| facts.model.take());
     facts.persona = update.persona.clone().or_else(|| facts.persona.take());
+    facts.memory = update.memory.unwrap_or(facts.memory);
 }

@@ -67,7 +67,7 @@ pub enum UnreadableHistorySnapshot {
 impl HistorySnapshot {
     /// The number of the stored form. Any change of the types in it raises the number; a snapshot of another
     /// form is not read.
-    pub const FORM: u32 = 1;
+    pub const FORM: u32 = 2;
 
     /// The bytes to store.
     ///

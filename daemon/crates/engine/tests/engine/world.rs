@@ -12,6 +12,7 @@ use abide_engine::{
 use abide_protocol::{
     CallId, ConversationId, JsonText, QuestionId, RecordId, TaskId, Timestamp,
     inbox::{Approval, Decision, Question},
+    memory::MemoryUse,
     message::CallOutcome,
     record::{
         By, ClockMoved, ConversationCreated, Interruption, ModelErrorKind, NewRecord, RecordBody,
@@ -460,6 +461,7 @@ pub(crate) fn facts() -> ConversationCreated {
         mode: None,
         model: None,
         persona: None,
+        memory: MemoryUse::Normal,
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn created(
         .prepare_cached(
             "INSERT INTO conversations
                  (id, title, workspace, mode, model, persona, created_at, updated_at, archived, unread, muted, memory, scope)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 0, 0, 0, 'normal', ?8)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 0, 0, 0, ?8, ?9)",
         )?
         .execute(params![
             record.conversation_id.0,
@@ -36,6 +36,7 @@ pub(super) fn created(
             body.model,
             body.persona,
             record.at.0,
+            Word(body.memory),
             memory::scope(record.conversation_id, &body.workspace),
         ])?;
     changes.touch(record.at);

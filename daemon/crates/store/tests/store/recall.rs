@@ -29,15 +29,19 @@ pub(crate) async fn say(store: &Store, id: ConversationId, n: u64, bodies: &[Rec
     store.append(append(id, records)).await.unwrap();
 }
 
-pub(crate) async fn begin_in(store: &Store, n: u64, first: u64, workspace: &str) -> ConversationId {
-    let facts = ConversationCreated {
+fn facts(n: u64, workspace: &str) -> ConversationCreated {
+    ConversationCreated {
         title: format!("title {n}"),
         workspace: workspace.to_owned(),
         mode: None,
         model: None,
         persona: None,
-    };
-    let record = record(first, None, RecordBody::ConversationCreated(facts));
+        memory: MemoryUse::Normal,
+    }
+}
+
+pub(crate) async fn begin_in(store: &Store, n: u64, first: u64, workspace: &str) -> ConversationId {
+    let record = record(first, None, RecordBody::ConversationCreated(facts(n, workspace)));
     store.append(append(conversation(n), vec![record])).await.unwrap();
     conversation(n)
 }
@@ -181,6 +185,19 @@ async fn nothing_of_a_private_conversation_is_recalled_until_it_is_private_no_mo
         }
         assert_eq!(store.conversation(id).await.unwrap().unwrap().memory, MemoryUse::Normal);
     }
+}
+
+#[tokio::test]
+async fn a_conversation_that_begins_as_private_has_no_passage_until_it_is_private_no_more() {
+    let home = Home::new();
+    let store = home.open();
+    let private = ConversationCreated { memory: MemoryUse::Private, ..facts(1, "/w") };
+    let first = [RecordBody::ConversationCreated(private), user("a chartreuse needle in hay")];
+    say(&store, conversation(1), 1, &first).await;
+    assert_eq!(seqs(&store, here(&["needle"])).await, [] as [u64; 0]);
+    assert_eq!(store.memory_size().await.unwrap().passages, 0);
+    set(&store, conversation(1), 20, MemoryUse::Normal).await;
+    assert_eq!(seqs(&store, here(&["needle"])).await, [2]);
 }
 
 /// With few chunks, taken out one by one, and with many, when the index is emptied.

@@ -4,6 +4,7 @@
 use super::{rebuild::story, support::*};
 use abide_protocol::{
     ConversationId, RecordId, Timestamp,
+    memory::MemoryUse,
     record::{Record, RecordBody},
     task::Status,
 };
@@ -217,6 +218,21 @@ async fn of_a_database_that_is_cut_off_the_rest_is_salvaged() {
         let again = Store::salvage(&damaged, &to, Existing::Keep, projected);
         assert!(again.is_err(), "nothing is overwritten");
     }
+}
+
+/// Nobody knows any more whether it was private.
+#[tokio::test]
+async fn a_conversation_without_its_beginning_is_recalled_nowhere() {
+    let home = Home::new();
+    let store = repairing(&home.path());
+    let id = begin(&store, 1, 1).await;
+    store.append(append(id, vec![record(2, None, notice("said"))])).await.unwrap();
+    store.close().await;
+    Connection::open(home.path()).unwrap().execute("DELETE FROM records WHERE seq = 1", []).unwrap();
+    let to = home.path().with_file_name("new.db");
+    let salvaged = Store::salvage(&home.path(), &to, Existing::Keep, projected).unwrap();
+    assert_eq!(salvaged.without_beginning, 1, "{salvaged:?}");
+    assert_eq!(repairing(&to).conversation(id).await.unwrap().unwrap().memory, MemoryUse::Private);
 }
 
 /// Of a small database half is its schema.

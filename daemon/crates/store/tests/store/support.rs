@@ -3,6 +3,7 @@
 use abide_protocol::{
     ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, TaskId, Timestamp,
     inbox::{Approval, Pending, Question, QuestionKind, Rule},
+    memory::MemoryUse,
     message::CallOutcome,
     record::*,
     task::{AgentTask, Approvals, EndReason, Limits, Mode, RestartPolicy, Status},
@@ -117,6 +118,7 @@ pub(crate) fn created(title: &str) -> RecordBody {
         mode: Some(Mode::Agent),
         model: None,
         persona: None,
+        memory: MemoryUse::Normal,
     })
 }
 

@@ -138,12 +138,14 @@ async fn begin(
         mode: params.mode,
         model: params.model,
         persona: launch.persona().map(str::to_owned),
+        memory: params.memory.unwrap_or_default(),
     });
+    let memory = existing.as_ref().map_or(params.memory.unwrap_or_default(), |known| known.memory);
     let files = service.launcher.named_files(&workspace, params.files).await?;
     let by = Some(by);
     let head = launch.in_workspace(&workspace).await?;
     let head = TaskStarted { external_id, client_message, by, files, ..head };
-    let recalled = recall::recall(service, conversation_id, existing.as_ref(), &head).await;
+    let recalled = recall::recall(service, conversation_id, existing.as_ref(), memory, &head).await;
     let setup = if has_worktree { service.sessions.setup(&head).await } else { None };
     let start = Command::Start(Box::new(Start { task, conversation, head, imported, recalled, setup }));
     folder.begin(start_while_wanted(service, conversation_id, task, start, gone)).await?;
@@ -200,6 +202,11 @@ fn check(service: &Service, params: &StartTaskParams) -> Result<(), Error> {
                 "`workspace` is missing: a worktree is made of the git work tree around it".to_owned(),
             );
         }
+    }
+    if params.memory.is_some() && params.conversation_id.is_some() {
+        return invalid(
+            "`memory` is for a new conversation; `updateConversation` changes this one's".to_owned(),
+        );
     }
     if params.client_message_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_CLIENT_MESSAGE_ID) {
         return invalid(format!("a clientMessageId has 1 to {MAX_CLIENT_MESSAGE_ID} bytes"));

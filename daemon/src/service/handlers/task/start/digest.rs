@@ -6,6 +6,7 @@
 
 use abide_protocol::{
     ConversationId, JsonText,
+    memory::MemoryUse,
     method::task::{ImportMessage, OwnWorktree, StartTaskParams},
     task::{Approvals, LimitsRequest, Mode, RestartPolicy},
 };
@@ -41,6 +42,8 @@ struct Payload<'a> {
     worktree: Option<&'a OwnWorktree>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parent_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<MemoryUse>,
 }
 
 #[derive(Serialize)]
@@ -99,6 +102,7 @@ impl<'a> From<&'a StartTaskParams> for Payload<'a> {
             files: &params.files,
             worktree: params.worktree.as_ref(),
             parent_id: params.parent_id.as_deref(),
+            memory: params.memory,
         }
     }
 }
@@ -115,6 +119,7 @@ mod tests {
     use super::digest;
     use abide_protocol::{
         ConversationId, JsonText,
+        memory::MemoryUse,
         method::task::{OwnWorktree, StartTaskParams},
         task::{Approvals, LimitsRequest, Mode, RestartPolicy},
     };
@@ -166,7 +171,10 @@ mod tests {
         assert_eq!(digest(&sent), digest(&elsewhere));
         let other = StartTaskParams { message: "paint it red".to_owned(), ..sent.clone() };
         let beneath = StartTaskParams { parent_id: Some("1".to_owned()), ..sent.clone() };
-        assert!(digest(&sent) != digest(&other) && digest(&sent) != digest(&beneath));
+        let private = StartTaskParams { memory: Some(MemoryUse::Private), ..sent.clone() };
+        for differs in [other, beneath, private] {
+            assert_ne!(digest(&sent), digest(&differs), "{differs:?}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use abide_engine::recalls;
 use abide_protocol::{
     ConversationId,
     conversation::Conversation,
-    memory::MemoryUse,
+    memory::{MemoryUse, Source},
     message::Role,
     record::{Recalled, TaskStarted},
 };
@@ -24,10 +24,10 @@ pub(super) async fn recall(
     service: &Service,
     conversation: ConversationId,
     existing: Option<&Conversation>,
+    memory: MemoryUse,
     head: &TaskStarted,
 ) -> Option<Recalled> {
-    let is_wanted = existing.is_none_or(|existing| existing.memory != MemoryUse::NoRecall);
-    if !is_wanted || !recalls(head.mode) || !service.settings.now().await.config().memory.enabled {
+    if memory == MemoryUse::NoRecall || !service.settings.now().await.config().memory.enabled {
         return None;
     }
     recall::in_time(find(service, conversation, existing.is_some(), head)).await
@@ -39,6 +39,9 @@ async fn find(
     is_known: bool,
     head: &TaskStarted,
 ) -> Result<Found, ReadError> {
+    if !recalls(head.mode) {
+        return notes(service, conversation, head).await;
+    }
     let said = if is_known { said_last(service, conversation).await? } else { String::new() };
     let query = RecallQuery {
         texts: &[&head.original_prompt, &said],
@@ -49,6 +52,26 @@ async fn find(
         ..RecallQuery::default()
     };
     recall::search(&service.store, &service.embedder, query).await
+}
+
+/// What each task is given, whatever it is about.
+async fn notes(
+    service: &Service,
+    conversation: ConversationId,
+    head: &TaskStarted,
+) -> Result<Found, ReadError> {
+    if !service.store.remembers(conversation, &head.workspace).await? {
+        return Ok(Found::NOTHING);
+    }
+    let query = RecallQuery {
+        workspace: Some(&head.workspace),
+        except: Some(conversation),
+        at_start: true,
+        ..RecallQuery::default()
+    };
+    let mut snippets = service.store.recall(query).await?;
+    snippets.retain(|snippet| snippet.source == Source::Note);
+    Ok(Found { snippets, ..Found::NOTHING })
 }
 
 /// The end of the agent's newest message, which the prompt may be an answer to.
