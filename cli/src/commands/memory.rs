@@ -41,8 +41,8 @@ pub(crate) async fn memory(args: MemoryArgs, json: bool) -> Result<Exit, Command
             notes(ListNotesParams { workspace }, json).await
         }
         Some(MemoryCommand::Forget { number }) => forget(Seq(number), json).await,
-        Some(MemoryCommand::Prune { words: _, older_than, keep }) => {
-            prune(PruneMemoryParams { older_than_secs: older_than, keep }, json).await
+        Some(MemoryCommand::Prune { words, older_than, keep }) => {
+            prune(PruneMemoryParams { older_than_secs: older_than, keep, words }, json).await
         }
         Some(MemoryCommand::Install { from, yes }) => install::install(from, yes, json).await,
         Some(MemoryCommand::Remove) => install::remove(json).await,
@@ -117,7 +117,8 @@ async fn prune(params: PruneMemoryParams, json: bool) -> Result<Exit, CommandErr
     if json {
         json::document(&reply)?;
     } else {
-        screen::print(&format!("{} recalled no more.\n", counted(reply.passages, "passage")))?;
+        let now = if params.words { "recalled no more" } else { "found by their words alone" };
+        screen::print(&format!("{} {now}.\n", counted(reply.passages, "passage")))?;
     }
     Ok(Exit::Done)
 }

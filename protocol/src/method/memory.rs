@@ -100,7 +100,7 @@ pub struct ListNotesReply {
     pub notes: Vec<Note>,
 }
 
-/// One of the two is given.
+/// Which passages are no more found by what they mean. Either `olderThanSecs` or `keep` is given.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PruneMemoryParams {
@@ -108,11 +108,13 @@ pub struct PruneMemoryParams {
     pub older_than_secs: Option<u64>,
     /// About so many of the newest passages stay.
     pub keep: Option<u64>,
+    /// They are not found by their words either: they are never recalled.
+    pub words: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PruneMemoryReply {
-    /// The passages that are gone.
+    /// How many passages these are.
     pub passages: u64,
 }

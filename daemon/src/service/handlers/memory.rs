@@ -126,6 +126,7 @@ pub(super) async fn prune(
             return Err(Error::new(ErrorKind::InvalidParams, words).into());
         }
     };
-    let pruned = service.store.prune_memory(prune, caller.by(), now, clock::mint().record_id());
+    let id = clock::mint().record_id();
+    let pruned = service.store.prune_memory(prune, params.words, caller.by(), now, id);
     Ok(PruneMemoryReply { passages: pruned.await? })
 }

@@ -302,20 +302,21 @@ impl Store {
         .await
     }
 
-    /// Takes old passages out of the memory, by a record with the given id, and fills the index again without
-    /// them. Returns how many are gone. Records, and notes, stay.
+    /// Takes what old passages mean out of the memory, by a record with the given id; with `words` the passages
+    /// too, and the index is filled again without them. Returns how many passages. Records, and notes, stay.
     ///
     /// # Errors
     /// The database cannot be read or written.
     pub async fn prune_memory(
         &self,
         prune: Prune,
+        words: bool,
         by: By,
         now: Timestamp,
         id: RecordId,
     ) -> Result<u64, ReadError> {
         self.update_memory().await?;
-        let work = |answer| work::PruneMemory::new(prune, by, now, id, answer);
+        let work = |answer| work::PruneMemory::new(prune, words, by, now, id, answer);
         let gone =
             self.queue.run(Lane::Ordinary, work).await.map_err(WriteError::from).map_err(ReadError::Index)?;
         self.update_memory().await?;

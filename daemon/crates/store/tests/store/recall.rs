@@ -399,7 +399,9 @@ async fn old_passages_are_pruned_and_stay_so_and_records_and_notes_stay() {
         let note = RecordBody::Noted(Noted { text: "a needle".to_owned() });
         say(&store, id, 2, &[note, user("a needle of steel"), user("a needle of gold")]).await;
         let before = seqs(&store, here(&["needle"])).await.len();
-        let gone = async |n| store.prune_memory(prune, somebody(), Timestamp(99), RecordId(uuid(1, n))).await;
+        let gone = async |n| {
+            store.prune_memory(prune, true, somebody(), Timestamp(99), RecordId(uuid(1, n))).await
+        };
         assert_eq!((before, gone(1).await.unwrap(), gone(2).await.unwrap()), (3, 1, 0), "{prune:?}");
         let left = async || {
             let mut texts: Vec<String> =
