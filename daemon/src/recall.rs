@@ -8,6 +8,7 @@ use abide_protocol::{
     record::Recalled,
 };
 use abide_store::{Meaning, ReadError, RecallQuery, Store};
+use abide_tools::Worktrees;
 use std::{future::Future, time::Duration};
 
 /// The longest that anything waits for what could be recalled.
@@ -36,6 +37,13 @@ impl Found {
 pub(crate) fn is_open(config: &Config, conversation: Option<&Conversation>) -> bool {
     let is_usual = |conversation: &Conversation| conversation.memory == MemoryUse::Normal;
     config.memory.enabled && conversation.is_none_or(is_usual)
+}
+
+/// The workspaces that have one memory with this one, which is among them: a repository's work trees have the
+/// same. The first is the one that stays.
+pub(crate) async fn scope(workspace: &str) -> Vec<String> {
+    let workspace = workspace.to_owned();
+    tokio::task::spawn_blocking(move || Worktrees::alike(&workspace)).await.unwrap_or_default()
 }
 
 /// Searches by words, and by meaning where an embedder serves. What goes wrong with it never keeps words from

@@ -54,9 +54,10 @@ pub(super) async fn search(
         let refusal = format!("the query is {} bytes long; at most {MAX_QUERY} are allowed", query.len());
         return Err(Error::new(ErrorKind::InvalidParams, refusal).into());
     }
+    let workspaces = scope(workspace.as_deref()).await;
     let query = RecallQuery {
         texts: &[query],
-        workspace: workspace.as_deref(),
+        workspaces: workspaces.as_deref(),
         limit: limit.unwrap_or(USUAL).clamp(1, MOST),
         ..RecallQuery::default()
     };
@@ -96,17 +97,24 @@ pub(super) async fn add_note(
         let words = "`workspace` is not an absolute path";
         return Err(Error::new(ErrorKind::InvalidParams, words).into());
     }
+    let workspace = scope(workspace.as_deref()).await.and_then(|all| all.into_iter().next());
     let (at, id) = (clock::now(), clock::mint().record_id());
     let seq = service.store.add_note(text.clone(), workspace.clone(), caller.by(), at, id).await?;
     service.embedder.look();
     Ok(AddNoteReply { note: Note { seq, at, text, conversation_id: None, workspace } })
 }
 
+/// `None`: all workspaces.
+async fn scope(workspace: Option<&str>) -> Option<Vec<String>> {
+    Some(recall::scope(workspace?).await)
+}
+
 pub(super) async fn notes(
     service: &Service,
     params: ListNotesParams,
 ) -> Result<ListNotesReply, RequestError> {
-    Ok(ListNotesReply { notes: service.store.notes(params.workspace.as_deref()).await? })
+    let workspaces = scope(params.workspace.as_deref()).await;
+    Ok(ListNotesReply { notes: service.store.notes(workspaces.as_deref()).await? })
 }
 
 pub(super) async fn prune(

@@ -1,7 +1,11 @@
 //! What is recalled by what it means, and what is left of the vectors.
 
 use super::{delete::files_that_hold, recall::*, support::*};
-use abide_protocol::{RecordId, Seq, Timestamp, memory::MemoryUse, record::{Noted, RecordBody}};
+use abide_protocol::{
+    RecordId, Seq, Timestamp,
+    memory::MemoryUse,
+    record::{Noted, RecordBody},
+};
 use abide_store::{Integrity, Meaning, Passage, PassageId, Prune, RecallQuery, Store};
 
 /// An embedder that knows what things are about.
@@ -133,7 +137,11 @@ async fn pruned_vectors_are_not_made_again_and_words_still_find_their_passages()
         let other = "topics/2";
         let late = ids.iter().map(|id| (*id, vec![1, 2, 3])).collect();
         store.keep_vectors(other, late).await.unwrap();
-        assert_eq!(store.memory_size().await.unwrap().vectors, 2, "one that was made meanwhile comes too late");
+        assert_eq!(
+            store.memory_size().await.unwrap().vectors,
+            2,
+            "one that was made meanwhile comes too late"
+        );
         assert_eq!(missing(&store, EMBEDDER).await.len(), 2, "another embedder makes no more");
         let anew = "UPDATE memory_progress SET form = 0";
         rusqlite::Connection::open(home.path()).unwrap().execute(anew, []).unwrap();

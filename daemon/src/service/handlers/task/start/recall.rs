@@ -39,13 +39,14 @@ async fn find(
     is_known: bool,
     head: &TaskStarted,
 ) -> Result<Found, ReadError> {
-    if !service.store.remembers(conversation, &head.workspace).await? {
+    let workspaces = recall::scope(&head.workspace).await;
+    if !service.store.remembers(conversation, &workspaces).await? {
         return Ok(Found::NOTHING);
     }
     let said = if is_known { said_last(service, conversation).await? } else { String::new() };
     let query = RecallQuery {
         texts: &[&head.original_prompt, &said],
-        workspace: Some(&head.workspace),
+        workspaces: Some(&workspaces),
         except: Some(conversation),
         limit: recall::MOST,
         at_start: true,
