@@ -4,24 +4,27 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION, NOW, TASK},
 };
-use abide_client::protocol::{
-    ConversationId, ErrorKind, Seq,
-    event::{Event, EventKind},
-    memory::{MemoryUse, Note, Reason, RecallWay, Snippet, Source},
-    message::Role,
-    method::{
-        config::{ConfigReply, ModelChoice, UpdateConfigParams},
-        conversation::UpdateConversationParams,
-        daemon::ConfigStatus,
-        memory::{
-            AddNoteParams, AddNoteReply, ForgetMemoryParams, ForgetMemoryReply, GetMemoryParams,
-            ListNotesParams, ListNotesReply, MemoryReply, SearchMemoryParams, SearchMemoryReply,
+use abide_client::{
+    Update,
+    protocol::{
+        ConversationId, ErrorKind, Seq,
+        event::{Event, EventKind},
+        memory::{MemoryUse, Note, Reason, RecallWay, Snippet, Source},
+        message::Role,
+        method::{
+            config::{ConfigReply, ModelChoice, UpdateConfigParams},
+            conversation::UpdateConversationParams,
+            daemon::ConfigStatus,
+            memory::{
+                AddNoteParams, AddNoteReply, ForgetMemoryParams, ForgetMemoryReply, GetMemoryParams,
+                ListNotesParams, ListNotesReply, MemoryReply, SearchMemoryParams, SearchMemoryReply,
+            },
         },
+        notification::{MemoryForgotten, Notification, Snapshot},
+        provider::DefaultModel,
+        record::{Noted, Recalled},
+        task::Status,
     },
-    notification::Snapshot,
-    provider::DefaultModel,
-    record::{Noted, Recalled},
-    task::Status,
 };
 use abide_gui::{
     Message,
@@ -60,6 +63,10 @@ fn before_recalled() -> Person {
     person.unfolds();
     person.asked();
     person
+}
+
+fn forgotten(seq: u64) -> Notification {
+    Notification::MemoryForgotten(MemoryForgotten { seq: Seq(seq) })
 }
 
 fn forget(seq: u64) -> Request {
@@ -102,6 +109,7 @@ fn what_was_recalled_or_noted_is_forgotten_in_its_row() {
         assert_eq!(person.asked(), [forget(seq)]);
         assert!(person.finds(words).is_some(), "{seq}: until the daemon has done it");
         person.tell(Message::Answered(forget(seq), answer));
+        person.tell(Message::Conversation(CONVERSATION, vec![Update::Notification(forgotten(seq))]));
         assert!(person.finds(words).is_none() && person.finds(after).is_some(), "{seq}");
         assert_eq!(person.finds_all("Forget…").len(), 2, "the others can be forgotten still");
     }
@@ -216,7 +224,7 @@ fn a_search_shows_the_reply_of_the_newest_query() {
     person.asked();
     confirms(&mut person);
     assert_eq!(person.asked(), [forget(701)]);
-    person.tell(Message::Answered(forget(701), Ok(Reply::ForgetMemory(ForgetMemoryReply { passages: 1 }))));
+    person.tell(Message::Overview(vec![Update::Notification(forgotten(701))]));
     assert!(person.finds_bounds("Forgotten.").is_some());
     // What fails says so, and is not searched for ever.
     searches(&mut person);
@@ -249,7 +257,7 @@ fn a_note_is_added_once_and_forgotten() {
     person.clicks("Forget…");
     confirms(&mut person);
     assert_eq!(person.asked(), [forget(31)]);
-    person.tell(Message::Answered(forget(31), Ok(Reply::ForgetMemory(ForgetMemoryReply { passages: 1 }))));
+    person.tell(Message::Overview(vec![Update::Notification(forgotten(31))]));
     assert!(person.finds_bounds("note 31").is_none());
 }
 

@@ -75,6 +75,7 @@ pub(super) async fn forget(
     let forgetting = service.store.forget(seq, caller.by(), clock::now(), clock::mint().record_id());
     let Forgotten { passages, blanked } = forgetting.await?;
     service.sessions.reread(&blanked);
+    service.hub.forgotten(seq);
     if passages == 0 {
         let words = format!("nothing of {} is in the memory; `abide memory search` shows numbers", seq.0);
         return Err(Error::new(ErrorKind::NotFound, words).about(seq.0).into());
