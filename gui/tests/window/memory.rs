@@ -183,6 +183,7 @@ fn open() -> Person {
 fn the_page_is_reached_by_key_and_from_the_settings() {
     let mut person = open();
     assert!(person.finds_bounds("41 passages of 3 conversations, found by words.").is_some());
+    assert!(person.finds_bounds("Meaning: none: no embedding model is installed").is_some());
     person.named(Named::Escape);
     assert_eq!(person.app.page(), Page::Conversation);
     person.control(",");
@@ -199,7 +200,8 @@ fn a_search_shows_the_reply_of_the_newest_query() {
         Request::SearchMemory(SearchMemoryParams { query: query.into(), workspace, limit: None })
     };
     let finds = |person: &mut Person, request: Request, snippets| {
-        let reply = SearchMemoryReply { how: RecallWay::Words, snippets, problem: None };
+        let problem = Some("the model is damaged".to_owned());
+        let reply = SearchMemoryReply { how: RecallWay::Words, snippets, problem };
         person.tell(Message::Answered(request, Ok(Reply::SearchMemory(reply))));
     };
     // The button, not the name above it.
@@ -218,6 +220,7 @@ fn a_search_shows_the_reply_of_the_newest_query() {
     assert!(person.finds_bounds("Old").is_none(), "what nobody asks any more is not shown");
     finds(&mut person, asks("port", None), Vec::new());
     assert!(person.finds_bounds("Nothing found.").is_some());
+    assert!(person.finds_bounds("by words only: the model is damaged").is_some());
     searches(&mut person);
     finds(&mut person, asks("port", None), vec![snippet(701, Source::Agent, "The proxy")]);
     person.clicks("Forget…");

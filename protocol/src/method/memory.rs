@@ -1,5 +1,6 @@
 use crate::{
     Seq,
+    measure::{count, counted},
     memory::{Note, RecallWay, Snippet},
 };
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,19 @@ pub struct MemoryReply {
     pub newest: Seq,
 }
 
+impl MemoryReply {
+    /// For people: who says what passages mean, and of how many it has; or why nobody does.
+    #[must_use]
+    pub fn meaning(&self) -> String {
+        match (&self.embedder, &self.no_embedder) {
+            (Some(embedder), _) => {
+                format!("{embedder}: {} of {}", count(self.embedded), counted(self.passages, "passage"))
+            }
+            (None, why) => format!("none: {}", why.as_deref().unwrap_or("no embedder")),
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchMemoryParams {
@@ -54,6 +68,14 @@ pub struct SearchMemoryReply {
     pub problem: Option<String>,
     /// The best first.
     pub snippets: Vec<Snippet>,
+}
+
+impl SearchMemoryReply {
+    /// For people: the problem, and what was done all the same.
+    #[must_use]
+    pub fn problem_words(&self) -> Option<String> {
+        self.problem.as_ref().map(|problem| format!("by words only: {problem}"))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
