@@ -1,5 +1,6 @@
 //! What is deleted or forgotten is in no record of a task that had recalled it.
 
+use super::recall::world;
 use abide_client::{
     Update,
     protocol::{
@@ -9,20 +10,13 @@ use abide_client::{
     },
 };
 use abide_tests::{
-    daemon::Config,
-    model_server::{Gate, ModelServer, Turn},
+    model_server::{Gate, Turn},
     wait,
     world::World,
 };
 use std::{fs, path::Path};
 
 pub(super) const SECRET: &str = "chartreuse-5433";
-
-async fn world() -> World {
-    let model = ModelServer::start().await;
-    let config = Config::with(&model).memory();
-    World::configured(model, &config).await
-}
 
 /// The files of the database that hold this secret.
 pub(super) fn files_with_it(folder: &Path, secret: impl AsRef<[u8]>) -> Vec<String> {
