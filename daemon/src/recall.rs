@@ -8,6 +8,7 @@ use abide_protocol::{
     record::Recalled,
 };
 use abide_store::{Meaning, ReadError, RecallQuery, Store};
+use abide_tools::Worktrees;
 use std::{future::Future, time::Duration};
 
 /// The longest that anything waits for what could be recalled.
@@ -38,6 +39,13 @@ pub(crate) fn is_open(config: &Config, conversation: Option<&Conversation>) -> b
     config.memory.enabled && conversation.is_none_or(is_usual)
 }
 
+/// The workspaces that have one memory with this one, which is among them: a repository's work trees have the
+/// same. The first is the one that stays.
+pub(crate) async fn scope(workspace: &str) -> Vec<String> {
+    let workspace = workspace.to_owned();
+    tokio::task::spawn_blocking(move || Worktrees::alike(&workspace)).await.unwrap_or_default()
+}
+
 /// Searches by words, and by meaning where an embedder serves. What goes wrong with it never keeps words from
 /// being searched for. Where a conversation could recall nothing, this costs one query.
 pub(crate) async fn search(
@@ -45,8 +53,8 @@ pub(crate) async fn search(
     embedder: &Embedder,
     query: RecallQuery<'_>,
 ) -> Result<Found, ReadError> {
-    if let (Some(conversation), Some(workspace)) = (query.except, query.workspace)
-        && !store.remembers(conversation, workspace).await?
+    if let (Some(conversation), Some(workspaces)) = (query.except, query.workspaces)
+        && !store.remembers(conversation, workspaces).await?
     {
         return Ok(Found::NOTHING);
     }

@@ -46,7 +46,7 @@ use crate::{
 use abide_client::{
     Update,
     protocol::{
-        ConversationId, ErrorKind, Seq, TaskId, Timestamp,
+        ConversationId, ErrorKind, TaskId, Timestamp,
         method::{
             conversation::FocusParams,
             daemon::{ConfigStatus, UpdateDaemonParams},
@@ -562,6 +562,9 @@ impl App {
                 // The list may have it although the overview does not.
                 self.sidebar.forget(update.conversation_id);
             }
+            if let Update::Notification(Notification::MemoryForgotten(forgotten)) = &update {
+                self.memory.forget(forgotten.seq);
+            }
             let changes = self.overview.apply(update);
             for change in changes {
                 match change {
@@ -695,9 +698,6 @@ impl App {
                     _ => None,
                 };
                 self.note_done(request);
-                if let Request::ForgetMemory(asked) = request {
-                    self.forgotten(asked.seq);
-                }
                 if *request == Request::Focus(FocusParams::default()) {
                     tracing::debug!("the daemon knows that nobody looks");
                 }
@@ -720,24 +720,13 @@ impl App {
                 }
                 return Task::batch([performed, found]);
             }
-            // It is forgotten already.
+            // It is forgotten already, and the daemon has told so.
             Err(failure)
-                if let Request::ForgetMemory(asked) = request
-                    && failure.kind == Some(ErrorKind::NotFound) =>
-            {
-                self.forgotten(asked.seq);
-            }
+                if matches!(request, Request::ForgetMemory(_))
+                    && failure.kind == Some(ErrorKind::NotFound) => {}
             Err(failure) => return self.refused_by_daemon(request, &failure),
         }
         Task::none()
-    }
-
-    /// The memory no longer has what this record says.
-    fn forgotten(&mut self, seq: Seq) {
-        self.memory.forget(seq);
-        for open in self.open.iter_mut().chain(&mut self.behind) {
-            open.forget(seq);
-        }
     }
 
     /// A request was not done.

@@ -259,7 +259,7 @@ methods! {
     54 "addNote" Act Ordinary AddNote(memory::AddNoteParams) -> memory::AddNoteReply;
     /// The notes of a workspace and those for all, the newest first.
     55 "listNotes" Read Ordinary ListNotes(memory::ListNotesParams) -> memory::ListNotesReply;
-    /// Takes old passages out of the memory for good. Records, and notes, stay.
+    /// Takes what old passages mean, or the passages, out of the memory for good. Records, and notes, stay.
     56 "pruneMemory" Act Ordinary PruneMemory(memory::PruneMemoryParams) -> memory::PruneMemoryReply;
 
     /// What model calls have used, by day, model and conversation.

@@ -1,7 +1,8 @@
 //! Notifications: what the daemon sends to subscribers.
 //!
 //! `taskMessage` and `taskEvent` are sequenced: a subscription gets exactly one of them for each record. The
-//! updates are latest-wins, deltas are live only; neither is ever needed to rebuild anything.
+//! updates are latest-wins, deltas are live only; neither is ever needed to rebuild anything, nor is
+//! `memoryForgotten`, which blanks what a client has.
 
 use crate::{
     ConversationId, RecordId, Seq, SubscriptionId, TaskId,
@@ -76,6 +77,8 @@ notifications! {
     1007 "lagged" Lagged(Lagged);
     /// The current state of the daemon itself.
     1008 "daemonUpdate" DaemonUpdate(DaemonUpdate);
+    /// Words were taken out of the memory, and out of the records that quote them.
+    1009 "memoryForgotten" MemoryForgotten(MemoryForgotten);
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,6 +179,13 @@ pub struct DaemonUpdate {
     pub shutting_down: bool,
     /// Another program is on disk; `status` says more.
     pub update: Option<UpdateStage>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryForgotten {
+    /// The record that says them: snippets of it are blank from now on, also those that a client has already.
+    pub seq: Seq,
 }
 
 /// The state at the start of a subscription.

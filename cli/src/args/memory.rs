@@ -1,6 +1,6 @@
 use super::{duration, word::word};
 use crate::complete::Kind;
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -61,15 +61,17 @@ Examples:
         #[arg(value_name = "NUMBER")]
         number: u64,
     },
-    /// Never recall old passages; the messages themselves, and notes, stay
+    /// Find old passages by their words alone, no more by what they mean
     #[command(after_help = "\
+What a passage means takes more room than its words. The messages themselves, and notes, stay.
+
 Examples:
-  abide memory prune --words --older-than 365d
+  abide memory prune --older-than 365d
   abide memory prune --words --keep 10000")]
-    #[group(id = "which", required = true, args = ["older_than", "keep"])]
+    #[command(group = ArgGroup::new("which").required(true).args(["older_than", "keep"]))]
     Prune {
-        /// Those found by their words, which are all
-        #[arg(long, required = true)]
+        /// Nor by their words: never recall them
+        #[arg(long)]
         words: bool,
         /// What was said longer ago, as 90d
         #[arg(long, value_name = "DURATION", value_parser = duration::seconds)]

@@ -23,6 +23,7 @@ use abide_client::protocol::{
         },
     },
 };
+use serde::Serialize;
 use std::path::PathBuf;
 
 pub(crate) async fn memory(args: MemoryArgs, json: bool) -> Result<Exit, CommandError> {
@@ -41,8 +42,8 @@ pub(crate) async fn memory(args: MemoryArgs, json: bool) -> Result<Exit, Command
             notes(ListNotesParams { workspace }, json).await
         }
         Some(MemoryCommand::Forget { number }) => forget(Seq(number), json).await,
-        Some(MemoryCommand::Prune { words: _, older_than, keep }) => {
-            prune(PruneMemoryParams { older_than_secs: older_than, keep }, json).await
+        Some(MemoryCommand::Prune { words, older_than, keep }) => {
+            prune(PruneMemoryParams { older_than_secs: older_than, keep, words }, json).await
         }
         Some(MemoryCommand::Install { from, yes }) => install::install(from, yes, json).await,
         Some(MemoryCommand::Remove) => install::remove(json).await,
@@ -62,75 +63,51 @@ fn folder(given: Option<PathBuf>) -> Result<String, CommandError> {
     }
 }
 
-async fn status(json: bool) -> Result<Exit, CommandError> {
-    let reply = Daemon::started().await?.call::<GetMemory>(GetMemoryParams::default()).await?;
+/// Shows a reply: as it is, or in words.
+fn show(reply: &impl Serialize, json: bool, words: impl FnOnce() -> String) -> Result<Exit, CommandError> {
     if json {
-        json::document(&reply)?;
+        json::document(reply)?;
     } else {
-        screen::print(&recalled::memory(&reply))?;
+        screen::print(&words())?;
     }
     Ok(Exit::Done)
+}
+
+async fn status(json: bool) -> Result<Exit, CommandError> {
+    let reply = Daemon::started().await?.call::<GetMemory>(GetMemoryParams::default()).await?;
+    show(&reply, json, || recalled::memory(&reply))
 }
 
 async fn search(params: SearchMemoryParams, json: bool) -> Result<Exit, CommandError> {
     let reply = Daemon::started().await?.call::<SearchMemory>(params).await?;
-    if json {
-        json::document(&reply)?;
-    } else {
-        screen::print(&recalled::found(&reply))?;
-    }
-    Ok(Exit::Done)
+    show(&reply, json, || recalled::found(&reply))
 }
 
 async fn add(params: AddNoteParams, json: bool) -> Result<Exit, CommandError> {
     let reply = Daemon::started().await?.call::<AddNote>(params).await?;
-    if json {
-        json::document(&reply)?;
-    } else {
-        screen::print(&format!("{}\n", recalled::noted(reply.note.seq, &reply.note.text)))?;
-    }
-    Ok(Exit::Done)
+    show(&reply, json, || recalled::noted(reply.note.seq, &reply.note.text) + "\n")
 }
 
 async fn notes(params: ListNotesParams, json: bool) -> Result<Exit, CommandError> {
     let reply = Daemon::started().await?.call::<ListNotes>(params).await?;
-    if json {
-        json::document(&reply)?;
-    } else {
-        screen::print(&recalled::notes(&reply.notes))?;
-    }
-    Ok(Exit::Done)
+    show(&reply, json, || recalled::notes(&reply.notes))
 }
 
 async fn forget(seq: Seq, json: bool) -> Result<Exit, CommandError> {
     let reply = Daemon::started().await?.call::<ForgetMemory>(ForgetMemoryParams { seq }).await?;
-    if json {
-        json::document(&reply)?;
-    } else {
-        screen::print(&format!("Forgotten: {} is recalled no more.\n", seq.0))?;
-    }
-    Ok(Exit::Done)
+    show(&reply, json, || format!("Forgotten: {} is recalled no more.\n", seq.0))
 }
 
 async fn prune(params: PruneMemoryParams, json: bool) -> Result<Exit, CommandError> {
     let reply = Daemon::started().await?.call::<PruneMemory>(params).await?;
-    if json {
-        json::document(&reply)?;
-    } else {
-        screen::print(&format!("{} recalled no more.\n", counted(reply.passages, "passage")))?;
-    }
-    Ok(Exit::Done)
+    let now = if params.words { "recalled no more" } else { "found by their words alone" };
+    show(&reply, json, || format!("{} {now}.\n", counted(reply.passages, "passage")))
 }
 
 async fn enable(enabled: bool, json: bool) -> Result<Exit, CommandError> {
     let params = UpdateConfigParams { memory: Some(enabled), ..UpdateConfigParams::default() };
     let reply = Daemon::started().await?.call::<UpdateConfig>(params).await?;
-    if json {
-        json::document(&reply)?;
-    } else {
-        screen::print(if enabled { "Tasks recall.\n" } else { "No task recalls.\n" })?;
-    }
-    Ok(Exit::Done)
+    show(&reply, json, || if enabled { "Tasks recall.\n" } else { "No task recalls.\n" }.to_owned())
 }
 
 async fn set(conversation: String, memory: MemoryUse, json: bool) -> Result<Exit, CommandError> {
@@ -142,15 +119,10 @@ async fn set(conversation: String, memory: MemoryUse, json: bool) -> Result<Exit
         ..UpdateConversationParams::default()
     };
     let reply = daemon.call::<UpdateConversation>(params).await?;
-    if json {
-        json::document(&reply)?;
-    } else {
-        let words = match memory {
-            MemoryUse::Normal => "recalls, and is recalled",
-            MemoryUse::NoRecall => "recalls nothing, and is recalled",
-            MemoryUse::Private => "recalls, and is recalled nowhere",
-        };
-        screen::print(&format!("{} {words}.\n", named.id.short()))?;
-    }
-    Ok(Exit::Done)
+    let words = match memory {
+        MemoryUse::Normal => "recalls, and is recalled",
+        MemoryUse::NoRecall => "recalls nothing, and is recalled",
+        MemoryUse::Private => "recalls, and is recalled nowhere",
+    };
+    show(&reply, json, || format!("{} {words}.\n", named.id.short()))
 }

@@ -36,6 +36,7 @@ pub(crate) fn notification(notification: &Notification) -> Result<(), CommandErr
         Notification::TaskDelta(n) => line(name, n),
         Notification::Lagged(n) => line(name, n),
         Notification::DaemonUpdate(n) => line(name, n),
+        Notification::MemoryForgotten(n) => line(name, n),
     }
 }
 

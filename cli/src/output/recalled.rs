@@ -49,8 +49,8 @@ pub(crate) fn found(reply: &SearchMemoryReply) -> String {
     if lines.is_empty() {
         lines.push_str("Nothing is recalled.\n");
     }
-    if let Some(problem) = &reply.problem {
-        lines.push_str(&format!("{}\n", paint(FAINT, &text::one_line(&format!("by words only: {problem}")))));
+    if let Some(problem) = reply.problem_words() {
+        lines.push_str(&format!("{}\n", paint(FAINT, &text::one_line(&problem))));
     }
     lines
 }
@@ -80,17 +80,13 @@ fn beginning(text: &str) -> String {
 
 /// The memory's state.
 pub(crate) fn memory(reply: &MemoryReply) -> String {
-    let MemoryReply { enabled, how, embedder, no_embedder, conversations, passages, embedded, .. } = reply;
+    let MemoryReply { enabled, how, conversations, passages, .. } = reply;
     let recall =
         if *enabled { format!("on, by {}", how.words()) } else { "off (abide memory on)".to_owned() };
     let size = format!("{} of {}", counted(*passages, "passage"), counted(*conversations, "conversation"));
     let behind = reply.newest.0.saturating_sub(reply.indexed_to.0);
     let size = if behind > 0 { format!("{size}; newer records follow at the next recall") } else { size };
-    let meaning = match (embedder, no_embedder) {
-        (Some(embedder), _) => format!("{embedder}: {embedded} of {}", counted(*passages, "passage")),
-        (None, why) => format!("none: {}", why.as_deref().unwrap_or("no embedder")),
-    };
-    let rows = [("recall", &recall), ("indexed", &size), ("meaning", &meaning)]
+    let rows = [("recall", &recall), ("indexed", &size), ("meaning", &reply.meaning())]
         .map(|(name, words)| [cell(FAINT, name), cell(PLAIN, &text::one_line(words))]);
     table(["", ""], &rows, text::terminal_width())
 }

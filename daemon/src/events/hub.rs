@@ -20,7 +20,7 @@ use abide_protocol::{
     ConversationId, RecordId, Seq, SubscriptionId, TaskId,
     limits::MAX_QUEUED_BYTES,
     method::conversation::FocusParams,
-    notification::{DaemonUpdate, Notification, Partial, TaskDelta, TaskUpdate},
+    notification::{DaemonUpdate, MemoryForgotten, Notification, Partial, TaskDelta, TaskUpdate},
     record::Record,
     task::AgentTask,
 };
@@ -273,6 +273,13 @@ impl Hub {
             for entry in inner.subscribers.values_mut() {
                 entry.latest(&Notification::DaemonUpdate(now));
             }
+        }
+    }
+
+    /// Tells everyone that the memory no longer has what this record says.
+    pub fn forgotten(&self, seq: Seq) {
+        for entry in self.lock().subscribers.values_mut() {
+            entry.latest(&Notification::MemoryForgotten(MemoryForgotten { seq }));
         }
     }
 

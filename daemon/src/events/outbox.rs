@@ -80,6 +80,7 @@ pub(super) enum Latest {
     Conversation(ConversationId),
     Inbox,
     Daemon,
+    Forgotten(Seq),
 }
 
 impl Latest {
@@ -89,6 +90,7 @@ impl Latest {
             Notification::ConversationUpdate(u) => Some(Self::Conversation(u.conversation_id)),
             Notification::InboxUpdate(_) => Some(Self::Inbox),
             Notification::DaemonUpdate(_) => Some(Self::Daemon),
+            Notification::MemoryForgotten(forgotten) => Some(Self::Forgotten(forgotten.seq)),
             Notification::TaskMessage(_)
             | Notification::TaskEvent(_)
             | Notification::TaskDelta(_)

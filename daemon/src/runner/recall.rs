@@ -26,9 +26,10 @@ async fn find(runner: &Runner, job: &ToolJob, query: &str) -> Result<Found, Read
     if !recall::is_open(runner.settings.recent().await.config(), conversation.as_ref()) {
         return Ok(Found::NOTHING);
     }
+    let workspaces = recall::scope(&job.run.workspace).await;
     let query = RecallQuery {
         texts: &[query],
-        workspace: Some(&job.run.workspace),
+        workspaces: Some(&workspaces),
         except: Some(job.conversation),
         limit: recall::MOST,
         ..RecallQuery::default()

@@ -13,7 +13,10 @@ use abide_client::protocol::{
     memory::{Note, Snippet},
     method::{
         config::UpdateConfigParams,
-        memory::{AddNoteParams, GetMemoryParams, ListNotesParams, MemoryReply, SearchMemoryParams},
+        memory::{
+            AddNoteParams, GetMemoryParams, ListNotesParams, MemoryReply, SearchMemoryParams,
+            SearchMemoryReply,
+        },
     },
 };
 
@@ -42,7 +45,7 @@ enum Search {
     #[default]
     Nothing,
     Asked(SearchMemoryParams),
-    Found(Vec<Snippet>),
+    Found(SearchMemoryReply),
 }
 
 #[derive(Debug, Clone)]
@@ -153,7 +156,7 @@ impl Screen {
                 return self.asks();
             }
             (Request::SearchMemory(asked), Reply::SearchMemory(found)) if self.is_newest(asked) => {
-                self.search = Search::Found(found.snippets.clone());
+                self.search = Search::Found(found.clone());
             }
             _ => {}
         }
@@ -173,7 +176,7 @@ impl Screen {
     pub fn forget(&mut self, seq: Seq) {
         self.notes.iter_mut().for_each(|notes| notes.retain(|note| note.seq != seq));
         if let Search::Found(found) = &mut self.search {
-            found.iter_mut().filter(|snippet| snippet.seq == seq).for_each(Snippet::blank);
+            found.snippets.iter_mut().filter(|snippet| snippet.seq == seq).for_each(Snippet::blank);
         }
     }
 }

@@ -4,24 +4,27 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION, NOW, TASK},
 };
-use abide_client::protocol::{
-    ConversationId, ErrorKind, Seq,
-    event::{Event, EventKind},
-    memory::{MemoryUse, Note, Reason, RecallWay, Snippet, Source},
-    message::Role,
-    method::{
-        config::{ConfigReply, ModelChoice, UpdateConfigParams},
-        conversation::UpdateConversationParams,
-        daemon::ConfigStatus,
-        memory::{
-            AddNoteParams, AddNoteReply, ForgetMemoryParams, ForgetMemoryReply, GetMemoryParams,
-            ListNotesParams, ListNotesReply, MemoryReply, SearchMemoryParams, SearchMemoryReply,
+use abide_client::{
+    Update,
+    protocol::{
+        ConversationId, ErrorKind, Seq,
+        event::{Event, EventKind},
+        memory::{MemoryUse, Note, Reason, RecallWay, Snippet, Source},
+        message::Role,
+        method::{
+            config::{ConfigReply, ModelChoice, UpdateConfigParams},
+            conversation::UpdateConversationParams,
+            daemon::ConfigStatus,
+            memory::{
+                AddNoteParams, AddNoteReply, ForgetMemoryParams, ForgetMemoryReply, GetMemoryParams,
+                ListNotesParams, ListNotesReply, MemoryReply, SearchMemoryParams, SearchMemoryReply,
+            },
         },
+        notification::{MemoryForgotten, Notification, Snapshot},
+        provider::DefaultModel,
+        record::{Noted, Recalled},
+        task::Status,
     },
-    notification::Snapshot,
-    provider::DefaultModel,
-    record::{Noted, Recalled},
-    task::Status,
 };
 use abide_gui::{
     Message,
@@ -60,6 +63,10 @@ fn before_recalled() -> Person {
     person.unfolds();
     person.asked();
     person
+}
+
+fn forgotten(seq: u64) -> Notification {
+    Notification::MemoryForgotten(MemoryForgotten { seq: Seq(seq) })
 }
 
 fn forget(seq: u64) -> Request {
@@ -102,6 +109,7 @@ fn what_was_recalled_or_noted_is_forgotten_in_its_row() {
         assert_eq!(person.asked(), [forget(seq)]);
         assert!(person.finds(words).is_some(), "{seq}: until the daemon has done it");
         person.tell(Message::Answered(forget(seq), answer));
+        person.tell(Message::Conversation(CONVERSATION, vec![Update::Notification(forgotten(seq))]));
         assert!(person.finds(words).is_none() && person.finds(after).is_some(), "{seq}");
         assert_eq!(person.finds_all("Forget…").len(), 2, "the others can be forgotten still");
     }
@@ -175,6 +183,7 @@ fn open() -> Person {
 fn the_page_is_reached_by_key_and_from_the_settings() {
     let mut person = open();
     assert!(person.finds_bounds("41 passages of 3 conversations, found by words.").is_some());
+    assert!(person.finds_bounds("Meaning: none: no embedding model is installed").is_some());
     person.named(Named::Escape);
     assert_eq!(person.app.page(), Page::Conversation);
     person.control(",");
@@ -191,7 +200,8 @@ fn a_search_shows_the_reply_of_the_newest_query() {
         Request::SearchMemory(SearchMemoryParams { query: query.into(), workspace, limit: None })
     };
     let finds = |person: &mut Person, request: Request, snippets| {
-        let reply = SearchMemoryReply { how: RecallWay::Words, snippets, problem: None };
+        let problem = Some("the model is damaged".to_owned());
+        let reply = SearchMemoryReply { how: RecallWay::Words, snippets, problem };
         person.tell(Message::Answered(request, Ok(Reply::SearchMemory(reply))));
     };
     // The button, not the name above it.
@@ -210,13 +220,14 @@ fn a_search_shows_the_reply_of_the_newest_query() {
     assert!(person.finds_bounds("Old").is_none(), "what nobody asks any more is not shown");
     finds(&mut person, asks("port", None), Vec::new());
     assert!(person.finds_bounds("Nothing found.").is_some());
+    assert!(person.finds_bounds("by words only: the model is damaged").is_some());
     searches(&mut person);
     finds(&mut person, asks("port", None), vec![snippet(701, Source::Agent, "The proxy")]);
     person.clicks("Forget…");
     person.asked();
     confirms(&mut person);
     assert_eq!(person.asked(), [forget(701)]);
-    person.tell(Message::Answered(forget(701), Ok(Reply::ForgetMemory(ForgetMemoryReply { passages: 1 }))));
+    person.tell(Message::Overview(vec![Update::Notification(forgotten(701))]));
     assert!(person.finds_bounds("Forgotten.").is_some());
     // What fails says so, and is not searched for ever.
     searches(&mut person);
@@ -249,7 +260,7 @@ fn a_note_is_added_once_and_forgotten() {
     person.clicks("Forget…");
     confirms(&mut person);
     assert_eq!(person.asked(), [forget(31)]);
-    person.tell(Message::Answered(forget(31), Ok(Reply::ForgetMemory(ForgetMemoryReply { passages: 1 }))));
+    person.tell(Message::Overview(vec![Update::Notification(forgotten(31))]));
     assert!(person.finds_bounds("note 31").is_none());
 }
 

@@ -1,5 +1,6 @@
 use crate::{
     Seq,
+    measure::{count, counted},
     memory::{Note, RecallWay, Snippet},
 };
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,19 @@ pub struct MemoryReply {
     pub newest: Seq,
 }
 
+impl MemoryReply {
+    /// For people: who says what passages mean, and of how many it has; or why nobody does.
+    #[must_use]
+    pub fn meaning(&self) -> String {
+        match (&self.embedder, &self.no_embedder) {
+            (Some(embedder), _) => {
+                format!("{embedder}: {} of {}", count(self.embedded), counted(self.passages, "passage"))
+            }
+            (None, why) => format!("none: {}", why.as_deref().unwrap_or("no embedder")),
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchMemoryParams {
@@ -54,6 +68,14 @@ pub struct SearchMemoryReply {
     pub problem: Option<String>,
     /// The best first.
     pub snippets: Vec<Snippet>,
+}
+
+impl SearchMemoryReply {
+    /// For people: the problem, and what was done all the same.
+    #[must_use]
+    pub fn problem_words(&self) -> Option<String> {
+        self.problem.as_ref().map(|problem| format!("by words only: {problem}"))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,7 +122,7 @@ pub struct ListNotesReply {
     pub notes: Vec<Note>,
 }
 
-/// One of the two is given.
+/// Which passages are no more found by what they mean. Either `olderThanSecs` or `keep` is given.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PruneMemoryParams {
@@ -108,11 +130,13 @@ pub struct PruneMemoryParams {
     pub older_than_secs: Option<u64>,
     /// About so many of the newest passages stay.
     pub keep: Option<u64>,
+    /// They are not found by their words either: they are never recalled.
+    pub words: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PruneMemoryReply {
-    /// The passages that are gone.
+    /// How many passages these are.
     pub passages: u64,
 }

@@ -1,24 +1,22 @@
 //! What is deleted or forgotten is in no record of a task that had recalled it.
 
-use abide_client::protocol::{
-    memory::Snippet,
-    method::{self, memory::SearchMemoryParams, task::StartTaskParams},
+use super::recall::world;
+use abide_client::{
+    Update,
+    protocol::{
+        memory::Snippet,
+        method::{self, memory::SearchMemoryParams, task::StartTaskParams},
+        notification::Notification,
+    },
 };
 use abide_tests::{
-    daemon::Config,
-    model_server::{Gate, ModelServer, Turn},
+    model_server::{Gate, Turn},
     wait,
     world::World,
 };
 use std::{fs, path::Path};
 
 pub(super) const SECRET: &str = "chartreuse-5433";
-
-async fn world() -> World {
-    let model = ModelServer::start().await;
-    let config = Config::with(&model).memory();
-    World::configured(model, &config).await
-}
 
 /// The files of the database that hold this secret.
 pub(super) fn files_with_it(folder: &Path, secret: impl AsRef<[u8]>) -> Vec<String> {
@@ -84,11 +82,18 @@ async fn a_passage_is_forgotten_for_good_and_its_record_stays() {
     world.wait_end(first).await;
     let found = search(&world).await;
     assert_ne!(found, []);
+    let mut window = world.watch(first).await;
     let cli = world.daemon.cli();
     // Another record says the same.
     while let Some(snippet) = search(&world).await.first() {
         cli.ok(&["memory", "forget", &snippet.seq.0.to_string()]).await;
     }
+    let told = loop {
+        if let Update::Notification(Notification::MemoryForgotten(told)) = window.next().await {
+            break told.seq;
+        }
+    };
+    assert_eq!(told, found[0].seq, "who shows it is told");
     let again = cli.run(&["memory", "forget", &found[0].seq.0.to_string()]).await;
     assert_eq!(again.code, Some(1), "{again:?}");
     world.crash_and_restart().await;

@@ -1,6 +1,9 @@
 //! Notes for later tasks, and the search that a task makes itself.
 
-use super::forgetting::{SECRET, files_with_it};
+use super::{
+    forgetting::{SECRET, files_with_it},
+    recall::world,
+};
 use abide_client::protocol::{
     event::EventKind,
     memory::{MemoryUse, Note, Source},
@@ -13,18 +16,8 @@ use abide_client::protocol::{
     record::Recalled,
     task::{EndReason, Mode},
 };
-use abide_tests::{
-    daemon::Config,
-    model_server::{ModelServer, Turn},
-    world::World,
-};
+use abide_tests::{model_server::Turn, world::World};
 use serde_json::json;
-
-async fn world() -> World {
-    let model = ModelServer::start().await;
-    let config = Config::with(&model).memory();
-    World::configured(model, &config).await
-}
 
 async fn notes(world: &World) -> Vec<Note> {
     world.client.call::<method::ListNotes>(ListNotesParams::default()).await.expect("the notes").notes

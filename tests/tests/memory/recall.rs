@@ -1,12 +1,13 @@
 //! What a task is given of earlier conversations.
 
+use crate::undo::repository::Repository;
 use abide_client::protocol::{
     event::EventKind,
     memory::{MemoryUse, Snippet, Source},
     method::{
         self,
-        conversation::UpdateConversationParams,
-        task::{GetTaskParams, StartTaskParams, StartTaskReply},
+        conversation::{ConversationParams, UpdateConversationParams},
+        task::{GetTaskParams, OwnWorktree, StartTaskParams, StartTaskReply},
     },
     record::Recalled,
     task::Mode,
@@ -80,6 +81,36 @@ async fn a_task_is_given_what_an_earlier_conversation_of_its_workspace_said() {
     let found = cli.json(&["memory", "search", "port", "--workspace", &workspace]).await;
     assert_eq!(found["snippets"].as_array().map(Vec::len), Some(1), "{found}");
     assert_eq!(found["snippets"][0]["text"], "The staging database listens on port 5433.");
+}
+
+#[tokio::test]
+async fn a_worktree_has_the_memory_of_its_repository() {
+    let world = world().await;
+    Repository::new(&world.daemon);
+    let said = async |key: &str, worktree, asks: &str, answer: &str| {
+        world.model.script(key, [Turn::done(answer)]);
+        let task = ask(&world, key, asks, StartTaskParams { worktree, ..world.task(key) }).await;
+        world.wait_end(task).await;
+        let sources = recalled(&world, task).await.map(|recalled| recalled.snippets).unwrap_or_default();
+        (task.conversation_id, sources.into_iter().map(|it| it.conversation_id).collect::<Vec<_>>())
+    };
+    let (main, _) = said("main", None, "Look it up.", "The database listens on port 5433.").await;
+    let own = Some(OwnWorktree::default());
+    let (worktree, sources) = said("own", own, "Where is the database?", "The cache is on port 6379.").await;
+    assert!(sources.contains(&main), "{sources:?}");
+    let (_, sources) = said("again", None, "Where is the cache?", "There.").await;
+    assert!(sources.contains(&worktree), "{sources:?}");
+
+    // A person's note belongs to the work tree that stays.
+    let folder = world
+        .client
+        .call::<method::GetConversation>(ConversationParams { conversation_id: worktree.to_string() });
+    let folder = folder.await.expect("it is there").conversation.workspace;
+    let cli = world.daemon.cli();
+    cli.ok(&["memory", "add", "--workspace", &folder, "Tests need a display"]).await;
+    let workspace = world.daemon.workspace().display().to_string();
+    let notes = cli.json(&["memory", "notes", "--workspace", &folder]).await;
+    assert_eq!(notes["notes"][0]["workspace"], workspace, "{notes}");
 }
 
 #[tokio::test]

@@ -32,7 +32,8 @@ pub(crate) enum HiddenBody {
     RuleRemoved(RuleRemoved),
     MemoryForgotten(MemoryForgotten),
     NoteAdded(NoteAdded),
-    MemoryPruned(MemoryPruned),
+    MemoryPruned(Pruned),
+    VectorsPruned(Pruned),
 }
 
 /// A decision on a call is remembered, in place of an earlier decision on the same call.
@@ -79,10 +80,10 @@ pub(crate) struct NoteAdded {
     pub(crate) by: By,
 }
 
-/// What records up to this one say is recalled no more, except for notes.
+/// What records up to this one say is recalled no more, or no more by what it means. Notes are not pruned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct MemoryPruned {
+pub(crate) struct Pruned {
     pub(crate) to: Seq,
     pub(crate) by: By,
 }

@@ -22,7 +22,7 @@ pub(crate) use chunk::Chunk;
 pub(crate) use fuse::fuse;
 pub(crate) use index::{
     Progress, chunk, chunks_at, each_chunked, empty, empty_old_form, insert, is_forgotten, look_again,
-    progress, remove, remove_record,
+    progress, pruned_to, remove, remove_record,
 };
 pub(crate) use query::to_match;
 pub(crate) use said::said_at;

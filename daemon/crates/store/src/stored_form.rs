@@ -98,6 +98,7 @@ kinds!(HiddenBody {
     MemoryForgotten "memory_forgotten" 1,
     NoteAdded "note_added" 1,
     MemoryPruned "memory_pruned" 1,
+    VectorsPruned "vectors_pruned" 1,
 });
 
 impl Stored {

@@ -181,6 +181,22 @@ impl Worktrees {
         Worktree::read(&all.join(id))?.origin(workspace)
     }
 
+    /// The folders that stand for this one in the work trees of its repository, the main one first; and itself.
+    #[must_use]
+    pub fn alike(folder: &str) -> Vec<String> {
+        let of = |repository: Repository| {
+            let beneath = Path::new(folder).strip_prefix(&repository.top).ok()?.to_owned();
+            let at = |top: PathBuf| top.components().chain(beneath.components()).collect::<PathBuf>();
+            let trees = repository.work_trees().into_iter().map(at);
+            Some(trees.filter_map(|path| path.into_os_string().into_string().ok()).collect::<Vec<_>>())
+        };
+        let mut all = Repository::of(Path::new(folder), &|_| false).and_then(of).unwrap_or_default();
+        if !all.iter().any(|path| path == folder) {
+            all.push(folder.to_owned());
+        }
+        all
+    }
+
     /// The top of the git work tree around a folder, if there is one.
     #[must_use]
     pub fn work_tree(folder: &str) -> Option<PathBuf> {

@@ -54,9 +54,10 @@ pub(super) async fn search(
         let refusal = format!("the query is {} bytes long; at most {MAX_QUERY} are allowed", query.len());
         return Err(Error::new(ErrorKind::InvalidParams, refusal).into());
     }
+    let workspaces = scope(workspace.as_deref()).await;
     let query = RecallQuery {
         texts: &[query],
-        workspace: workspace.as_deref(),
+        workspaces: workspaces.as_deref(),
         limit: limit.unwrap_or(USUAL).clamp(1, MOST),
         ..RecallQuery::default()
     };
@@ -74,6 +75,7 @@ pub(super) async fn forget(
     let forgetting = service.store.forget(seq, caller.by(), clock::now(), clock::mint().record_id());
     let Forgotten { passages, blanked } = forgetting.await?;
     service.sessions.reread(&blanked);
+    service.hub.forgotten(seq);
     if passages == 0 {
         let words = format!("nothing of {} is in the memory; `abide memory search` shows numbers", seq.0);
         return Err(Error::new(ErrorKind::NotFound, words).about(seq.0).into());
@@ -96,17 +98,24 @@ pub(super) async fn add_note(
         let words = "`workspace` is not an absolute path";
         return Err(Error::new(ErrorKind::InvalidParams, words).into());
     }
+    let workspace = scope(workspace.as_deref()).await.and_then(|all| all.into_iter().next());
     let (at, id) = (clock::now(), clock::mint().record_id());
     let seq = service.store.add_note(text.clone(), workspace.clone(), caller.by(), at, id).await?;
     service.embedder.look();
     Ok(AddNoteReply { note: Note { seq, at, text, conversation_id: None, workspace } })
 }
 
+/// `None`: all workspaces.
+async fn scope(workspace: Option<&str>) -> Option<Vec<String>> {
+    Some(recall::scope(workspace?).await)
+}
+
 pub(super) async fn notes(
     service: &Service,
     params: ListNotesParams,
 ) -> Result<ListNotesReply, RequestError> {
-    Ok(ListNotesReply { notes: service.store.notes(params.workspace.as_deref()).await? })
+    let workspaces = scope(params.workspace.as_deref()).await;
+    Ok(ListNotesReply { notes: service.store.notes(workspaces.as_deref()).await? })
 }
 
 pub(super) async fn prune(
@@ -126,6 +135,7 @@ pub(super) async fn prune(
             return Err(Error::new(ErrorKind::InvalidParams, words).into());
         }
     };
-    let pruned = service.store.prune_memory(prune, caller.by(), now, clock::mint().record_id());
+    let id = clock::mint().record_id();
+    let pruned = service.store.prune_memory(prune, params.words, caller.by(), now, id);
     Ok(PruneMemoryReply { passages: pruned.await? })
 }

@@ -1,4 +1,4 @@
-//! How the conversation takes part in the memory, in its menu; and what of it the memory has forgotten.
+//! How the conversation takes part in the memory, in its menu.
 
 use super::{Conversation, Menu, Message as Thread};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     widget::{Element, pick, secondary, word},
     words,
 };
-use abide_client::protocol::{Seq, memory::MemoryUse, method::conversation::UpdateConversationParams};
+use abide_client::protocol::{memory::MemoryUse, method::conversation::UpdateConversationParams};
 use iced::{
     Center,
     widget::{Row, column},
@@ -44,10 +44,5 @@ impl Conversation {
         let choices = Row::with_children(uses).push(page).spacing(space::XS).align_y(Center).wrap();
         let content = column![choices, secondary(words::memory_meaning(now))].spacing(space::XS);
         Element::from(content).map(Thread::Memory)
-    }
-
-    /// The memory no longer has what this record says.
-    pub fn forget(&mut self, seq: Seq) {
-        self.view.blank(seq);
     }
 }

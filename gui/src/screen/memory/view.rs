@@ -60,6 +60,7 @@ impl Screen {
             row![choose("On", true), choose("Off", false)].spacing(space::XS),
             secondary(about),
             secondary(format!("{passages} of {conversations}, found by {}.", memory.how.words())),
+            secondary(format!("Meaning: {}", visible_line(&memory.meaning()))),
         ]
         .spacing(space::S)
         .into()
@@ -74,11 +75,13 @@ impl Screen {
         let found: Option<Element<'_, Message>> = match &self.search {
             Search::Nothing => None,
             Search::Asked(_) => Some(secondary("Searching…").into()),
-            Search::Found(found) if found.is_empty() => Some(secondary("Nothing found.").into()),
             Search::Found(found) => {
-                let found =
-                    found.iter().map(|hit| self.forgetting.snippet(hit, true, look).map(Message::Forget));
-                Some(Column::with_children(found).spacing(space::M).into())
+                let snippet = |hit| self.forgetting.snippet(hit, true, look).map(Message::Forget);
+                let nothing = found.snippets.is_empty().then(|| secondary("Nothing found.").into());
+                let problem =
+                    found.problem_words().map(|words| secondary(visible_line(&words).into_owned()).into());
+                let lines = nothing.into_iter().chain(found.snippets.iter().map(snippet)).chain(problem);
+                Some(Column::with_children(lines).spacing(space::M).into())
             }
         };
         let line = row![query, search].spacing(space::S).align_y(Center);

@@ -185,7 +185,7 @@ impl ConversationView {
     }
 
     /// Blanks what was recalled of this record, or noted by it: the memory has forgotten it.
-    pub fn blank(&mut self, seq: Seq) {
+    fn blank(&mut self, seq: Seq) {
         for entry in self.timeline.values_mut() {
             let Entry::Event(event) = entry else { continue };
             match &mut event.kind {
@@ -350,6 +350,7 @@ impl ConversationView {
                     changes.push(Change::Daemon);
                 }
             }
+            Notification::MemoryForgotten(n) => self.blank(n.seq),
             // Of other conversations; or `Lagged`, which comes as `Disconnected`.
             Notification::TaskMessage(_)
             | Notification::TaskEvent(_)

@@ -119,6 +119,7 @@ impl OverviewView {
             Notification::TaskMessage(_)
             | Notification::TaskEvent(_)
             | Notification::TaskDelta(_)
+            | Notification::MemoryForgotten(_)
             | Notification::Lagged(_) => None,
         }
     }

@@ -3,8 +3,8 @@ use abide_protocol::{
     Seq, SubscriptionId,
     inbox::PendingId,
     notification::{
-        ConversationUpdate, DaemonUpdate, DeltaItem, DeltaKind, InboxUpdate, Lagged, Notification, TaskDelta,
-        TaskEvent, TaskMessage, TaskUpdate,
+        ConversationUpdate, DaemonUpdate, DeltaItem, DeltaKind, InboxUpdate, Lagged, MemoryForgotten,
+        Notification, TaskDelta, TaskEvent, TaskMessage, TaskUpdate,
     },
     update::UpdateStage,
 };
@@ -61,6 +61,7 @@ pub(super) fn all() -> Vec<(String, Notification)> {
                 update: Some(UpdateStage::Waiting),
             }),
         ),
+        ("", Notification::MemoryForgotten(MemoryForgotten { seq: Seq(77) })),
     ];
     let events = records::all().into_iter().map(|(name, body)| {
         let record = things::record(body);

@@ -238,7 +238,7 @@ fn conversations() -> Vec<Request> {
             workspace: text("/home/me/project"),
         }),
         Request::ListNotes(ListNotesParams { workspace: text("/home/me/project") }),
-        Request::PruneMemory(PruneMemoryParams { older_than_secs: Some(86_400), keep: Some(9) }),
+        Request::PruneMemory(PruneMemoryParams { older_than_secs: Some(86_400), keep: Some(9), words: true }),
     ]
 }
 

@@ -48,17 +48,17 @@ pub(crate) fn each_chunked(
     to: Seq,
     mut see: impl FnMut(Record) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
+    let pruned_to = pruned_to(connection, "memory_pruned")?;
     let kinds = chunk::KINDS.join("', '");
     let sql = format!(
         "SELECT {COLUMNS} FROM records WHERE seq > ?1 AND seq <= ?2 AND kind IN ('{kinds}')
          AND conversation NOT IN (SELECT id FROM conversations WHERE memory = 'private')
          AND seq NOT IN (SELECT seq FROM forgotten)
-         AND (kind IN ('noted', 'note_added') OR seq > (SELECT coalesce(max(body ->> '$.to'), 0) FROM records
-                 WHERE conversation = ?3 AND kind = 'memory_pruned'))
+         AND (kind IN ('noted', 'note_added') OR seq > ?3)
          ORDER BY seq"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query(params![seq_to_sql(after), seq_to_sql(to), HIDDEN.0])?;
+    let mut rows = statement.query([after, to, pruned_to].map(seq_to_sql))?;
     while let Some(row) = rows.next()? {
         let goes_on = match said(row) {
             Ok(record) => see(record)?,
@@ -228,6 +228,15 @@ pub(crate) fn empty(connection: &Connection) -> Result<(), Fault> {
 /// Whether a person has taken this record out of the memory.
 pub(crate) fn is_forgotten(connection: &Connection, seq: Seq) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM forgotten WHERE seq = ?1")?.exists([seq_to_sql(seq)])
+}
+
+/// The record up to which a person has pruned, by hidden records of this kind.
+pub(crate) fn pruned_to(connection: &Connection, kind: &str) -> rusqlite::Result<Seq> {
+    connection
+        .prepare_cached(
+            "SELECT coalesce(max(body ->> '$.to'), 0) FROM records WHERE conversation = ?1 AND kind = ?2",
+        )?
+        .query_row(params![HIDDEN.0, kind], |row| seq(row, 0))
 }
 
 /// Lets the index look again at the records from a conversation's first one on.

@@ -1,5 +1,7 @@
 //! The vectors of chunks: what each means to one embedder, a byte a number.
 
+use super::{chunk_id, index::pruned_to};
+use abide_protocol::Seq;
 use rusqlite::{Connection, params};
 
 /// The cosine of the angle between two vectors: 1 for the same direction. `None`: they are not of the same
@@ -24,8 +26,13 @@ pub(crate) fn are_of(connection: &Connection, embedder: &str) -> rusqlite::Resul
     connection.prepare_cached("SELECT 1 FROM embedder WHERE id = ?1")?.exists([embedder])
 }
 
-/// Keeps vectors of an embedder, which take the place of those of another one. A chunk that has gone gets
-/// none. Neither does one whose vector is not as long as the first.
+/// The first chunk that may have a vector. Of those before it, whose vectors were pruned, only notes may.
+fn first(connection: &Connection) -> rusqlite::Result<i64> {
+    Ok(chunk_id(Seq(pruned_to(connection, "vectors_pruned")?.0.saturating_add(1)), 0))
+}
+
+/// Keeps vectors of an embedder, which take the place of those of another one. A chunk that has gone, or was
+/// pruned, gets none. Neither does one whose vector is not as long as the first.
 pub(crate) fn keep(
     connection: &Connection,
     embedder: &str,
@@ -39,28 +46,33 @@ pub(crate) fn keep(
     if is_another {
         connection.execute("DELETE FROM vectors", [])?;
     }
+    let first = first(connection)?;
     for (id, vector) in vectors.iter().filter(|(_, vector)| vector.len() == dimension) {
         let bytes: Vec<u8> = vector.iter().map(|number| number.cast_unsigned()).collect();
         connection
-            .prepare_cached("INSERT OR REPLACE INTO vectors SELECT id, ?2 FROM chunks WHERE id = ?1")?
-            .execute(params![id, bytes])?;
+            .prepare_cached(
+                "INSERT OR REPLACE INTO vectors
+                 SELECT id, ?2 FROM chunks WHERE id = ?1 AND (id >= ?3 OR source = 'note')",
+            )?
+            .execute(params![id, bytes, first])?;
     }
     Ok(())
 }
 
-/// The chunks without a vector of this embedder, from before this one on back.
+/// The chunks that lack a vector of this embedder, from before this one on back.
 pub(crate) fn missing(
     connection: &Connection,
     embedder: &str,
     before: i64,
     limit: u32,
 ) -> rusqlite::Result<Vec<i64>> {
-    let sql = if are_of(connection, embedder)? {
-        "SELECT id FROM chunks WHERE id < ?1 AND id NOT IN (SELECT id FROM vectors) ORDER BY id DESC LIMIT ?2"
-    } else {
-        "SELECT id FROM chunks WHERE id < ?1 ORDER BY id DESC LIMIT ?2"
-    };
-    connection.prepare_cached(sql)?.query_map(params![before, limit], |row| row.get(0))?.collect()
+    let lacking = if are_of(connection, embedder)? { "AND id NOT IN (SELECT id FROM vectors)" } else { "" };
+    let sql = format!(
+        "SELECT id FROM chunks WHERE id < ?1 AND (id >= ?3 OR source = 'note') {lacking}
+         ORDER BY id DESC LIMIT ?2"
+    );
+    let parameters = params![before, limit, first(connection)?];
+    connection.prepare_cached(&sql)?.query_map(parameters, |row| row.get(0))?.collect()
 }
 
 #[cfg(test)]

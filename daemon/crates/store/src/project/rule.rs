@@ -29,7 +29,7 @@ pub(crate) fn hidden(connection: &Connection, seq: Seq, body: &HiddenBody) -> Re
                 .execute([seq_to_sql(*seq)])?;
         }
         // The memory's index reads these records themselves.
-        HiddenBody::NoteAdded(_) | HiddenBody::MemoryPruned(_) => {}
+        HiddenBody::NoteAdded(_) | HiddenBody::MemoryPruned(_) | HiddenBody::VectorsPruned(_) => {}
         HiddenBody::RuleRemoved(RuleRemoved { rule, by: _ }) => {
             connection.prepare_cached("DELETE FROM rules WHERE digest = ?1")?.execute([rule])?;
         }

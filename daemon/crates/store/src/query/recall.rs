@@ -32,8 +32,8 @@ pub struct RecallQuery<'a> {
     pub texts: &'a [&'a str],
     /// What the texts mean; `None`: only their words count.
     pub meaning: Option<Meaning<'a>>,
-    /// The workspace of the conversation that recalls. `None`: all workspaces.
-    pub workspace: Option<&'a str>,
+    /// The workspace of the conversation that recalls, and those that stand for it. `None`: all workspaces.
+    pub workspaces: Option<&'a [String]>,
     /// The conversation that recalls. It knows what it says, but for the replies that compactions have taken out
     /// of its transcript.
     pub except: Option<ConversationId>,
@@ -82,13 +82,19 @@ impl Recallable {
     }
 }
 
-fn recallable(scope: Option<&str>, except: Option<ConversationId>) -> Recallable {
+fn recallable(workspaces: Option<&[String]>, except: Option<ConversationId>) -> Recallable {
+    let scope = |workspace: &String| match except {
+        Some(id) => memory::scope(id, workspace).to_owned(),
+        None => workspace.clone(),
+    };
+    let scopes =
+        workspaces.map(|all| serde_json::json!(all.iter().map(scope).collect::<Vec<_>>()).to_string());
     let mut conditions = vec!["memory <> 'private'"];
     let mut values = Vec::new();
     // Plain placeholders: they are counted where the query stands.
-    if let Some(scope) = scope {
-        conditions.push("scope = ?");
-        values.push(Value::from(scope.to_owned()));
+    if let Some(scopes) = &scopes {
+        conditions.push("scope IN (SELECT value FROM json_each(?))");
+        values.push(Value::from(scopes.clone()));
     }
     if let Some(id) = except {
         conditions.push("id <> ?");
@@ -97,9 +103,12 @@ fn recallable(scope: Option<&str>, except: Option<ConversationId>) -> Recallable
     let conversations = format!("SELECT id FROM conversations WHERE {}", conditions.join(" AND "));
     let mut notes = "SELECT seq FROM records WHERE conversation = ? AND kind = 'note_added'".to_owned();
     values.push(Value::from(HIDDEN.0.as_bytes().to_vec()));
-    if let Some(scope) = scope {
-        notes.push_str(" AND coalesce(body ->> '$.workspace', ?) = ?");
-        values.extend([scope, scope].map(|scope| Value::from(scope.to_owned())));
+    if let Some(scopes) = scopes {
+        let workspace = "body ->> '$.workspace'";
+        notes.push_str(&format!(
+            " AND ({workspace} IS NULL OR {workspace} IN (SELECT value FROM json_each(?)))"
+        ));
+        values.push(Value::from(scopes));
     }
     let lost = except.map_or("SELECT seq FROM records WHERE 0".to_owned(), |id| {
         values.extend([id; 3].map(|id| Value::from(id.0.as_bytes().to_vec())));
@@ -217,14 +226,13 @@ impl Store {
         }
     }
 
-    /// Whether a conversation with this workspace could recall anything.
+    /// Whether a conversation with these workspaces could recall anything.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub async fn remembers(&self, id: ConversationId, workspace: &str) -> Result<bool, ReadError> {
-        let scope = memory::scope(id, workspace).to_owned();
+    pub async fn remembers(&self, id: ConversationId, workspaces: &[String]) -> Result<bool, ReadError> {
+        let what = recallable(Some(workspaces), Some(id));
         self.read(move |connection| {
-            let what = recallable(Some(&scope), Some(id));
             let sql = format!("{} UNION ALL {} UNION ALL {}", what.conversations, what.notes, what.lost);
             Ok(connection.prepare_cached(&sql)?.exists(params_from_iter(what.after(None)))?)
         })
@@ -232,17 +240,13 @@ impl Store {
     }
 
     async fn recall_once(&self, query: RecallQuery<'_>) -> Result<Vec<Snippet>, ReadError> {
-        let RecallQuery { texts, meaning, workspace, except, limit, at_start } = query;
-        let scope = workspace.map(|workspace| match except {
-            Some(id) => memory::scope(id, workspace).to_owned(),
-            None => workspace.to_owned(),
-        });
+        let RecallQuery { texts, meaning, workspaces, except, limit, at_start } = query;
+        let what = recallable(workspaces, except);
         self.update_memory().await?;
         let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
         let meaning = meaning.map(|Meaning { embedder, vector }| (embedder.to_owned(), vector.to_vec()));
         // After a repair the index is empty, so the recall is repeated with an update of the index.
         self.read_once(move |connection| {
-            let what = recallable(scope.as_deref(), except);
             let by_words = with_words(connection, &texts, &what)?;
             let by_meaning = match &meaning {
                 Some((embedder, vector)) => with_meaning(connection, Meaning { embedder, vector }, &what)?,
@@ -275,15 +279,14 @@ impl Store {
         .await
     }
 
-    /// The notes of a workspace and those for all, the newest first, at most 1,000. `None`: of all workspaces.
+    /// The notes of these workspaces and those for all, the newest first, at most 1,000. `None`: of all workspaces.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub async fn notes(&self, workspace: Option<&str>) -> Result<Vec<Note>, ReadError> {
+    pub async fn notes(&self, workspaces: Option<&[String]>) -> Result<Vec<Note>, ReadError> {
         self.update_memory().await?;
-        let workspace = workspace.map(str::to_owned);
+        let what = recallable(workspaces, None);
         self.read(move |connection| {
-            let what = recallable(workspace.as_deref(), None);
             let mut notes = Vec::new();
             for id in newest(connection, "note", &what, NOTES)? {
                 let Some(note) = snippet(connection, id, vec![Reason::Note])? else { continue };
@@ -302,20 +305,21 @@ impl Store {
         .await
     }
 
-    /// Takes old passages out of the memory, by a record with the given id, and fills the index again without
-    /// them. Returns how many are gone. Records, and notes, stay.
+    /// Takes what old passages mean out of the memory, by a record with the given id; with `words` the passages
+    /// too, and the index is filled again without them. Returns how many passages. Records, and notes, stay.
     ///
     /// # Errors
     /// The database cannot be read or written.
     pub async fn prune_memory(
         &self,
         prune: Prune,
+        words: bool,
         by: By,
         now: Timestamp,
         id: RecordId,
     ) -> Result<u64, ReadError> {
         self.update_memory().await?;
-        let work = |answer| work::PruneMemory::new(prune, by, now, id, answer);
+        let work = |answer| work::PruneMemory::new(prune, words, by, now, id, answer);
         let gone =
             self.queue.run(Lane::Ordinary, work).await.map_err(WriteError::from).map_err(ReadError::Index)?;
         self.update_memory().await?;

@@ -1,12 +1,13 @@
 use super::{Answer, Work};
 use crate::{
     column::{count, seq_from_sql},
-    hidden::{self, HiddenBody, MemoryPruned, NewHiddenRecord},
+    hidden::{self, HiddenBody, NewHiddenRecord, Pruned},
     ledger::{Fault, Ledger, WorkError},
     memory,
+    stored_form::Body as _,
 };
 use abide_protocol::{RecordId, Seq, Timestamp, record::By};
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 /// Which passages of the memory go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,10 +32,10 @@ impl Prune {
     }
 }
 
-/// Takes old passages out of the memory. The index is emptied, because taking each out takes long; it fills again
-/// without them.
+/// Takes old passages out of the memory, or only what they mean.
 pub(crate) struct PruneMemory {
     prune: Prune,
+    words: bool,
     by: By,
     id: RecordId,
     now: Timestamp,
@@ -43,8 +44,15 @@ pub(crate) struct PruneMemory {
 }
 
 impl PruneMemory {
-    pub(crate) const fn new(prune: Prune, by: By, now: Timestamp, id: RecordId, answer: Answer<u64>) -> Self {
-        Self { prune, by, id, now, passages: 0, answer }
+    pub(crate) const fn new(
+        prune: Prune,
+        words: bool,
+        by: By,
+        now: Timestamp,
+        id: RecordId,
+        answer: Answer<u64>,
+    ) -> Self {
+        Self { prune, words, by, id, now, passages: 0, answer }
     }
 }
 
@@ -52,15 +60,28 @@ impl Work for PruneMemory {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
         let connection = ledger.connection;
         let Some(to) = self.prune.to(connection)? else { return Ok(()) };
-        let end = memory::chunk_id(Seq(to.0.saturating_add(1)), 0);
+        let pruned = Pruned { to, by: self.by.clone() };
+        let body =
+            if self.words { HiddenBody::MemoryPruned(pruned) } else { HiddenBody::VectorsPruned(pruned) };
+        let end = |to: Seq| memory::chunk_id(Seq(to.0.saturating_add(1)), 0);
+        let (begin, end) = (end(memory::pruned_to(connection, body.kind().0)?), end(to));
         self.passages = connection
-            .prepare_cached("SELECT count(*) FROM chunks WHERE id < ?1 AND source <> 'note'")?
-            .query_row([end], |row| count(row, 0))?;
+            .prepare_cached("SELECT count(*) FROM chunks WHERE id >= ?1 AND id < ?2 AND source <> 'note'")?
+            .query_row(params![begin, end], |row| count(row, 0))?;
         if self.passages == 0 {
             return Ok(());
         }
-        memory::empty(connection)?;
-        let body = HiddenBody::MemoryPruned(MemoryPruned { to, by: self.by.clone() });
+        if self.words {
+            // Taking each out of the index takes long. It fills again without them.
+            memory::empty(connection)?;
+        } else {
+            connection
+                .prepare_cached(
+                    "DELETE FROM vectors
+                     WHERE id < ?1 AND id IN (SELECT id FROM chunks WHERE id < ?1 AND source <> 'note')",
+                )?
+                .execute([end])?;
+        }
         hidden::append(ledger, NewHiddenRecord { id: self.id, at: self.now, body }).map(drop)
     }
 

@@ -1,7 +1,11 @@
 //! What is recalled by what it means, and what is left of the vectors.
 
 use super::{delete::files_that_hold, recall::*, support::*};
-use abide_protocol::{RecordId, Seq, Timestamp, memory::MemoryUse, record::RecordBody};
+use abide_protocol::{
+    RecordId, Seq, Timestamp,
+    memory::MemoryUse,
+    record::{Noted, RecordBody},
+};
 use abide_store::{Integrity, Meaning, Passage, PassageId, Prune, RecallQuery, Store};
 
 /// An embedder that knows what things are about.
@@ -109,6 +113,43 @@ async fn a_passage_that_cannot_be_read_keeps_no_other_from_its_vector() {
     assert_eq!(store.passages_without_vector(EMBEDDER, Some(first[0].id), 1).await.unwrap(), []);
 }
 
+#[tokio::test]
+async fn pruned_vectors_are_not_made_again_and_words_still_find_their_passages() {
+    for prune in [Prune::AllBut(1), Prune::Before(Timestamp(4))] {
+        let home = Home::new();
+        let store = home.open();
+        let id = begin(&store, 1, 1).await;
+        let note = RecordBody::Noted(Noted { text: "a red car".to_owned() });
+        say(&store, id, 2, &[note, user("My car is red."), user("An automobile is loud.")]).await;
+        let ids = embed(&store, EMBEDDER, vector).await;
+        let gone = async |n| {
+            store.prune_memory(prune, false, somebody(), Timestamp(99), RecordId(uuid(1, n))).await.unwrap()
+        };
+        assert_eq!((gone(1).await, gone(2).await), (1, 0), "{prune:?}");
+        let query = by_meaning(here(&["cars"]), &[120, 0, 0]);
+        let left = [
+            "a red car: words #1, meaning #2",
+            "An automobile is loud.: meaning #1",
+            "My car is red.: words #2",
+        ];
+        assert_eq!(found(&store, query).await, left);
+        assert_eq!(missing(&store, EMBEDDER).await, []);
+        let other = "topics/2";
+        let late = ids.iter().map(|id| (*id, vec![1, 2, 3])).collect();
+        store.keep_vectors(other, late).await.unwrap();
+        assert_eq!(
+            store.memory_size().await.unwrap().vectors,
+            2,
+            "one that was made meanwhile comes too late"
+        );
+        assert_eq!(missing(&store, EMBEDDER).await.len(), 2, "another embedder makes no more");
+        let anew = "UPDATE memory_progress SET form = 0";
+        rusqlite::Connection::open(home.path()).unwrap().execute(anew, []).unwrap();
+        assert_eq!(missing(&store, other).await.len(), 2, "an index that is made anew gets no more");
+        assert_eq!(store.memory_size().await.unwrap().passages, 3);
+    }
+}
+
 /// With few passages, taken out one by one, and with many, when the index is emptied.
 #[tokio::test]
 async fn a_vector_goes_with_its_passage() {
@@ -145,7 +186,7 @@ async fn a_vector_goes_with_its_passage() {
                 assert_eq!(store.forget(Seq(seq), somebody(), at, record).await.unwrap().passages, 1);
             }
             How::Prune => {
-                let gone = store.prune_memory(Prune::AllBut(1), somebody(), at, record).await.unwrap();
+                let gone = store.prune_memory(Prune::AllBut(1), true, somebody(), at, record).await.unwrap();
                 assert_eq!(gone, passages);
             }
         }

@@ -11,9 +11,12 @@ use abide_protocol::{
     task::EndReason,
 };
 use abide_store::{Deleted, Forgotten, HistorySnapshot, Integrity, Prune, RecallQuery, Store};
+use std::sync::LazyLock;
+
+pub(crate) static HERE: LazyLock<[String; 1]> = LazyLock::new(|| ["/w".to_owned()]);
 
 pub(crate) fn here(texts: &'static [&'static str]) -> RecallQuery<'static> {
-    RecallQuery { texts, workspace: Some("/w"), limit: 10, ..RecallQuery::default() }
+    RecallQuery { texts, workspaces: Some(&HERE[..]), limit: 10, ..RecallQuery::default() }
 }
 
 pub(crate) async fn recalled(store: &Store, query: RecallQuery<'_>) -> Vec<Snippet> {
@@ -81,7 +84,7 @@ async fn the_same_words_other_forms_of_them_and_identifiers_are_recalled() {
         (&["", "the liveness probes"], 7),
     ];
     for (texts, expected) in questions {
-        let query = RecallQuery { texts, workspace: Some("/w"), limit: 10, ..RecallQuery::default() };
+        let query = RecallQuery { texts, workspaces: Some(&HERE[..]), limit: 10, ..RecallQuery::default() };
         // A message that follows what is meant has its words too.
         let found = seqs(&store, query).await;
         assert!(found.iter().take(2).any(|seq| *seq == expected), "{texts:?}: {found:?}");
@@ -113,24 +116,29 @@ async fn only_conversations_of_the_same_workspace_are_recalled_and_not_the_own_o
         let id = begin_in(&store, n, 100 * n, &workspace).await;
         say(&store, id, 100 * n + 1, &[user(&format!("The needle is in haystack number {n}."))]).await;
     }
-    let found = async |workspace: Option<&str>, except: u64| {
+    let found = async |workspaces: Option<&[&str]>, except: u64| {
         let except = Some(conversation(except));
-        let query = RecallQuery { texts: &["needle"], workspace, except, limit: 9, ..RecallQuery::default() };
+        let workspaces: Option<Vec<_>> =
+            workspaces.map(|all| all.iter().map(|&path| path.to_owned()).collect());
+        let workspaces = workspaces.as_deref();
+        let query =
+            RecallQuery { texts: &["needle"], workspaces, except, limit: 9, ..RecallQuery::default() };
         let snippets = recalled(&store, query).await;
         let mut found: Vec<u64> = snippets.iter().map(|p| p.conversation_id.0.as_u64_pair().1).collect();
         found.sort_unstable();
         found
     };
-    assert_eq!(found(Some("/w"), 9).await, [1]);
-    assert_eq!(found(Some("/w"), 1).await, [0; 0]);
-    assert_eq!(found(Some("/empty"), 9).await, [0_u64; 0]);
-    assert_eq!(found(Some(&scratch(4)), 4).await, [3], "private folders are one workspace");
+    assert_eq!(found(Some(&["/w"]), 9).await, [1]);
+    assert_eq!(found(Some(&["/w"]), 1).await, [0; 0]);
+    assert_eq!(found(Some(&["/empty"]), 9).await, [0_u64; 0]);
+    assert_eq!(found(Some(&[&scratch(4)]), 4).await, [3], "private folders are one workspace");
+    assert_eq!(found(Some(&["/w", "/other"]), 9).await, [1, 2], "two work trees of one repository");
     assert_eq!(found(None, 9).await, [1, 2, 3, 4]);
 
     // It moves to another workspace.
     let update = ConversationUpdated { workspace: Some("/w".to_owned()), ..ConversationUpdated::default() };
     say(&store, conversation(2), 210, &[RecordBody::ConversationUpdated(update)]).await;
-    assert_eq!(found(Some("/w"), 9).await, [1, 2]);
+    assert_eq!(found(Some(&["/w"]), 9).await, [1, 2]);
 }
 
 #[tokio::test]
@@ -363,8 +371,8 @@ async fn notes_of_the_workspace_and_those_for_all_come_first_and_are_found_by_th
     assert_eq!(found(here(&["tab", "heeding"])).await, ["Heed tabs (words #1)"]);
     assert_eq!(found(here(&["elsewhere"])).await, [] as [&str; 0]);
 
-    let listed = async |workspace| {
-        let notes = store.notes(workspace).await.unwrap();
+    let listed = async |workspaces| {
+        let notes = store.notes(workspaces).await.unwrap();
         notes.into_iter().map(|note| (note.text, note.conversation_id, note.workspace)).collect::<Vec<_>>()
     };
     let here = Some("/w".to_owned());
@@ -373,9 +381,12 @@ async fn notes_of_the_workspace_and_those_for_all_come_first_and_are_found_by_th
         ("of here".to_owned(), None, here.clone()),
         ("Heed tabs".to_owned(), Some(id), here),
     ];
-    assert_eq!(listed(Some("/w")).await, expected);
+    assert_eq!(listed(Some(&HERE[..])).await, expected);
     assert_eq!(listed(None).await.len(), 4);
-    assert!(store.remembers(conversation(9), "/nowhere").await.unwrap(), "there is a note for all");
+    assert!(
+        store.remembers(conversation(9), &["/nowhere".to_owned()]).await.unwrap(),
+        "there is a note for all"
+    );
 }
 
 #[tokio::test]
@@ -416,7 +427,8 @@ async fn old_passages_are_pruned_and_stay_so_and_records_and_notes_stay() {
         let note = RecordBody::Noted(Noted { text: "a needle".to_owned() });
         say(&store, id, 2, &[note, user("a needle of steel"), user("a needle of gold")]).await;
         let before = seqs(&store, here(&["needle"])).await.len();
-        let gone = async |n| store.prune_memory(prune, somebody(), Timestamp(99), RecordId(uuid(1, n))).await;
+        let gone =
+            async |n| store.prune_memory(prune, true, somebody(), Timestamp(99), RecordId(uuid(1, n))).await;
         assert_eq!((before, gone(1).await.unwrap(), gone(2).await.unwrap()), (3, 1, 0), "{prune:?}");
         let left = async || {
             let mut texts: Vec<String> =
@@ -456,10 +468,10 @@ async fn replies_that_a_compaction_has_taken_out_of_the_own_transcript_are_recal
     records.push(of_task(30, shortened(0..0)));
     store.append(append(id, records)).await.unwrap();
     assert_eq!(seqs(&store, own).await, [] as [u64; 0], "its transcript has them all");
-    assert!(!store.remembers(id, "/w").await.unwrap());
+    assert!(!store.remembers(id, &*HERE).await.unwrap());
 
     store.append(append(id, vec![of_task(31, shortened(1..25))])).await.unwrap();
-    assert!(store.remembers(id, "/w").await.unwrap());
+    assert!(store.remembers(id, &*HERE).await.unwrap());
     let mut found = seqs(&store, own).await;
     found.sort_unstable();
     assert_eq!(found, (8..28).collect::<Vec<u64>>(), "the last twenty of the steps 1 to 24");

@@ -1,6 +1,7 @@
 //! How much of what was said is recalled by words alone.
 
 use super::{
+    recall::HERE,
     recall_set::{Kind, RecallSet},
     support::*,
 };
@@ -20,7 +21,8 @@ async fn words_recall_at_ten_what_they_did_when_it_was_measured() {
     let (mut answered, mut missed) = (Vec::new(), Vec::new());
     for question in &set.questions {
         let texts = [question.text.as_str()];
-        let query = RecallQuery { texts: &texts, workspace: Some("/w"), limit: 10, ..RecallQuery::default() };
+        let query =
+            RecallQuery { texts: &texts, workspaces: Some(&HERE[..]), limit: 10, ..RecallQuery::default() };
         match set.is_answered(question, &store.recall(query).await.unwrap()) {
             true => answered.push(question.kind),
             false => missed.push(&question.text),

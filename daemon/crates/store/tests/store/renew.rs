@@ -1,7 +1,7 @@
 //! Damaged pages: what is derived from the records, and every index, is made anew; of a database that is cut
 //! off the rest is salvaged.
 
-use super::{rebuild::story, support::*};
+use super::{rebuild::story, recall::HERE, support::*};
 use abide_protocol::{
     ConversationId, RecordId, Timestamp,
     memory::MemoryUse,
@@ -70,11 +70,11 @@ async fn stored(path: &Path) -> usize {
     all
 }
 
-const fn needle() -> RecallQuery<'static> {
+fn needle() -> RecallQuery<'static> {
     RecallQuery {
         texts: &["needle"],
         meaning: None,
-        workspace: Some("/w"),
+        workspaces: Some(&HERE[..]),
         except: None,
         limit: 9,
         at_start: false,

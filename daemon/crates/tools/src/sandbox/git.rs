@@ -73,6 +73,22 @@ impl Repository {
         Some(Self { top, entry, folders })
     }
 
+    /// The tops of the repository's work trees, the main one first. Each names the common git folder, and is
+    /// named by it.
+    pub(crate) fn work_trees(&self) -> Vec<PathBuf> {
+        let common = self.folders.last().unwrap_or(&self.entry);
+        let linked = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
+        let linked = linked.filter_map(|folder| {
+            let entry = folder.path().join(text(&folder.path().join("gitdir"))?);
+            Some(fs::canonicalize(entry).ok()?.parent()?.to_owned())
+        });
+        let main = common.parent().map(Path::to_owned);
+        let is_of_it = |top: &PathBuf| {
+            Self::of(top, &|_| false).is_some_and(|it| it.top == *top && it.folders.last() == Some(common))
+        };
+        main.into_iter().chain(linked).filter(is_of_it).collect()
+    }
+
     /// What the configurations of the repository and the user name, by git's own rules. Conditional
     /// inclusions count as met.
     pub(crate) fn named(&self, home: &Path) -> Named {

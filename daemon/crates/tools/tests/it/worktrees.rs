@@ -91,6 +91,41 @@ fn git_in(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
+#[test]
+fn the_folders_of_one_place_are_those_in_all_work_trees_of_its_repository() {
+    let site = Site::new();
+    let (worktree, workspace) = site.make("d", |_| {}).unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    let at = |name: &str| fs::canonicalize(outside.path()).unwrap().join(name).to_str().unwrap().to_owned();
+    site.git(&["worktree", "add", "-q", &at("hand"), "HEAD"]);
+    let main = site.ground.workspace();
+    let alike = |folder: &str| {
+        let mut all = Worktrees::alike(folder);
+        all[1..].sort();
+        all
+    };
+    let sorted = |mut all: [String; 3]| {
+        all[1..].sort();
+        all
+    };
+    let tops = sorted([main.clone(), worktree.path.to_str().unwrap().to_owned(), at("hand")]);
+    let folders = sorted([format!("{main}/d"), workspace, format!("{}/d", at("hand"))]);
+    for all in [&tops, &folders] {
+        for folder in all {
+            assert_eq!(alike(folder), *all);
+        }
+    }
+    // Another repository's work tree does not name this one.
+    fs::create_dir(at("other")).unwrap();
+    git_in(Path::new(&at("other")), &["init", "-q"]);
+    let planted = site.ground.path(".git/worktrees/planted");
+    fs::create_dir(&planted).unwrap();
+    fs::write(planted.join("gitdir"), format!("{}/.git\n", at("other"))).unwrap();
+    assert_eq!(alike(&main), tops);
+    assert_eq!(alike(&at("other")), [at("other")]);
+    assert_eq!(alike(&at("no-repository")), [at("no-repository")]);
+}
+
 fn files(names: &[&str], commits: u64) -> Unmerged {
     Unmerged { files: names.iter().map(|name| (*name).to_owned()).collect(), commits }
 }

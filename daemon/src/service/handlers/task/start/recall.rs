@@ -39,36 +39,26 @@ async fn find(
     is_known: bool,
     head: &TaskStarted,
 ) -> Result<Found, ReadError> {
-    if !recalls(head.mode) {
-        return notes(service, conversation, head).await;
-    }
-    let said = if is_known { said_last(service, conversation).await? } else { String::new() };
+    let workspaces = recall::scope(&head.workspace).await;
     let query = RecallQuery {
-        texts: &[&head.original_prompt, &said],
-        workspace: Some(&head.workspace),
+        workspaces: Some(&workspaces),
         except: Some(conversation),
-        limit: recall::MOST,
         at_start: true,
         ..RecallQuery::default()
     };
+    if !recalls(head.mode) {
+        return Ok(match service.store.remembers(conversation, &workspaces).await? {
+            true => notes(service, query).await?,
+            false => Found::NOTHING,
+        });
+    }
+    let said = if is_known { said_last(service, conversation).await? } else { String::new() };
+    let query = RecallQuery { texts: &[&head.original_prompt, &said], limit: recall::MOST, ..query };
     recall::search(&service.store, &service.embedder, query).await
 }
 
 /// What each task is given, whatever it is about.
-async fn notes(
-    service: &Service,
-    conversation: ConversationId,
-    head: &TaskStarted,
-) -> Result<Found, ReadError> {
-    if !service.store.remembers(conversation, &head.workspace).await? {
-        return Ok(Found::NOTHING);
-    }
-    let query = RecallQuery {
-        workspace: Some(&head.workspace),
-        except: Some(conversation),
-        at_start: true,
-        ..RecallQuery::default()
-    };
+async fn notes(service: &Service, query: RecallQuery<'_>) -> Result<Found, ReadError> {
     let mut snippets = service.store.recall(query).await?;
     snippets.retain(|snippet| snippet.source == Source::Note);
     Ok(Found { snippets, ..Found::NOTHING })
