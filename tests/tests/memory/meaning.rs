@@ -2,7 +2,7 @@
 
 use super::{
     forgetting::files_with_it,
-    recall::{ask, recalled, world},
+    recall::{ask, recalled, weeks_ago, world},
 };
 use abide_client::protocol::{
     memory::{Reason, RecallWay},
@@ -63,14 +63,15 @@ fn published(test: &str) -> Option<PathBuf> {
 #[tokio::test]
 async fn what_means_the_same_is_recalled_once_the_model_is_installed() {
     let Some(folder) = published("recall by meaning") else { return };
-    let world = world().await;
-    let cli = world.daemon.cli();
+    let Some(mut world) = weeks_ago("recall by meaning").await else { return };
     let fact = "You keep the car in the garage behind the house.";
     world.model.script("first", [Turn::done(fact)]);
     let first = ask(&world, "first", "Remember where things are.", world.task("first")).await;
     world.wait_end(first).await;
+    world.crash_and_restart().await;
 
     // Without the model: words only.
+    let cli = world.daemon.cli();
     let question = "Where is my automobile parked?";
     let (_, before) = recall(&world, "words", question).await;
     let is_words_only = |recalled: &Recalled| {
@@ -91,6 +92,7 @@ async fn what_means_the_same_is_recalled_once_the_model_is_installed() {
     assert_eq!((after.how, &after.problem), (RecallWay::WordsAndMeaning, &None));
     let found = after.snippets.iter().find(|snippet| snippet.text == fact).expect("the fact");
     assert_eq!(found.conversation_id, first.conversation_id);
+    assert!(world.model.last_request("meaning").expect("a request").text().contains(fact));
     assert!(found.why().contains("meaning #"), "{}", found.why());
     let shown = cli.ok(&["show", "--history", &second.task_id.to_string()]).await;
     assert!(shown.contains("words + meaning") && shown.contains("meaning #"), "{shown}");
@@ -102,20 +104,22 @@ async fn what_means_the_same_is_recalled_once_the_model_is_installed() {
     let note = "My canary is called zinnober-77.";
     cli.ok(&["memory", "add", "--workspace", &workspace, note]).await;
     all_embedded(&world).await;
-    let data = world.daemon.home().data_dir;
     let vectors = vectors(&world);
     assert!(!vectors.is_empty());
     for vector in &vectors {
-        assert_ne!(files_with_it(&data, vector), [] as [String; 0]);
+        assert_ne!(files_with_it(&world, vector), [] as [String; 0]);
     }
-    assert_ne!(files_with_it(&data, "zinnober-77"), [] as [String; 0]);
+    assert_ne!(files_with_it(&world, "zinnober-77"), [] as [String; 0]);
     while let Some(seq) = vectors_of(&world).first() {
         cli.ok(&["memory", "forget", &seq.to_string()]).await;
     }
     for vector in &vectors {
-        assert_eq!(files_with_it(&data, vector), [] as [String; 0]);
+        assert_eq!(files_with_it(&world, vector), [] as [String; 0]);
     }
-    assert_eq!(files_with_it(&data, "zinnober-77"), [] as [String; 0]);
+    assert_eq!(files_with_it(&world, "zinnober-77"), [] as [String; 0]);
+    let (_, forgotten) = recall(&world, "forgotten", question).await;
+    assert_eq!(forgotten, None);
+    assert!(!world.model.last_request("forgotten").expect("a request").text().contains(fact));
 
     // The daemon notices that the model has gone.
     cli.ok(&["memory", "remove"]).await;
