@@ -110,7 +110,7 @@ async fn what_means_the_same_is_recalled_once_the_model_is_installed() {
         assert_ne!(files_with_it(&world, vector), [] as [String; 0]);
     }
     assert_ne!(files_with_it(&world, "zinnober-77"), [] as [String; 0]);
-    while let Some(seq) = vectors_of(&world).first() {
+    while let Some(seq) = passages(&world).first() {
         cli.ok(&["memory", "forget", &seq.to_string()]).await;
     }
     for vector in &vectors {
@@ -138,10 +138,10 @@ fn vectors(world: &World) -> Vec<Vec<u8>> {
     query.query_map([], |row| row.get(0)).expect("vectors").map(|vector| vector.expect("a vector")).collect()
 }
 
-/// The records whose passages have vectors.
-fn vectors_of(world: &World) -> Vec<i64> {
+/// The records that have passages.
+fn passages(world: &World) -> Vec<i64> {
     let database = database(world);
-    let mut query = database.prepare("SELECT DISTINCT id / 16 FROM vectors").expect("the table");
+    let mut query = database.prepare("SELECT DISTINCT id / 16 FROM chunks").expect("the table");
     query.query_map([], |row| row.get(0)).expect("seqs").map(|seq| seq.expect("a seq")).collect()
 }
 

@@ -1,5 +1,6 @@
 //! What a task is given of earlier conversations.
 
+use super::forgetting::files_with_it;
 use abide_client::protocol::{
     event::EventKind,
     memory::{MemoryUse, Snippet, Source},
@@ -54,7 +55,7 @@ pub(super) async fn recalled(world: &World, task: StartTaskReply) -> Option<Reca
 }
 
 #[tokio::test]
-async fn a_task_is_given_what_was_said_in_its_workspace_weeks_ago() {
+async fn a_task_is_given_what_was_said_in_its_workspace_weeks_ago_until_that_is_forgotten() {
     let Some(mut world) = weeks_ago("recall after weeks").await else { return };
     world.model.script("first", [Turn::done("The staging database listens on port 5433.")]);
     let first = ask(&world, "first", "Look it up.", world.task("first")).await;
@@ -97,6 +98,17 @@ async fn a_task_is_given_what_was_said_in_its_workspace_weeks_ago() {
     let found = cli.json(&["memory", "search", "port", "--workspace", &workspace]).await;
     assert_eq!(found["snippets"].as_array().map(Vec::len), Some(1), "{found}");
     assert_eq!(found["snippets"][0]["text"], "The staging database listens on port 5433.");
+
+    // Forgotten, no task is given it again. With its conversation the last of its bytes goes.
+    cli.ok(&["memory", "forget", &record.snippets[0].seq.0.to_string()]).await;
+    world.crash_and_restart().await;
+    world.model.script("third", [Turn::done("Done.")]);
+    world.wait_end(ask(&world, "third", question, world.task("third")).await).await;
+    assert!(!world.model.last_request("third").expect("a request").text().contains("port 5433"));
+    assert_ne!(files_with_it(&world, "port 5433"), [] as [String; 0], "the message itself stays");
+    let first_id = first.conversation_id.to_string();
+    world.daemon.cli().ok(&["conversations", "delete", "--yes", &first_id]).await;
+    assert_eq!(files_with_it(&world, "port 5433"), [] as [String; 0]);
 }
 
 #[tokio::test]
