@@ -23,7 +23,7 @@ pub type Variable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 /// What names of embedding models have in them.
 const EMBEDDERS: [&str; 5] = ["embed", "minilm", "bge-", "gte-", "e5-"];
 
-/// Model servers on loopback, each with its models.
+/// Model servers on loopback, each with its models, as `provider/model`.
 type Found = Vec<(ProviderConfig, Vec<String>)>;
 
 /// Immutable: another configuration makes another catalog ([`Self::renewed`]). Cheap to clone.
@@ -244,7 +244,7 @@ impl Catalog {
 }
 
 /// Whether the model's name says that it is an embedding model.
-fn is_embedder(model: &str) -> bool {
+pub(crate) fn is_embedder(model: &str) -> bool {
     EMBEDDERS.iter().any(|part| model.to_lowercase().contains(part))
 }
 

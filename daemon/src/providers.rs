@@ -1,6 +1,6 @@
 //! The providers and the default model. Pure: the environment comes in as [`Facts`].
 
-use crate::{config::Config, keys::KeyOrigin};
+use crate::{catalog::is_embedder, config::Config, keys::KeyOrigin};
 use abide_model::{Api, ProviderConfig, ServerLocation};
 use abide_protocol::provider::{ANTHROPIC, DefaultModel, KnownProvider, OPENAI};
 use std::{fmt::Write as _, time::Duration};
@@ -16,7 +16,7 @@ pub struct Facts<'a> {
     pub openai_base_url: Option<&'a str>,
     /// The origin of a provider's key, if it has one.
     pub key: &'a dyn Fn(&str) -> Option<KeyOrigin>,
-    /// Model servers found on loopback, each with its models.
+    /// Model servers found on loopback, each with its models, as `provider/model`.
     pub local: &'a [(ProviderConfig, Vec<String>)],
 }
 
@@ -148,9 +148,11 @@ fn default_model(facts: Facts<'_>, configs: &[ProviderConfig]) -> DefaultModel {
             return chosen(format!("{}/{model}", vendor.name), origin.to_string());
         }
     }
-    let local = facts.local.iter().find_map(|(config, models)| Some((&config.name, models.first()?)));
+    let replies = |model: &&String| !is_embedder(model);
+    let local =
+        facts.local.iter().find_map(|(config, models)| Some((&config.name, models.iter().find(replies)?)));
     if let Some((provider, model)) = local {
-        return chosen(format!("{provider}/{model}"), format!("{provider} was found on this machine"));
+        return chosen(model.clone(), format!("{provider} was found on this machine"));
     }
     let demo = |why| chosen("demo/demo".to_owned(), why);
     // A provider that was set up may have many models. Which of them is meant, and may cost something, is for

@@ -10,7 +10,7 @@ pub use program::Program;
 
 use crate::{
     process::{self, Found},
-    wait,
+    shim, wait,
 };
 use abide_client::{Client, Options};
 use abide_host::Home;
@@ -92,6 +92,15 @@ impl TestDaemon {
     /// Sets a variable for the next start only.
     pub fn set_env_once(&mut self, name: &str, value: &str) {
         self.once.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// Lets the next start only have a clock that shows the time of so many weeks ago. `false`: there is no C
+    /// compiler.
+    pub fn set_back_once(&mut self, weeks: u32) -> bool {
+        let Some(library) = shim::compiled("clock", self.root()) else { return false };
+        self.set_env_once("LD_PRELOAD", &library.display().to_string());
+        self.set_env_once("ABIDE_SHIM_CLOCK", &format!("-{}", weeks * 7 * 24 * 60 * 60));
+        true
     }
 
     /// What a shell runs before it becomes the daemon, at the next starts.

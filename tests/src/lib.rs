@@ -16,6 +16,7 @@
 //! * [`vitals`]: the cost of a process
 //! * [`cutter`]: a proxy that cuts connections
 //! * [`peer`]: models, proxies and clients of other projects
+//! * [`shim`]: libraries that stand between a program and the C library
 //! * [`skip`]: records skipped tests and why (a crate of its own, since tests of other crates use it too)
 //! * [`process`]: programs of the machine, run with a time limit
 //! * [`terminal`]: a real terminal, in tmux
@@ -51,6 +52,7 @@ pub mod peer;
 pub mod process;
 pub mod screen;
 pub mod seed;
+pub mod shim;
 pub mod systemd;
 pub mod tap;
 pub mod terminal;

@@ -19,6 +19,9 @@ use tokio::process::{Child, Command};
 /// The model of [`Server::llama`].
 pub const LLAMA_MODEL: &str = "smollm2";
 
+/// The model of [`Server::minilm`].
+pub const MINILM: &str = "all-minilm";
+
 /// A running server of models; it ends when it is dropped.
 pub struct Server {
     url: String,
@@ -42,6 +45,14 @@ impl Server {
     /// It is installed and does not start.
     pub async fn fakellm() -> Option<Self> {
         Self::start("fakellm.py", &[]).await
+    }
+
+    /// llama.cpp's own server with the published embedding model; `None` if it is not installed.
+    ///
+    /// # Panics
+    /// It is installed and does not start.
+    pub async fn minilm() -> Option<Self> {
+        Self::start("minilm.py", &[]).await
     }
 
     async fn start(script: &str, arguments: &[&str]) -> Option<Self> {

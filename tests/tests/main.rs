@@ -24,6 +24,7 @@ mod memory {
     mod meaning;
     mod notes;
     mod recall;
+    mod servers;
     mod steps;
 }
 mod lifecycle {

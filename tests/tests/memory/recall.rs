@@ -1,5 +1,6 @@
 //! What a task is given of earlier conversations.
 
+use super::forgetting::files_with_it;
 use crate::undo::repository::Repository;
 use abide_client::protocol::{
     event::EventKind,
@@ -13,8 +14,9 @@ use abide_client::protocol::{
     task::Mode,
 };
 use abide_tests::{
-    daemon::Config,
+    daemon::{Config, TestDaemon},
     model_server::{Gate, ModelServer, Turn},
+    skip::skip,
     world::World,
 };
 
@@ -22,6 +24,17 @@ pub(super) async fn world() -> World {
     let model = ModelServer::start().await;
     let config = Config::with(&model).memory();
     World::configured(model, &config).await
+}
+
+/// A world in which it is five weeks ago until the daemon's next start; `None`: the test is noted as skipped.
+pub(super) async fn weeks_ago(test: &str) -> Option<World> {
+    let model = ModelServer::start().await;
+    let mut daemon = TestDaemon::new(&Config::with(&model).memory());
+    if !daemon.set_back_once(5) {
+        skip(test, "there is no C compiler");
+        return None;
+    }
+    Some(World::of(model, daemon).await)
 }
 
 /// Begins a task that asks this; the model answers by the script of `key`.
@@ -43,12 +56,13 @@ pub(super) async fn recalled(world: &World, task: StartTaskReply) -> Option<Reca
 }
 
 #[tokio::test]
-async fn a_task_is_given_what_an_earlier_conversation_of_its_workspace_said() {
-    let mut world = world().await;
+async fn a_task_is_given_what_was_said_in_its_workspace_weeks_ago_until_that_is_forgotten() {
+    let Some(mut world) = weeks_ago("recall after weeks").await else { return };
     world.model.script("first", [Turn::done("The staging database listens on port 5433.")]);
     let first = ask(&world, "first", "Look it up.", world.task("first")).await;
     world.wait_end(first).await;
     assert_eq!(recalled(&world, first).await, None, "there was nothing to recall");
+    world.crash_and_restart().await;
 
     let gate = Gate::new("the answer");
     world.model.script("second", [Turn::say("I look."), Turn::done("Done.").gate(&gate)]);
@@ -67,8 +81,12 @@ async fn a_task_is_given_what_an_earlier_conversation_of_its_workspace_said() {
     }
     world.model.assert_no_violations();
     let record = recalled(&world, second).await.expect("it recalled");
-    let Snippet { conversation_id, source, .. } = &record.snippets[0];
+    let Snippet { conversation_id, title, at, source, .. } = &record.snippets[0];
     assert_eq!((*conversation_id, *source), (first.conversation_id, Source::Summary));
+    let weeks = (world.get(second).await.task.started_at.0 - at.0) / (7 * 24 * 60 * 60 * 1000);
+    assert_eq!(weeks, 5);
+    let request = world.model.last_request("second").expect("a request").text();
+    assert!(request.contains(&format!(r#"\"{title}\", {}"#, source.words())), "{request}");
 
     let cli = world.daemon.cli();
     for command in [["show", "--history"], ["messages", "--limit=9"]] {
@@ -81,6 +99,17 @@ async fn a_task_is_given_what_an_earlier_conversation_of_its_workspace_said() {
     let found = cli.json(&["memory", "search", "port", "--workspace", &workspace]).await;
     assert_eq!(found["snippets"].as_array().map(Vec::len), Some(1), "{found}");
     assert_eq!(found["snippets"][0]["text"], "The staging database listens on port 5433.");
+
+    // Forgotten, no task is given it again. With its conversation the last of its bytes goes.
+    cli.ok(&["memory", "forget", &record.snippets[0].seq.0.to_string()]).await;
+    world.crash_and_restart().await;
+    world.model.script("third", [Turn::done("Done.")]);
+    world.wait_end(ask(&world, "third", question, world.task("third")).await).await;
+    assert!(!world.model.last_request("third").expect("a request").text().contains("port 5433"));
+    assert_ne!(files_with_it(&world, "port 5433"), [] as [String; 0], "the message itself stays");
+    let first_id = first.conversation_id.to_string();
+    world.daemon.cli().ok(&["conversations", "delete", "--yes", &first_id]).await;
+    assert_eq!(files_with_it(&world, "port 5433"), [] as [String; 0]);
 }
 
 #[tokio::test]

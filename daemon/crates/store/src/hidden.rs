@@ -62,11 +62,11 @@ pub(crate) struct RuleRemoved {
     pub(crate) by: By,
 }
 
-/// The passages of this record are never recalled again.
+/// The passages of these records, which say the same, are never recalled again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MemoryForgotten {
-    pub(crate) seq: Seq,
+    pub(crate) seqs: Vec<Seq>,
     pub(crate) by: By,
 }
 

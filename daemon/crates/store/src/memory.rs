@@ -13,6 +13,7 @@ mod fuse;
 mod index;
 mod query;
 mod redact;
+mod repeated;
 mod said;
 mod split;
 mod vector;
@@ -25,6 +26,7 @@ pub(crate) use index::{
     progress, pruned_to, remove, remove_record,
 };
 pub(crate) use query::to_match;
+pub(crate) use repeated::{quoting, with_same_words};
 pub(crate) use said::said_at;
 pub(crate) use vector::{are_of, keep, missing, similarity};
 

@@ -73,9 +73,9 @@ pub(super) async fn forget(
 ) -> Result<ForgetMemoryReply, RequestError> {
     let ForgetMemoryParams { seq } = params;
     let forgetting = service.store.forget(seq, caller.by(), clock::now(), clock::mint().record_id());
-    let Forgotten { passages, blanked } = forgetting.await?;
+    let Forgotten { records, passages, blanked } = forgetting.await?;
     service.sessions.reread(&blanked);
-    service.hub.forgotten(seq);
+    records.into_iter().for_each(|record| service.hub.forgotten(record));
     if passages == 0 {
         let words = format!("nothing of {} is in the memory; `abide memory search` shows numbers", seq.0);
         return Err(Error::new(ErrorKind::NotFound, words).about(seq.0).into());

@@ -55,31 +55,33 @@ pub(crate) fn drop_sources(connection: &Connection, of: ConversationId) -> rusql
 }
 
 /// Blanks the snippets of a conversation, or of one of its records, in the `recalled` records of other
-/// conversations. Returns those other conversations. A blanked record's checksum is computed anew, and the
-/// snapshots that may hold the snippets are dropped.
+/// conversations, all of them or a part. Adds those other conversations to the changed ones. A blanked record's
+/// checksum is computed anew, and the snapshots that may hold the snippets are dropped.
 pub(crate) fn blank(
     connection: &Connection,
     said_in: ConversationId,
     said_at: Option<Seq>,
-) -> Result<Vec<ConversationId>, Fault> {
+    part: fn(&mut Snippet),
+    changed: &mut Vec<ConversationId>,
+) -> Result<(), Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT DISTINCT seq FROM recalled_from WHERE conversation = ?1 AND (?2 IS NULL OR source = ?2)",
     )?;
     let found = statement.query_map(params![said_in.0, said_at.map(seq_to_sql)], |row| seq(row, 0))?;
     let found: Vec<Seq> = found.collect::<Result<_, _>>()?;
-    let mut changed = Vec::new();
     for at in found {
-        let conversation = blank_record(connection, at, |snippet| {
+        let is_meant = |snippet: &Snippet| {
             snippet.conversation_id == said_in && said_at.is_none_or(|seq| seq == snippet.seq)
-        })?;
-        changed.extend(conversation.filter(|id| !changed.contains(id)));
-    }
-    for id in &changed {
+        };
+        let Some(conversation) = blank_record(connection, at, is_meant, part)? else { continue };
         connection
             .prepare_cached("DELETE FROM history_snapshots WHERE conversation = ?1")?
-            .execute([id.0])?;
+            .execute([conversation.0])?;
+        if !changed.contains(&conversation) {
+            changed.push(conversation);
+        }
     }
-    Ok(changed)
+    Ok(())
 }
 
 /// Returns the record's conversation. `None`: there is no such record.
@@ -87,6 +89,7 @@ fn blank_record(
     connection: &Connection,
     at: Seq,
     is_meant: impl Fn(&Snippet) -> bool,
+    part: fn(&mut Snippet),
 ) -> Result<Option<ConversationId>, Fault> {
     let mut statement =
         connection.prepare_cached(&format!("SELECT {COLUMNS} FROM records WHERE seq = ?1"))?;
@@ -106,7 +109,7 @@ fn blank_record(
         Err(error) => return Err(error.into()),
     };
     if let RecordBody::Recalled(recalled) = &mut body {
-        recalled.snippets.iter_mut().filter(|snippet| is_meant(snippet)).for_each(Snippet::blank);
+        recalled.snippets.iter_mut().filter(|snippet| is_meant(snippet)).for_each(part);
     }
     let stored = Stored::of(&body)?;
     let changed = Columns { kind: stored.kind, version: stored.version, body: stored.body(), ..columns };

@@ -11,7 +11,7 @@ use abide_protocol::{
 
 /// Counts the changes of what records give. An index that an earlier one has filled is made anew: its words
 /// cannot be taken out any more.
-pub(super) const FORM: i64 = 1;
+pub(super) const FORM: i64 = 2;
 
 /// The kinds of records that give chunks.
 pub(super) const KINDS: &[&str] = &[

@@ -85,11 +85,21 @@ pub(crate) fn chunk(connection: &Connection, id: i64) -> Result<Option<(Record, 
     Ok((part < chunks.len()).then(|| (record, chunks.swap_remove(part))))
 }
 
-/// The chunks of a record.
+/// The chunks of a record. They quote nothing that is forgotten.
 pub(crate) fn chunks_at(connection: &Connection, record: &Record) -> Result<Vec<Chunk>, ReadError> {
-    let needed = chunk::needed(&record.body).map(|what| needed(connection, record, what)).transpose()?;
-    let needed = needed.flatten();
+    let mut needed = needed_by(connection, record)?;
+    if let Some(quoted) = &needed
+        && is_forgotten(connection, quoted.seq)?
+    {
+        needed = None;
+    }
     Ok(chunk::chunks(&record.body, needed.as_ref().map(|needed| &needed.body)))
+}
+
+/// The earlier record that a record's chunks need.
+pub(super) fn needed_by(connection: &Connection, record: &Record) -> Result<Option<Record>, ReadError> {
+    let needed = chunk::needed(&record.body).map(|what| needed(connection, record, what)).transpose()?;
+    Ok(needed.flatten())
 }
 
 /// The earlier record that a record's chunks need. One that cannot be read counts as missing.

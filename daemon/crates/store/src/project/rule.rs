@@ -23,10 +23,12 @@ pub(crate) fn hidden(connection: &Connection, seq: Seq, body: &HiddenBody) -> Re
                 )?
                 .execute(params![rule, seq_to_sql(seq), allow, source, words, workspace, effect])?;
         }
-        HiddenBody::MemoryForgotten(MemoryForgotten { seq, by: _ }) => {
-            connection
-                .prepare_cached("INSERT OR IGNORE INTO forgotten (seq) VALUES (?1)")?
-                .execute([seq_to_sql(*seq)])?;
+        HiddenBody::MemoryForgotten(MemoryForgotten { seqs, by: _ }) => {
+            for seq in seqs {
+                connection
+                    .prepare_cached("INSERT OR IGNORE INTO forgotten (seq) VALUES (?1)")?
+                    .execute([seq_to_sql(*seq)])?;
+            }
         }
         // The memory's index reads these records themselves.
         HiddenBody::NoteAdded(_) | HiddenBody::MemoryPruned(_) | HiddenBody::VectorsPruned(_) => {}

@@ -3,6 +3,7 @@ use crate::ledger::{Fault, Ledger, WorkError};
 use crate::{column::seq_to_sql, committed::Committed, error::ReadError, memory, project, query};
 use abide_protocol::{
     ConversationId, RecordId, Seq, Timestamp,
+    memory::Snippet,
     notification::{ConversationUpdate, InboxUpdate},
     record::{ConversationDeleted, Record, RecordBody},
 };
@@ -91,7 +92,8 @@ impl Work for Delete {
         remove_from_index(ledger.connection, id).map_err(Fault::of_index)?;
         memory::remove(ledger.connection, id).map_err(Fault::of_index)?;
         memory::drop_sources(ledger.connection, id)?;
-        self.blanked = memory::blank(ledger.connection, id, None)?;
+        self.blanked.clear();
+        memory::blank(ledger.connection, id, None, Snippet::blank, &mut self.blanked)?;
         let delete = |sql: &str| ledger.connection.prepare_cached(sql)?.execute([id.0]);
         if delete("DELETE FROM conversations WHERE id = ?1")? == 0 {
             return Err(WorkError::Gone(id).into());

@@ -6,11 +6,13 @@ use crate::{
     ledger::{Fault, Ledger, WorkError},
     memory,
 };
-use abide_protocol::{ConversationId, RecordId, Seq, Timestamp, record::By};
+use abide_protocol::{ConversationId, RecordId, Seq, Timestamp, memory::Snippet, record::By};
 
 /// What a forgetting has done.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgotten {
+    /// The records that say it.
+    pub records: Vec<Seq>,
     /// How many passages are recalled no more.
     pub passages: u64,
     /// The conversations whose tasks had recalled one of them: it is taken out of their records.
@@ -19,7 +21,8 @@ pub struct Forgotten {
 
 /// Takes what a record says out of the memory.
 pub(crate) struct Forget {
-    forgotten: MemoryForgotten,
+    seq: Seq,
+    by: By,
     id: RecordId,
     now: Timestamp,
     done: Forgotten,
@@ -28,7 +31,7 @@ pub(crate) struct Forget {
 
 impl Forget {
     pub(crate) fn new(seq: Seq, by: By, now: Timestamp, id: RecordId, answer: Answer<Forgotten>) -> Self {
-        Self { forgotten: MemoryForgotten { seq, by }, id, now, done: Forgotten::default(), answer }
+        Self { seq, by, id, now, done: Forgotten::default(), answer }
     }
 }
 
@@ -36,7 +39,7 @@ impl Work for Forget {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
         self.done = Forgotten::default();
         let connection = ledger.connection;
-        let record = match memory::said_at(connection, self.forgotten.seq) {
+        let record = match memory::said_at(connection, self.seq) {
             Ok(Some(record)) => record,
             // It is none of a conversation, or says nothing that can be read.
             Ok(None) | Err(ReadError::Record { .. }) => return Ok(()),
@@ -46,19 +49,34 @@ impl Work for Forget {
             return Ok(());
         }
         memory::empty_old_form(connection)?;
-        // The index may not have them yet.
-        let passages = memory::chunks_at(connection, &record)?.len() as u64;
-        memory::remove_record(connection, &record).map_err(|error| Fault::from(error).of_index())?;
-        let blanked = memory::blank(connection, record.conversation_id, Some(record.seq))?;
-        self.done = Forgotten { passages, blanked };
-        if record.conversation_id == HIDDEN {
+        let (id, Forgotten { records, passages, blanked }) = (record.conversation_id, &mut self.done);
+        let forgotten = memory::with_same_words(connection, record)?;
+        let quoting = memory::quoting(connection, &forgotten)?;
+        for record in &forgotten {
+            // The index may not have them yet.
+            *passages += memory::chunks_at(connection, record)?.len() as u64;
+            memory::blank(connection, id, Some(record.seq), Snippet::blank, blanked)?;
+        }
+        for record in &quoting {
+            memory::blank(connection, id, Some(record.seq), |snippet| snippet.before.clear(), blanked)?;
+        }
+        for record in forgotten.iter().chain(&quoting) {
+            memory::remove_record(connection, record).map_err(|error| Fault::from(error).of_index())?;
+        }
+        if id == HIDDEN {
             // Nothing but the note is in it.
             let delete = "DELETE FROM records WHERE seq = ?1";
-            connection.prepare_cached(delete)?.execute([seq_to_sql(record.seq)])?;
+            connection.prepare_cached(delete)?.execute([seq_to_sql(self.seq)])?;
         }
-        if passages > 0 {
-            let body = HiddenBody::MemoryForgotten(self.forgotten.clone());
+        if *passages > 0 {
+            records.extend(forgotten.iter().map(|record| record.seq));
+            let seqs = records.clone();
+            let body = HiddenBody::MemoryForgotten(MemoryForgotten { seqs, by: self.by.clone() });
             hidden::append(ledger, NewHiddenRecord { id: self.id, at: self.now, body })?;
+        }
+        // Without the quotation.
+        for record in &quoting {
+            memory::insert(connection, record)?;
         }
         Ok(())
     }

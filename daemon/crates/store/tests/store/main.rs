@@ -18,6 +18,7 @@ mod meaning;
 mod open;
 mod rebuild;
 mod recall;
+mod recall_by_meaning;
 mod recall_by_words;
 mod recall_set;
 mod renew;

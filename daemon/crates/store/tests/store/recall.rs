@@ -309,7 +309,8 @@ async fn what_is_deleted_or_forgotten_is_taken_out_of_what_others_have_recalled(
         } else {
             let forget =
                 async |n| store.forget(Seq(2), somebody(), Timestamp(99), RecordId(uuid(1, n))).await;
-            assert_eq!(forget(1).await, Ok(Forgotten { passages: 1, blanked: vec![id] }));
+            let forgotten = Forgotten { records: vec![Seq(2)], passages: 1, blanked: vec![id] };
+            assert_eq!(forget(1).await, Ok(forgotten));
             assert_eq!(forget(2).await.unwrap().passages, 0, "it is forgotten");
             assert_eq!(
                 store
@@ -342,6 +343,55 @@ async fn what_is_deleted_or_forgotten_is_taken_out_of_what_others_have_recalled(
         assert_eq!(had(&store, id).await, ["", "", "", ""]);
         assert_eq!(files_that_hold(home.path().parent().unwrap(), "vermilion"), [] as [String; 0]);
     }
+}
+
+#[tokio::test]
+async fn what_is_forgotten_is_in_no_other_record_of_its_conversation() {
+    let home = Home::new();
+    let store = home.open();
+    let source = begin(&store, 1, 1).await;
+    let said = "a chartreuse needle in hay";
+    // A task's last words are in its end, too. The next message quotes them.
+    let of_task = |n, body| record(n, Some(2), body);
+    let first = vec![
+        of_task(2, user("Where is the needle?")),
+        of_task(3, reply(said, &[])),
+        of_task(4, reply("another needle there", &[])),
+        of_task(5, reply(said, &[])),
+        of_task(6, summary(said)),
+    ];
+    store.append(append(source, first)).await.unwrap();
+    say(&store, source, 7, &[user("And now the needles' eyes.")]).await;
+    let snippets = recalled(&store, here(&["needle"])).await;
+    let id = begin(&store, 2, 20).await;
+    say(&store, id, 21, &[recall_of(&snippets)]).await;
+    assert!(snippets.iter().any(|snippet| snippet.before == said), "{snippets:?}");
+
+    let seq = snippets.iter().find(|snippet| snippet.text == said).unwrap().seq;
+    let forgotten = store.forget(seq, somebody(), Timestamp(99), RecordId(uuid(1, 1))).await.unwrap();
+    assert_eq!((forgotten.records.len(), forgotten.passages), (3, 3));
+    assert_eq!(forgotten.blanked, [id]);
+    for is_anew in [false, true] {
+        let found = recalled(&store, here(&["needle", "chartreuse"])).await;
+        let mut found: Vec<String> =
+            found.into_iter().map(|it| format!("{}|{}", it.before, it.text)).collect();
+        found.sort();
+        let left = [
+            "Where is the needle?|another needle there",
+            "|And now the needles' eyes.",
+            "|Where is the needle?",
+        ];
+        assert_eq!(found, left, "the index is made anew: {is_anew}");
+        assert_eq!(seqs(&store, here(&["chartreuse"])).await, [] as [u64; 0]);
+        assert_eq!(store.check().await.unwrap(), Integrity::Sound);
+        let older = "UPDATE memory_progress SET form = 0";
+        rusqlite::Connection::open(home.path()).unwrap().execute_batch(older).unwrap();
+    }
+    let mut texts = had(&store, id).await;
+    texts.sort_unstable();
+    assert_eq!(texts, ["", "And now the needles' eyes.", "Where is the needle?", "another needle there"]);
+    store.delete_conversation(source, Timestamp(99), RecordId(uuid(1, 2))).await.unwrap();
+    assert_eq!(files_that_hold(home.path().parent().unwrap(), "chartreuse"), [] as [String; 0]);
 }
 
 async fn add_note(store: &Store, n: u64, text: &str, workspace: Option<&str>) -> Seq {
@@ -402,7 +452,7 @@ async fn a_persons_note_is_erased_by_forgetting_it_and_an_agents_goes_with_its_c
     let id = begin(&store, 3, 20).await;
     say(&store, id, 21, &[recall_of(&snippets)]).await;
     let forgotten = store.forget(seq, somebody(), Timestamp(99), RecordId(uuid(1, 1))).await.unwrap();
-    assert_eq!(forgotten, Forgotten { passages: 1, blanked: vec![id] });
+    assert_eq!(forgotten, Forgotten { records: vec![seq], passages: 1, blanked: vec![id] });
     assert_eq!(files_that_hold(&folder, "chartreuse"), [] as [String; 0]);
     assert_eq!(had(&store, id).await.len(), 2);
     // It had been found before.
