@@ -7,6 +7,7 @@ mod index;
 use crate::{catalog::Catalog, config::EmbedderConfig, settings::Settings};
 use abide_embedding::{OpenError, in_bytes};
 use abide_model::{ModelError, Models};
+use abide_protocol::record::ModelErrorKind;
 use built_in::{BuiltIn, Priority};
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::Notify;
@@ -60,6 +61,12 @@ impl EmbedError {
     #[must_use]
     pub const fn is_no_problem(&self) -> bool {
         matches!(self, Self::Off | Self::NotInstalled)
+    }
+
+    /// A server has answered that it cannot embed these texts.
+    const fn refuses_texts(&self) -> bool {
+        use ModelErrorKind::{BadRequest, ContextOverflow, ServerError};
+        matches!(self, Self::Server(ModelError { kind: BadRequest | ContextOverflow | ServerError, .. }))
     }
 }
 

@@ -15,8 +15,9 @@ use std::{future::Future, time::Duration};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The longest that it waits for what the query means. There is time left to search by its words.
 const PATIENCE_FOR_MEANING: Duration = Duration::from_secs(1);
-/// How much of a query counts for what it means, in bytes.
-const MOST_OF_QUERY: usize = 4096;
+/// How much of a query counts for what it means, in bytes: about as much as a small model reads. Its server
+/// refuses more.
+const MOST_OF_QUERY: usize = 1024;
 /// The most snippets with a task's words.
 pub(crate) const MOST: u32 = 10;
 

@@ -1,9 +1,10 @@
 //! Embeds the memory's passages while no task is at work.
 
-use super::{EmbedError, Embedder, built_in::Priority};
+use super::{EmbedError, Embedder, Serving, built_in::Priority};
 use crate::{session::Sessions, supervisor::Supervisor};
 use abide_embedding::in_bytes;
 use abide_store::{ReadError, Store, WriteError};
+use std::slice;
 
 /// How many passages are kept at once: some two seconds of work.
 const BATCH: u32 = 32;
@@ -60,10 +61,9 @@ async fn index(embedder: &Embedder, store: &Store, sessions: &Sessions) -> Resul
             }
             last = passages.last().map(|passage| passage.id);
             let texts: Vec<String> = passages.iter().map(|passage| passage.text.clone()).collect();
-            let embedded = embedder.embed_by(&serving, &texts, Priority::Low).await?;
-            vectors.extend(
-                passages.iter().zip(&embedded).map(|(passage, vector)| (passage.id, in_bytes(vector))),
-            );
+            let embedded = embed_each(embedder, &serving, &texts).await?;
+            let known = passages.iter().zip(&embedded);
+            vectors.extend(known.filter_map(|(it, vector)| Some((it.id, in_bytes(vector.as_ref()?)))));
         }
         match store.keep_vectors(&serving.name, vectors).await {
             Err(WriteError::Full(_) | WriteError::Closed) => return Ok(()),
@@ -71,4 +71,27 @@ async fn index(embedder: &Embedder, store: &Store, sessions: &Sessions) -> Resul
         }
     }
     Ok(())
+}
+
+/// What each text means. A server refuses all texts of a request for one that is longer than its model reads:
+/// then they are embedded one by one, and those that are refused have no vector. Some have to have one.
+async fn embed_each(
+    embedder: &Embedder,
+    serving: &Serving,
+    texts: &[String],
+) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+    let refused = match embedder.embed_by(serving, texts, Priority::Low).await {
+        Ok(vectors) => return Ok(vectors.into_iter().map(Some).collect()),
+        Err(error) if texts.len() == 1 || !error.refuses_texts() => return Err(error),
+        Err(error) => error,
+    };
+    let mut vectors = Vec::new();
+    for text in texts {
+        match embedder.embed_by(serving, slice::from_ref(text), Priority::Low).await {
+            Ok(vector) => vectors.extend(vector.into_iter().map(Some)),
+            Err(error) if error.refuses_texts() => vectors.push(None),
+            Err(error) => return Err(error),
+        }
+    }
+    if vectors.iter().all(Option::is_none) { Err(refused) } else { Ok(vectors) }
 }

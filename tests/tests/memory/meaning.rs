@@ -279,3 +279,30 @@ async fn a_named_server_says_what_passages_mean_and_its_failures_leave_words() {
     let (_, found) = recall(&world, "again", question).await;
     assert!(found.as_ref().is_some_and(is_found), "{found:?}");
 }
+
+#[tokio::test]
+async fn a_passage_that_is_too_long_for_a_server_is_found_by_words_and_keeps_none_from_meaning() {
+    let model = ModelServer::start().await;
+    model.embeds(Embeddings::Short(1_100));
+    let config = Config::with(&model).memory().embedder("test/short");
+    let world = World::configured(model, &config).await;
+    let fact = "You keep the car in the garage.";
+    let long = "\u{9577}\u{3044} ".repeat(200);
+    let script = [Turn::say(fact), Turn::say(&long), Turn::done("I noted all of them.")];
+    world.model.script("first", script);
+    world.wait_end(ask(&world, "first", "Remember these things.", world.task("first")).await).await;
+    wait::wait_seeing("the other passages to be embedded", async || {
+        let state = memory(&world).await;
+        let is_done = state.embedded > 0 && state.indexed_to == state.newest;
+        if is_done { Ok(()) } else { Err(format!("{state:?}")) }
+    })
+    .await;
+    // As long a question is not refused.
+    let question = format!("Where did the automobile go? {}", "It is urgent. ".repeat(200));
+    let (_, found) = recall(&world, "found", &question).await;
+    let found = found.expect("it recalled");
+    assert_eq!((found.how, &found.problem), (RecallWay::WordsAndMeaning, &None));
+    let by_meaning = |reason: &Reason| matches!(reason, Reason::Meaning(_));
+    let of_fact = found.snippets.iter().find(|snippet| snippet.text == fact).expect("it is recalled");
+    assert!(of_fact.why.iter().any(by_meaning), "{found:?}");
+}
