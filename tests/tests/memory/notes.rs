@@ -87,29 +87,23 @@ async fn each_later_task_is_given_a_note_until_it_is_forgotten() {
 }
 
 #[tokio::test]
-async fn in_roa_and_plan_a_task_begins_with_the_notes_alone() {
+async fn in_roa_a_task_begins_with_the_notes_alone() {
     let world = world().await;
     world.daemon.cli().ok(&["memory", "add", "--everywhere", "The colour is", SECRET]).await;
     let first = world.run("first", [Turn::done("The staging database listens on port 5433.")]).await;
     world.wait_end(first).await;
     let observed = json!({ "observation": "So.", "should_continue": false, "final_answer": "Done." });
-    let planned = json!({ "reasoning": "Done.", "tool_calls": [], "question": null, "is_complete": true });
-    for (mode, replies) in [
-        (Mode::Roa, vec!["I look.".to_owned(), "Nothing to do.".to_owned(), observed.to_string()]),
-        (Mode::Plan, vec![planned.to_string()]),
-    ] {
-        let key = mode.name();
-        world.model.script(key, replies.into_iter().map(Turn::say).collect::<Vec<_>>());
-        let message = format!("[k:{key}] Where does the staging database listen?");
-        let task = world.begin(StartTaskParams { message, mode: Some(mode), ..world.task(key) }).await;
-        assert_eq!(world.wait_end(task).await.end_reason, Some(EndReason::Completed), "{key}");
-        for request in world.model.requests(key) {
-            assert!(request.text().contains(SECRET), "{key}: {}", request.text());
-        }
-        let at_start = recalled(&world, task).await.into_iter().next().expect("the note");
-        let sources: Vec<Source> = at_start.snippets.iter().map(|snippet| snippet.source).collect();
-        assert_eq!(sources, [Source::Note], "{key}");
+    let replies = ["I look.".to_owned(), "Nothing to do.".to_owned(), observed.to_string()];
+    world.model.script("roa", replies.map(Turn::say));
+    let message = "[k:roa] Where does the staging database listen?".to_owned();
+    let task = world.begin(StartTaskParams { message, mode: Some(Mode::Roa), ..world.task("roa") }).await;
+    assert_eq!(world.wait_end(task).await.end_reason, Some(EndReason::Completed));
+    for request in world.model.requests("roa") {
+        assert!(request.text().contains(SECRET), "{}", request.text());
     }
+    let at_start = recalled(&world, task).await.into_iter().next().expect("the note");
+    let sources: Vec<Source> = at_start.snippets.iter().map(|snippet| snippet.source).collect();
+    assert_eq!(sources, [Source::Note]);
     world.model.assert_no_violations();
 }
 
