@@ -40,8 +40,8 @@ pub(crate) fn is_open(config: &Config, conversation: Option<&Conversation>) -> b
     config.memory.enabled && conversation.is_none_or(is_usual)
 }
 
-/// The workspaces that have one memory with this one, which is among them: a repository's work trees have the
-/// same. The first is the one that stays.
+/// This workspace and those that share its memory: the work trees of one repository. The first is the main work
+/// tree, which stays when another one is removed.
 pub(crate) async fn scope(workspace: &str) -> Vec<String> {
     let workspace = workspace.to_owned();
     tokio::task::spawn_blocking(move || Worktrees::alike(&workspace)).await.unwrap_or_default()

@@ -73,8 +73,8 @@ async fn index(embedder: &Embedder, store: &Store, sessions: &Sessions) -> Resul
     Ok(())
 }
 
-/// What each text means. A server refuses all texts of a request for one that is longer than its model reads:
-/// then they are embedded one by one, and those that are refused have no vector. Some have to have one.
+/// The vector of each text. A server refuses a whole request if one text is longer than the server's model reads.
+/// Then each text is embedded by itself, and a refused text has no vector. An error if every text is refused.
 async fn embed_each(
     embedder: &Embedder,
     serving: &Serving,

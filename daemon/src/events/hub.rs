@@ -276,7 +276,7 @@ impl Hub {
         }
     }
 
-    /// Tells everyone that the memory no longer has what this record says.
+    /// Tells each subscriber that this record is forgotten.
     pub fn forgotten(&self, seq: Seq) {
         for entry in self.lock().subscribers.values_mut() {
             entry.latest(&Notification::MemoryForgotten(MemoryForgotten { seq }));

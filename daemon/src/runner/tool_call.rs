@@ -76,8 +76,8 @@ pub(super) async fn run(
     })
 }
 
-/// Does a call's work in this process after the commit of its start, unless it is cancelled. Returns what came
-/// of it, and how long it took in ms.
+/// Does a call's work in the daemon itself, after the call's start is committed. Returns the outcome of the work
+/// and its duration in ms. `None`: the call is cancelled, or the commit has failed.
 pub(super) async fn in_process<T>(
     work: impl Future<Output = T>,
     mut gate: Gate,

@@ -35,7 +35,7 @@ pub struct MemoryReply {
 }
 
 impl MemoryReply {
-    /// For people: who says what passages mean, and of how many it has; or why nobody does.
+    /// For people: which embedder serves and how many passages have its vectors, or why no embedder serves.
     #[must_use]
     pub fn meaning(&self) -> String {
         match (&self.embedder, &self.no_embedder) {

@@ -181,7 +181,7 @@ impl Worktrees {
         Worktree::read(&all.join(id))?.origin(workspace)
     }
 
-    /// The folders that stand for this one in the work trees of its repository, the main one first; and itself.
+    /// The same folder in each work tree of its repository, the main work tree first. Elsewhere only the folder itself.
     #[must_use]
     pub fn alike(folder: &str) -> Vec<String> {
         let of = |repository: Repository| {

@@ -9,8 +9,8 @@ use crate::{
 use abide_protocol::record::Record;
 use rusqlite::{Connection, params};
 
-/// The record, and those of its task that say the same: the last words of a task are in the record of its end,
-/// too. One that cannot be read is left out.
+/// This record, and the records of the same task with the same text: a task's last reply is also the summary in
+/// the record of the task's end. A record that cannot be read is left out.
 pub(crate) fn with_same_words(connection: &Connection, of: Record) -> Result<Vec<Record>, ReadError> {
     let texts = |record: &Record| {
         let chunks = chunk::chunks(&record.body, None);

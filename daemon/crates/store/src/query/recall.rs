@@ -32,7 +32,7 @@ pub struct RecallQuery<'a> {
     pub texts: &'a [&'a str],
     /// What the texts mean; `None`: only their words count.
     pub meaning: Option<Meaning<'a>>,
-    /// The workspace of the conversation that recalls, and those that stand for it. `None`: all workspaces.
+    /// The recalling conversation's workspace, and the workspaces that share its memory. `None`: all workspaces.
     pub workspaces: Option<&'a [String]>,
     /// The conversation that recalls. It knows what it says, but for the replies that compactions have taken out
     /// of its transcript.
